@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from bindings.go_syntax import PatternError
     from bindings.host_processes import DATABASE, HostProcesses, is_served
     from bindings.inline_snapshots import InlineSnapshots
-    from bindings.inline_source import InlineError
     from bindings.ledger import Answered, OutsideCall, called
     from bindings.mocks import Mock, Mocks, given_mocks
     from bindings.models.built_in import built_in_models
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from bindings.run_snapshots import RunSnapshots
     from bindings.script_globals import SCRIPT_GLOBALS
     from bindings.services import HostCall, HostFunction, ProcessError
-    from bindings.snapshot_files import SnapshotFileError
+    from bindings.snapshot_files import SnapshotError
     from bindings.workspace import Workspace, opened_workspace, workspace_of
     from bindings.world import World, Worlds
 
@@ -48,7 +47,6 @@ __all__ = [
     "HostCall",
     "HostFunction",
     "HostProcesses",
-    "InlineError",
     "InlineSnapshots",
     "Mock",
     "Mocks",
@@ -65,7 +63,7 @@ __all__ = [
     "Provider",
     "RunSnapshots",
     "SCRIPT_GLOBALS",
-    "SnapshotFileError",
+    "SnapshotError",
     "TestKind",
     "Workspace",
     "World",
@@ -112,10 +110,9 @@ __getattr__ = lazy_names(
             "revived",
         ),
         "inline_snapshots": ("InlineSnapshots",),
-        "inline_source": ("InlineError",),
         "run_snapshots": ("RunSnapshots",),
         "script_globals": ("SCRIPT_GLOBALS",),
-        "snapshot_files": ("SnapshotFileError",),
+        "snapshot_files": ("SnapshotError",),
         "workspace": ("Workspace", "opened_workspace", "workspace_of"),
         "world": ("World", "Worlds"),
         "services": ("HostCall", "HostFunction", "ProcessError"),

@@ -14,12 +14,10 @@ disagree about what a construct means:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
+from bindings.go_characters import LAST, PERL, POSIX, literal, others, set_text
 from scripttest.values import Value
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 MAX_LENGTH = 10_000
 """Longest pattern, in characters."""
@@ -27,8 +25,6 @@ MAX_DEPTH = 100
 """Deepest nesting of groups."""
 MAX_REPEAT = 1000
 """Highest repetition count, also of nested repetitions multiplied; Go's own bound."""
-
-_Ranges = list[tuple[int, int]]
 
 
 class PatternError(ValueError):
@@ -58,29 +54,7 @@ class _Flags(Value):
 
 _FLAG_NAMES = {"i": "fold", "m": "multiline", "s": "dot_all", "U": "ungreedy"}
 
-_PERL: dict[str, _Ranges] = {
-    "d": [(0x30, 0x39)],
-    "s": [(0x09, 0x0A), (0x0C, 0x0D), (0x20, 0x20)],
-    "w": [(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)],
-}
-_POSIX: dict[str, _Ranges] = {
-    "alnum": [(0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A)],
-    "alpha": [(0x41, 0x5A), (0x61, 0x7A)],
-    "ascii": [(0x00, 0x7F)],
-    "blank": [(0x09, 0x09), (0x20, 0x20)],
-    "cntrl": [(0x00, 0x1F), (0x7F, 0x7F)],
-    "digit": [(0x30, 0x39)],
-    "graph": [(0x21, 0x7E)],
-    "lower": [(0x61, 0x7A)],
-    "print": [(0x20, 0x7E)],
-    "punct": [(0x21, 0x2F), (0x3A, 0x40), (0x5B, 0x60), (0x7B, 0x7E)],
-    "space": [(0x09, 0x0D), (0x20, 0x20)],
-    "upper": [(0x41, 0x5A)],
-    "word": _PERL["w"],
-    "xdigit": [(0x30, 0x39), (0x41, 0x46), (0x61, 0x66)],
-}
 _ESCAPES = {"a": 0x07, "f": 0x0C, "n": 0x0A, "r": 0x0D, "t": 0x09, "v": 0x0B}
-_LAST = 0x10FFFF
 _WORD = "[0-9A-Za-z_]"
 _EMPTY = {
     "A": r"(?:\A)",
@@ -259,7 +233,7 @@ class _Parser:
         end = self.pattern.find(r"\E", self.at)
         text = self.pattern[self.at + 2 : end if end >= 0 else len(self.pattern)]
         self.at = end + 2 if end >= 0 else len(self.pattern)
-        return [_folded(_literal(ord(character)), flags) for character in text]
+        return [_folded(literal(ord(character)), flags) for character in text]
 
     def atom(self, flags: _Flags) -> str:
         character = self.peek()
@@ -274,7 +248,7 @@ class _Parser:
             return r"(?:\A|(?<=\n))" if flags.multiline else r"(?:\A)"
         if character == "$":
             return r"(?:\Z|(?=\n))" if flags.multiline else r"(?:\Z)"
-        return _folded(_literal(ord(character)), flags)
+        return _folded(literal(ord(character)), flags)
 
     def escaped_atom(self, flags: _Flags) -> str:
         start = self.at
@@ -285,10 +259,10 @@ class _Parser:
         if kind and kind in "dswDSW":
             self.at += 2
             negation = "^" if kind.isupper() else ""
-            return _folded(f"[{negation}{_set(_PERL[kind.lower()])}]", flags)
+            return _folded(f"[{negation}{set_text(PERL[kind.lower()])}]", flags)
         if kind and kind in "pP":
             return _folded(self.property(), flags)
-        return _folded(_literal(self.escape()), flags)
+        return _folded(literal(self.escape()), flags)
 
     def escape(self) -> int:
         """The character that the escape sequence at this place stands for."""
@@ -322,7 +296,7 @@ class _Parser:
             digits = self.peek(2)
             self.at += 2
             digits = digits if len(digits) == 2 else ""
-        if not digits or any(digit not in "0123456789abcdefABCDEF" for digit in digits) or int(digits, 16) > _LAST:
+        if not digits or any(digit not in "0123456789abcdefABCDEF" for digit in digits) or int(digits, 16) > LAST:
             self.fail("invalid hexadecimal escape", start)
         return int(digits, 16)
 
@@ -369,16 +343,16 @@ class _Parser:
         start = self.at
         if self.peek(2) == "[:" and (end := self.pattern.find(":]", self.at)) > 0:
             name = self.pattern[self.at + 2 : end]
-            ranges = _POSIX.get(name.removeprefix("^"))
+            ranges = POSIX.get(name.removeprefix("^"))
             if ranges is None:
                 self.fail(f"unknown character class `[:{name}:]`", start)
             self.at = end + 2
-            return _set(_without(ranges, flags) if name.startswith("^") else ranges)
+            return set_text(others(ranges, flags.fold) if name.startswith("^") else ranges)
         if self.peek() == "\\" and self.pattern[start + 1 : start + 2] in tuple("dswDSW"):
             kind = self.pattern[start + 1]
             self.at += 2
-            ranges = _PERL[kind.lower()]
-            return _set(_without(ranges, flags) if kind.isupper() else ranges)
+            ranges = PERL[kind.lower()]
+            return set_text(others(ranges, flags.fold) if kind.isupper() else ranges)
         if self.peek(2) in (r"\p", r"\P"):
             return self.property()
         low = high = self.class_character()
@@ -387,7 +361,7 @@ class _Parser:
             high = self.class_character()
             if high < low:
                 self.fail(f"invalid range `{self.pattern[start : self.at]}`", start)
-        return _set([(low, high)])
+        return set_text([(low, high)])
 
     def class_character(self) -> int:
         if self.peek() == "\\":
@@ -403,32 +377,5 @@ def _is_count(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 10 and (text == "0" or text[0] != "0")
 
 
-def _literal(code: int) -> str:
-    character = chr(code)
-    if character.isascii() and character.isalnum():
-        return character
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
 def _folded(text: str, flags: _Flags) -> str:
     return f"(?i:{text})" if flags.fold else text
-
-
-def _set(ranges: Iterable[tuple[int, int]]) -> str:
-    return "".join(_literal(low) if low == high else f"{_literal(low)}-{_literal(high)}" for low, high in ranges)
-
-
-def _without(ranges: _Ranges, flags: _Flags) -> _Ranges:
-    """All other characters. Without regard to case, the relatives of the given letters go too."""
-    taken = {code for low, high in ranges for code in range(low, high + 1)}
-    if flags.fold:
-        letters = {code for code in taken if chr(code).isalpha()}
-        taken |= {ord(chr(code).swapcase()) for code in letters}
-        taken |= {far for near, far in ((0x6B, 0x212A), (0x73, 0x17F)) if near in taken}  # K of kelvin, long s
-    others: _Ranges = []
-    low = 0
-    for code in sorted(taken):
-        if code > low:
-            others.append((low, code - 1))
-        low = code + 1
-    return [*others, (low, _LAST)]

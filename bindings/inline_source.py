@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from bindings.snapshot_files import SnapshotError
 from scripttest.values import Value
 
 _TOKEN = re.compile(
@@ -29,7 +30,7 @@ _UNPRINTED = re.compile("[\x00-\x08\x0b-\x1f\x7f\u2028\u2029\ufeff\ud800-\udfff]
 _NO_TEXT = "what it is compared with is no plain text: write a text there, or leave it out to have it filled in"
 
 
-class InlineError(Exception):
+class InlineError(SnapshotError):
     """A snapshot cannot be written into a source; the message says why."""
 
 

@@ -27,7 +27,11 @@ SUFFIX = ".snap"
 _INDENT = "  "
 
 
-class SnapshotFileError(Exception):
+class SnapshotError(Exception):
+    """A snapshot cannot be read or kept; the message says why."""
+
+
+class SnapshotFileError(SnapshotError):
     """A file cannot be used; `line` counts from 1, 0: the file as a whole."""
 
     def __init__(self, path: Path, line: int, reason: str) -> None:

@@ -17,7 +17,22 @@ class Status(StrEnum):
     SKIPPED = "skipped"
 
 
-class Failure(Value):
+class Placed(Value):
+    """What is told with its place in the user's code."""
+
+    frames: tuple[StackFrame, ...] = ()
+    """The user's frames, innermost first."""
+    code_frame: str = ""
+    details: str = ""
+    """Of what was thrown: its own fields, what caused it, the errors within it; indented lines, with their places."""
+
+    @property
+    def location(self) -> Location | None:
+        """The innermost place in the user's code."""
+        return self.frames[0].location if self.frames else None
+
+
+class Failure(Placed):
     """One reason why a test failed."""
 
     cause: Cause
@@ -37,35 +52,15 @@ class Failure(Value):
     """Lines that start with `-` (expected), `+` (actual) or a space."""
     phase: str | None = None
     """Where it happened, if not in the test function: `BeforeEach`, `cleanup`, `unhandled rejection` ..."""
-    frames: tuple[StackFrame, ...] = ()
-    """The user's frames, innermost first."""
-    code_frame: str = ""
-    details: str = ""
-    """Of what was thrown: its own fields, what caused it, the errors within it; indented lines, with their places."""
-
-    @property
-    def location(self) -> Location | None:
-        """The innermost place in the user's code."""
-        return self.frames[0].location if self.frames else None
 
 
-class ResultWarning(Value):
+class ResultWarning(Placed):
     """Something about a test that is probably wrong and does not fail it, unless the run has `--strict`."""
 
     kind: str
     """What it is about, in one word: `pending` for unfinished work, `usage` for odd figures of a model's answer,
     `retried` for a result that a test had only when it ran again."""
     message: str
-    frames: tuple[StackFrame, ...] = ()
-    """The user's frames, innermost first."""
-    code_frame: str = ""
-    details: str = ""
-    """Of what was thrown: its own fields, what caused it, the errors within it; indented lines, with their places."""
-
-    @property
-    def location(self) -> Location | None:
-        """The innermost place in the user's code."""
-        return self.frames[0].location if self.frames else None
 
 
 class Inlined(Value):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 import sys
 from pathlib import Path
@@ -38,9 +39,17 @@ LIBRARIES = {
     },
     "dask": {"runner/cluster/station.py"},
     "httpx": {"bindings/processes/http.py", "runner/connectors/http.py", "runner/agents/mcp/http.py"},
-    "mcp": {"runner/agents/mcp/remote.py"},
-    "anyio": {"runner/agents/mcp/remote.py"},
-    "pydantic": {"runner/cases/json_schema.py", "runner/agents/mcp/remote.py"},
+    "mcp": {
+        "runner/agents/mcp/remote.py",
+        "runner/agents/mcp/streams.py",
+        "runner/agents/mcp/transports.py",
+    },
+    "anyio": {"runner/agents/mcp/remote.py", "runner/agents/mcp/streams.py"},
+    "pydantic": {
+        "runner/cases/json_schema.py",
+        "runner/agents/mcp/remote.py",
+        "runner/agents/mcp/streams.py",
+    },
     "pydantic_core": {"runner/shapes/", "runner/cases/"},
     "yaml": {
         "bindings/processes/formats.py",
@@ -153,7 +162,7 @@ that stand above it in this table, so nothing goes in circles."""
 DOORS = {
     "scripttest": "errors files held lazy names process results values",
     "scripttest/walls": "confinement environment jailed machine",
-    "scripttest/compile": "boundary builds comments compiler esbuild reach sources",
+    "scripttest/compile": "boundary builds comments compiler esbuild reach requests sources",
     "scripttest/shortcuts": "__init__ bytecode library scan slicing",
     "scripttest/diagnostics": "sourcemap stack written_calls",
     "scripttest/coverage": "coverage",
@@ -179,10 +188,10 @@ DOORS = {
     "runner/agents": "answer assistant chat helper_answers helpers judges prompts references runtime service variants",
     "runner/agents/mcp": "answers base servers toolbox",
     "runner/fingerprints": "fingerprints parts scripts",
-    "runner/results": "attachments calibration case_json certainty change_report change_verdict changes combining comparison coverage criteria events failure_texts fold histories inconclusive json_text judged_cases judgements judging labels line_file made_of model pipes places regradable repeating replay report result_json run_lines"
+    "runner/results": "attachments calibration case_json certainty change_report change_verdict changes combining comparison coverage criteria events failure_texts fold histories inconclusive json_text judged_cases judgements judging labels line_file made_of model pipes places regradable repeating replay report result_json result_problems run_lines"
     " result_texts saved snapshot_lines stability stability_json strictness suite_json summary thresholds value_texts variants"
     " verdict verdict_json",
-    "runner/modes": "base interactive transcripts",
+    "runner/modes": "base case_environment interactive transcripts",
     "runner/store": "baseline failures history joining keeping places pruning revisions rows schema store",
     "runner/planning": "case_source configured gaps generators inputs last_failed order plan planner regrading resume resume_origin saved_run selection shards tags",
     "runner/reporters": "__init__ base multiplexer ordered rerun_command",
@@ -198,6 +207,24 @@ DOORS = {
     "runner/doctor": "examine findings mock_module",
 }
 """Room → its modules that other rooms may import. All others are its own affair."""
+ERRORS = {
+    "scripttest": "CompileError HostError MissingScriptError RefusedFileError ScriptError",
+    "scripttest/compile": "ServiceEndedError",
+    "scripttest/shortcuts": "BytecodeError UnsupportedError",
+    "scripttest/workers": "FunctionError MissingFunctionError",
+    "bindings": "JsonPathError PatternError ProcessError SnapshotError",
+    "bindings/models": "ModelFileError",
+    "runner/statistics": "PolicyError",
+    "runner": "BrokenError ConfigurationError MissingError RunnerError",
+    "runner/connectors": "AnswerTooLarge ConnectorError HttpError",
+    "runner/assertions": "NotEvaluated",
+    "runner/cases": "AbsentFilesError",
+    "runner/agents/mcp": "ToolError",
+    "runner/agents": "AgentError ScriptReferenceError",
+    "runner/reporters": "IncompleteError",
+    "runner/reporters/files": "ReportError",
+}
+"""Room → its exceptions that other rooms know. All others are caught in it."""
 UNDERSCORES = {
     "os._exit": "public in spite of its name",
     "runner/cases/reader.py: file._check": "a class method of the same class",
@@ -382,6 +409,51 @@ def test_the_page_on_architecture_says_the_same() -> None:
     }
     named = re.findall(r"`((?:scripttest|bindings|runner|assistants|tests|docs)/[\w./-]*)`", page)
     assert {place for place in named if not (ROOT / place).exists()} == set()
+
+
+def exceptions() -> dict[str, str]:
+    """The exception classes of this project, each with its room."""
+    rooms: dict[str, str] = {}
+    known = {name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, Exception)}
+    places = {path: ast.parse(path.read_text("utf-8")) for path in modules()}
+    while True:
+        before = len(rooms)
+        for path, tree in places.items():
+            for node in ast.walk(tree):
+                if isinstance(node, ast.ClassDef) and known.intersection(map(ast.unparse, node.bases)):
+                    known.add(node.name)
+                    rooms[node.name] = room_of(path)
+        if len(rooms) == before:
+            return rooms
+
+
+def test_few_exceptions_leave_a_room() -> None:
+    """Those of the table, which the page on architecture has too."""
+    known = exceptions()
+    left: dict[str, set[str]] = {}
+    for path in modules():
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.ImportFrom) else []
+            for name in names:
+                if known.get(name, room_of(path)) != room_of(path):
+                    left.setdefault(known[name], set()).add(name)
+    assert {room: " ".join(sorted(names)) for room, names in left.items()} == ERRORS
+    page = (ROOT / "docs/architecture.md").read_text("utf-8")
+    section = page.partition("\n## When something cannot be had\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| `([\w/]+)` \| (.*?) \|", section, re.M)
+    assert {room: " ".join(sorted(re.findall(r"`(\w+)`", names))) for room, names in rows} == ERRORS
+
+
+def test_nothing_is_returned_beside_the_reason_why_it_is_not_there() -> None:
+    """What fails a test is a `Failure`, and no pair of a cause and a text; an exception is raised, or is the answer."""
+    wrong = [
+        f"{path.relative_to(ROOT)}: {node.name} -> {ast.unparse(node.returns)}"
+        for path in modules()
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.returns is not None
+        if re.match(r"tuple\[.*\b(Cause|\w+Error)\b", ast.unparse(node.returns))
+    ]
+    assert wrong == []
 
 
 def test_records_are_values() -> None:

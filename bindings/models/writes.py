@@ -77,12 +77,7 @@ def upsert(
     store: Store, model: Model, row: Mapping[str, Json], unique_by: Sequence[str], update_columns: Sequence[str] | None
 ) -> int:
     """`Upsert`: how many rows were written. Without `update_columns` every column is taken from the new row."""
-    _check(store, model, row)
-    values = _kept(store, model, row)
-    if model.timestamps:
-        values[UPDATED_AT] = store.database.timestamp()
-    if store.strict:
-        _refuse(model, values, is_new=True)
+    values = _new_row(store, model, row, UPDATED_AT)
     if update_columns is None:
         store.warn(
             f"models.{model.id}: Upsert without updateColumns takes every column from the new row: those that it does "
@@ -165,14 +160,20 @@ def _save_or_create(store: Store, model: Model, row: Mapping[str, Json]) -> Json
 
 
 def _insert(store: Store, model: Model, row: Mapping[str, Json]) -> int:
+    values = _new_row(store, model, row, CREATED_AT)
+    cursor = store.database.write(_insert_sql(model, list(values)), list(values.values()))
+    return int(cursor.lastrowid or 0)
+
+
+def _new_row(store: Store, model: Model, row: Mapping[str, Json], stamp: str) -> dict[str, Json]:
+    """The columns of a new row, checked; `stamp` is the column that gets the time."""
     _check(store, model, row)
     values = _kept(store, model, row)
     if model.timestamps:
-        values[CREATED_AT] = store.database.timestamp()
+        values[stamp] = store.database.timestamp()
     if store.strict:
         _refuse(model, values, is_new=True)
-    cursor = store.database.write(_insert_sql(model, list(values)), list(values.values()))
-    return int(cursor.lastrowid or 0)
+    return values
 
 
 def _insert_sql(model: Model, names: Sequence[str]) -> str:

@@ -115,7 +115,24 @@ class Vote(Value):
     """What it used."""
 
 
-class Verdict(Value):
+class Judged(Value):
+    """What is known of the judges of something, where judges were asked."""
+
+    votes: tuple[Vote, ...] = ()
+    """Where there were several."""
+    agreement: float | None = None
+    """Share of equal pairs of votes."""
+    inconclusive: bool = False
+    """It was judged, and the votes do not decide."""
+    judge: str | None = None
+    """Id of the agent that judged."""
+    judge_connector: str | None = None
+    """What it used; of several judges all of theirs."""
+    options: Mapping[str, Any] | None = None
+    """What the judge was asked with beside the answer, as written: `{connector?, metadata?}`."""
+
+
+class Verdict(Judged):
     """What one assertion said."""
 
     passed: bool
@@ -130,25 +147,9 @@ class Verdict(Value):
     """The parts of a composition."""
     judged: bool = True
     """False: its judge could not judge, or no part of a composition was judged."""
-    votes: tuple[Vote, ...] = ()
-    """Where there were several."""
-    agreement: float | None = None
-    """Share of equal pairs of votes."""
-    inconclusive: bool = False
-    """The votes do not decide."""
-    judge: str | None = None
-    """Id of the agent that judged."""
-    judge_connector: str | None = None
-    """What it used; of several judges all of theirs."""
-    options: Mapping[str, Any] | None = None
-    """What the judge was asked with beside the answer, as written: `{connector?, metadata?}`."""
 
 
-OF_JUDGES = ("votes", "agreement", "inconclusive", "judge", "judge_connector", "options")
-"""Fields of a verdict that say how it was judged; the results that are made of it have them too."""
-
-
-class AssertionResult(Value):
+class AssertionResult(Judged):
     """An assertion with its verdict, as reports show it."""
 
     type: str
@@ -168,18 +169,6 @@ class AssertionResult(Value):
     """It could not be evaluated because a judge, or the way to it, broke."""
     judged: bool = True
     """False: its judge could not judge. It passes all the same, unless `--require-judge` is given, and has no score."""
-    votes: tuple[Vote, ...] = ()
-    """Where there were several."""
-    agreement: float | None = None
-    """Share of equal pairs of votes."""
-    inconclusive: bool = False
-    """It was judged, and the votes do not decide."""
-    judge: str | None = None
-    """Id of the agent that judged."""
-    judge_connector: str | None = None
-    """What it used; of several judges all of theirs."""
-    options: Mapping[str, Any] | None = None
-    """What the judge was asked with beside the answer, as written: `{connector?, metadata?}`."""
 
     @property
     def not_judged(self) -> int:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from runner.assertions.base import OF_JUDGES, AssertionResult, NotEvaluated, Verdict
+from runner.assertions.base import AssertionResult, Judged, NotEvaluated, Verdict
 from runner.assertions.verdicts import score_of
+from scripttest.values import names_of
 
 
 def verdict_in(answer: Mapping[str, Any], expected: Any, actual: Any) -> Verdict | None:
@@ -61,7 +62,7 @@ def result_of(
 
 def how_judged(result: Verdict | AssertionResult) -> dict[str, Any]:
     """What a verdict, or the result that it makes, says of its judges, as fields."""
-    return {name: getattr(result, name) for name in OF_JUDGES}
+    return {name: getattr(result, name) for name in names_of(Judged)}
 
 
 def not_evaluated(

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Literal
 
 from runner.cli.options import RunOptions, absolute
 from runner.connectors.base import ConnectorError, ModelRequest, Origin
-from runner.connectors.kept_answers import Answer, KeptAnswers, Keys, ask, same_model, say
-from runner.connectors.matching import Clean, Described, describe, difference, exact_key, likeness, loose_key
+from runner.connectors.kept_answers import Answer, ask, say
+from runner.connectors.matching import Clean, Described, describe, difference, likeness
 from runner.connectors.recordings import (
     SUFFIX,
     CaseRecording,
@@ -35,6 +35,7 @@ from runner.connectors.recordings import (
     sweep,
     write_recording,
 )
+from runner.connectors.tape import Tape
 from runner.errors import ConfigurationError
 from scripttest import Status
 from scripttest.values import Value
@@ -105,7 +106,7 @@ class Recording:
         self._place = place
         self._root = str(root)
         self._redact = redact
-        self._tapes: dict[tuple[str, str], dict[int, _Tape]] = {}
+        self._tapes: dict[tuple[str, str], dict[int, Tape]] = {}
         self._messages: frozenset[str] = frozenset()
         self._seen: dict[str, set[str]] = {}
         """Folder of a suite → the files of its cases that ran, below it."""
@@ -238,7 +239,7 @@ class Recording:
     def _mode(self, suite: str) -> Mode:
         return "record" if self.held_back is not None and self.held_back(suite) is None else self.mode
 
-    def _tape(self, origin: Origin) -> _Tape:
+    def _tape(self, origin: Origin) -> Tape:
         of_case = self._tapes.get((origin.suite, origin.case))
         if of_case is None:
             of_case = self._tapes.setdefault((origin.suite, origin.case), {})
@@ -247,19 +248,19 @@ class Recording:
             tape = of_case.setdefault(origin.run, self._open(origin))
         return tape
 
-    def _open(self, origin: Origin) -> _Tape:
+    def _open(self, origin: Origin) -> Tape:
         self._note(origin.suite, file_of(self._redact(origin.case), origin.run))
         if self._mode(origin.suite) == "record":
-            return _Tape(None, bool(origin.suite))
+            return Tape(None, bool(origin.suite))
         try:
             path = self._place.folder / self._file(origin.suite, origin.case, origin.run)
-            return _Tape(read_recording(path, self._redact(origin.case)), bool(origin.suite))
+            return Tape(read_recording(path, self._redact(origin.case)), bool(origin.suite))
         except RecordingError as error:
-            tape = _Tape(None, bool(origin.suite))
+            tape = Tape(None, bool(origin.suite))
             tape.problem = error
             return tape
 
-    def _end(self, suite: str, case: str, tapes: Mapping[int, _Tape]) -> None:
+    def _end(self, suite: str, case: str, tapes: Mapping[int, Tape]) -> None:
         for tape in tapes.values():
             unused, recorded = tape.unused(), tape.recorded
             if unused:
@@ -274,9 +275,9 @@ class Recording:
         except RecordingError as error:
             self._note_unused(error.message)
         else:
-            self._end(suite, case, {1: _Tape(recording, True)})
+            self._end(suite, case, {1: Tape(recording, True)})
 
-    def _save(self, suite: str, case: str, tapes: Mapping[int, _Tape]) -> None:
+    def _save(self, suite: str, case: str, tapes: Mapping[int, Tape]) -> None:
         if self.mode == "replay":
             return
         for run, tape in tapes.items():
@@ -312,7 +313,7 @@ class Recording:
     # what is not there
 
     def _find(
-        self, tape: _Tape, origin: Origin, connector: str, request: ModelRequest, model: str
+        self, tape: Tape, origin: Origin, connector: str, request: ModelRequest, model: str
     ) -> RecordedCall | None:
         """The recorded answer; None when the model is to be asked."""
         if tape.problem is not None:
@@ -325,11 +326,11 @@ class Recording:
         return call
 
     @staticmethod
-    def _missed(tape: _Tape, message: str) -> ConnectorError:
+    def _missed(tape: Tape, message: str) -> ConnectorError:
         tape.misses.append(message)
         return ConnectorError(message)
 
-    def _miss(self, tape: _Tape, origin: Origin, asked: Described) -> str:
+    def _miss(self, tape: Tape, origin: Origin, asked: Described) -> str:
         name, shown = self._name(origin.suite, origin.case, origin.run), self._place.shown
         who = f"agent {asked['agent']}" if asked.get("agent") else "a script"
         head = f'No recorded answer for call {tape.asked} of "{origin.case}", in which {who} asks {asked["connector"]}'
@@ -347,7 +348,7 @@ class Recording:
             return f"{head}: {why}. {todo}\nJust this is {where}: was the case renamed?"
         return f"{head}: {why}. {todo}\nNearest is {where} (- recorded, + asked):\n{differs}"
 
-    def _nearest(self, tape: _Tape, origin: Origin, asked: Described) -> tuple[str, Described] | None:
+    def _nearest(self, tape: Tape, origin: Origin, asked: Described) -> tuple[str, Described] | None:
         """Where the recorded request stands that has most in common with one, and it: of the case, else of others."""
         own = [(f"its call {number}", call.request) for number, call in enumerate(tape.calls, 1) if call is not None]
         found = own or list(self._neighbours(self._folder(origin.suite)))
@@ -366,51 +367,6 @@ class Recording:
                 continue
             for number, call in enumerate(recording.calls if recording else (), 1):
                 yield f"call {number} of {path.relative_to(self._place.folder)}", call.request
-
-
-class _Tape:
-    """The calls of one case: those of its recording first, then what was asked."""
-
-    def __init__(self, recording: CaseRecording | None, counts_messages: bool) -> None:
-        """Without `counts_messages` whatever is said is the same request."""
-        self.calls: list[RecordedCall | None] = list(recording.calls) if recording else []
-        """None: asked, and not answered."""
-        self.time = recording.time if recording else None
-        self.recorded = len(self.calls)
-        self.asked = 0
-        self.problem: RecordingError | None = None
-        self.misses: list[str] = []
-        self._anything = not counts_messages
-        self._kept = KeptAnswers(list(recording.calls) if recording else [], lambda call: self._keys(call.request))
-
-    def reserve(self) -> int:
-        """A place for the answer to what is being asked."""
-        self.calls.append(None)
-        return len(self.calls) - 1
-
-    def unused(self) -> int:
-        """How many recorded calls nobody asked for."""
-        return self._kept.unused
-
-    def take(self, raw: Described, clean: Callable[[], Described]) -> RecordedCall | None:
-        """The next recorded call of a request; None when there is none. `clean` gives the request as it is recorded."""
-        return self._kept.take(self._keys(raw, clean))
-
-    def count(self, described: Described) -> int:
-        """How many recorded calls are of this request."""
-        key = loose_key(described)
-        return sum(
-            loose_key(call.request) == key and same_model(call.request.get("model"), described.get("model"))
-            for call in self.calls
-            if call is not None
-        )
-
-    def _keys(self, described: Described, clean: Callable[[], Described] | None = None) -> Keys:
-        return Keys(
-            exact=lambda: exact_key(described, self._anything),
-            loose=lambda: None if self._anything else loose_key(clean() if clean else described),
-            model=described.get("model"),
-        )
 
 
 def _files(folder: Path, deep: bool = False) -> list[Path]:

@@ -9,12 +9,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from runner.application.documents import read_yaml
 from runner.connectors.reply_conditions import Condition, read_conditions
+from runner.connectors.reply_fields import fields_in
 from runner.connectors.reply_situation import Situation, ValuePath
 from runner.connectors.reply_templates import Lookup, compile_templates, names_in
 from runner.durations import FORMS, seconds_of
@@ -113,7 +114,7 @@ def read_replies(path: Path, label: str) -> tuple[Rule, ...]:
 
 
 def _rule(number: int, entry: Any, last: bool) -> Rule:
-    fields = _object(entry, "a rule", _RULE)
+    fields = fields_in(entry, "a rule", _RULE)
     if "reply" not in fields:
         raise ConfigurationError('"reply" is missing', "It says what the model answers")
     times = fields.get("times")
@@ -133,7 +134,7 @@ def _rule(number: int, entry: Any, last: bool) -> Rule:
 def _reply(value: Any) -> Reply:
     if isinstance(value, str):
         return Reply(text=compile_templates(value))
-    fields = _object(value, '"reply"', _REPLY)
+    fields = fields_in(value, '"reply"', _REPLY)
     if not fields:
         raise ConfigurationError('"reply" is empty', 'An empty answer is reply: ""')
     for name in _TEXTS:
@@ -169,7 +170,7 @@ def _tool_calls(value: Any) -> tuple[ScriptedCall, ...]:
         raise ConfigurationError('"tool_calls" must be a list', "An item is a name, or { name, arguments }")
     calls = []
     for item in value:
-        fields = {"name": item} if isinstance(item, str) else _object(item, "a tool call", ("name", "arguments"))
+        fields = {"name": item} if isinstance(item, str) else fields_in(item, "a tool call", ("name", "arguments"))
         name: Any = fields.get("name")
         arguments: Any = fields.get("arguments", {})
         if not isinstance(name, str) or not name:
@@ -181,7 +182,7 @@ def _tool_calls(value: Any) -> tuple[ScriptedCall, ...]:
 
 
 def _usage(value: Any) -> Mapping[str, Any]:
-    fields = _object(value, '"usage"', _USAGE)
+    fields = fields_in(value, '"usage"', _USAGE)
     for name, number in fields.items():
         kinds = (int, float) if name == "cost" else (int,)
         if not isinstance(number, kinds) or isinstance(number, bool) or number < 0:
@@ -192,7 +193,7 @@ def _usage(value: Any) -> Mapping[str, Any]:
 def _error(value: Any) -> ScriptedError:
     if isinstance(value, str):
         return ScriptedError(message=value)
-    fields = _object(value, '"error"', _ERROR)
+    fields = fields_in(value, '"error"', _ERROR)
     status, message, retry_after = (fields.get(name) for name in _ERROR)
     if status is not None and (not isinstance(status, int) or isinstance(status, bool) or not 400 <= status <= 599):
         raise ConfigurationError('"status" of "error" must be an HTTP status from 400 to 599')
@@ -208,16 +209,6 @@ def _duration(value: Any, name: str) -> float:
     if not isinstance(value, str):
         raise ConfigurationError(f'"{name}" must be a duration', f"Write it as {FORMS}")
     return seconds_of(value, name)
-
-
-def _object(value: Any, what: str, known: Iterable[str]) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise ConfigurationError(f"{what} must be an object", f"Its fields are {', '.join(known)}")
-    for name in value:
-        if name not in known:
-            hint = did_you_mean(str(name), known) or f"There are {', '.join(known)}"
-            raise ConfigurationError(f'unknown field "{name}" in {what}', hint)
-    return value
 
 
 def _names_used(reply: Reply) -> set[str]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from runner.application.documents import read_yaml
 from runner.connectors.reply_conditions import Condition, read_conditions
+from runner.connectors.reply_fields import fields_in
 from runner.connectors.reply_situation import Situation
 from runner.connectors.reply_templates import as_text, compile_templates, render
 from runner.durations import FORMS, seconds_of
@@ -118,7 +119,7 @@ def read_runner(path: Path, label: str) -> tuple[RunnerRule, ...]:
 
 
 def _rule(number: int, entry: Any) -> RunnerRule:
-    fields = _known(entry, "a rule", _RULE)
+    fields = fields_in(entry, "a rule", _RULE)
     if fields.keys().isdisjoint(("files", "events", "exit", "error")):
         raise ConfigurationError("it does nothing", "Say files, events, exit or error")
     when = fields.get("when")
@@ -169,18 +170,8 @@ def _event(given: Any) -> dict[str, Any]:
     if kind not in _EVENTS:
         hint = did_you_mean(str(kind), _EVENTS) or f"Types are {', '.join(_EVENTS)}"
         raise ConfigurationError(f'unknown type "{kind}" of an event', hint)
-    fields = _known(given, f"an event of type {kind}", _EVENTS[kind])
+    fields = fields_in(given, f"an event of type {kind}", _EVENTS[kind])
     needed = "text" if kind == "text" else "name"
     if not isinstance(fields.get(needed), str):
         raise ConfigurationError(f'an event of type {kind} needs "{needed}", a text')
     return fields if kind == "text" else {"input": {}, **fields}
-
-
-def _known(value: Any, what: str, known: tuple[str, ...]) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise ConfigurationError(f"{what} must be an object", f"Its fields are {', '.join(known)}")
-    for name in value:
-        if name not in known:
-            hint = did_you_mean(str(name), known) or f"There are {', '.join(known)}"
-            raise ConfigurationError(f'unknown field "{name}" in {what}', hint)
-    return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from runner.modes.base import CaseEnvironment
+from runner.modes.case_environment import CaseEnvironment
 from scripttest.values import Value
 
 if TYPE_CHECKING:

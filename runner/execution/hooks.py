@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from runner.agents.assistant import Assistant
     from runner.agents.chat import Chat
     from runner.cases.model import Case
-    from runner.modes.base import CaseEnvironment
+    from runner.modes.case_environment import CaseEnvironment
 
 
 class HookError(Exception):

@@ -68,10 +68,7 @@ class ScriptModules:
         if self._selection is None or plan.matched:
             return
         ids = (id for source in plan.sources for id in source.ids())
-        begun = self._selection.begun(self._records, plan.retained_tests, ids)
-        if begun.error is not None and not stop.reason:
-            raise begun.error
-        self._records = begun.records
+        self._records = self._selection.begun(self._records, plan.retained_tests, ids, lambda: bool(stop.reason))
 
     def run(self, send: Callable[[Event], None], repetition: Repetition) -> int:
         """Runs them; how many of their tests were not even listed."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from runner.execution.databases import RunDatabases
     from runner.execution.other_kinds import OtherKinds
     from runner.fingerprints.fingerprints import Fingerprints
-    from runner.modes.base import CaseEnvironment
+    from runner.modes.case_environment import CaseEnvironment
     from runner.modes.interactive import Person
     from runner.planning.plan import RunPlan
     from runner.planning.selection import Selection
@@ -349,7 +349,7 @@ class TestServices:
     def case_environment(self, options: RunOptions, context: Mapping[str, Any], traces: bool) -> CaseEnvironment:
         """What cases run in, by their options and the fields of their context; `traces`: their results say what they
         are made of."""
-        from runner.modes.base import CaseEnvironment
+        from runner.modes.case_environment import CaseEnvironment
 
         plan, service = self._plan, self._services.agents()
         return CaseEnvironment(

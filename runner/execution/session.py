@@ -296,10 +296,7 @@ class Session:
             return None
         from runner.execution.snapshots import finish
 
-        counts, problem = finish(snapshots, watch, self._options, self._stop, stream.execution)
-        if problem is not None:
-            stream.send(problem)
-        return counts
+        return finish(snapshots, watch, self._options, self._stop, stream.execution, stream.send)
 
     def _covered(self, stream: Multiplexer) -> CoverageReport:
         """What the run has covered; says which files could not be counted."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bindings import InlineError, RunSnapshots, SnapshotFileError
+from bindings import RunSnapshots, SnapshotError
 from runner.results.events import STALE, AttemptEnd, Event, RunError, SnapshotCounts, SuiteEnd, SuiteStart, TestEnd
 from runner.results.fold import Execution
 from scripttest import Cause, Failure, StackFrame, Status, kind_of
@@ -41,7 +41,7 @@ class SnapshotWriter:
                 used.save()
             if inline is not None and self._works and isinstance(event, SuiteEnd):
                 inline.save(event.suite)
-        except (OSError, SnapshotFileError, InlineError):
+        except (OSError, SnapshotError):
             self._works = False
 
     def close(self) -> None:
@@ -54,7 +54,7 @@ def with_inlined(module: str, outcome: Outcome, inline: InlineSnapshots) -> Outc
     for inlined in outcome.inlined:
         try:
             inline.take(module, outcome.name, inlined)
-        except InlineError as error:
+        except SnapshotError as error:
             frames = (StackFrame(function="", location=inlined.location),) if inlined.location else ()
             failures.append(
                 Failure(
@@ -93,7 +93,7 @@ class SnapshotWatch:
         """Nothing is left to do."""
 
     def look(self, all_of_run: RunSnapshots, run: Execution) -> None:
-        """Finds what is obsolete. Raises SnapshotFileError and OSError."""
+        """Finds what is obsolete. Raises SnapshotError and OSError."""
         snapshots = all_of_run.stored()
         shared = Counter(all_of_run.files.values())
         for suite in run.suites.values():
@@ -103,7 +103,7 @@ class SnapshotWatch:
                     continue  # the module could not be loaded, and its tests are not known
                 try:
                     snapshots.find_obsolete(suite.id, partial(self._is_obsolete, suite.id, is_script))
-                except SnapshotFileError:
+                except SnapshotError:
                     if not run.of_suite[suite.id].bad:  # else its tests have said so
                         raise
         snapshots.find_left()
@@ -131,10 +131,14 @@ def _skipped(outcome: Outcome) -> Iterator[str]:
 
 
 def finish(
-    snapshots: RunSnapshots, watch: SnapshotWatch | None, options: RunOptions, stop: Stop, run: Execution
-) -> tuple[SnapshotCounts | None, RunError | None]:
-    """Stores the snapshots of a run; what was done with them, and what went wrong."""
-    problem = None
+    snapshots: RunSnapshots,
+    watch: SnapshotWatch | None,
+    options: RunOptions,
+    stop: Stop,
+    run: Execution,
+    send: Callable[[RunError], None],
+) -> SnapshotCounts | None:
+    """Stores the snapshots of a run, and sends what goes wrong; what was done with them, None when that is nothing."""
     try:
         used = snapshots.used
         inline = snapshots.used_inline
@@ -146,10 +150,10 @@ def finish(
         left = sum(listed.selected for listed in run.listed.values()) - run.counts.total
         if watch is not None and not part and not left and not run.cut:
             watch.look(snapshots, run)
-    except (SnapshotFileError, InlineError) as error:
-        problem = RunError(message=str(error))
+    except SnapshotError as error:
+        send(RunError(message=str(error)))
     except OSError as error:
-        problem = RunError(message=f"Cannot store the snapshots: {error.strerror or error}: {error.filename}")
+        send(RunError(message=f"Cannot store the snapshots: {error.strerror or error}: {error.filename}"))
     used, inline = snapshots.used, snapshots.used_inline
     counts = SnapshotCounts(
         written=(used.written if used else 0) + (inline.written if inline else 0),
@@ -157,4 +161,4 @@ def finish(
         removed=used.removed if used else 0,
         obsolete=tuple(used.obsolete) if used else (),
     )
-    return (counts if counts != SnapshotCounts() else None), problem
+    return counts if counts != SnapshotCounts() else None

@@ -1,100 +1,33 @@
-"""One case while it runs: what it has to work with, and what has come of it so far."""
+"""One attempt at one case while it runs: what it has to work with, and what has come of it so far."""
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from bindings import DATABASE, World, given_mocks, opened_workspace
 from runner.agents.chat import Chat, taken
-from runner.agents.judges import CaseJudges, MatchSnapshot
+from runner.agents.judges import CaseJudges
 from runner.assertions.base import AgentUse, AssertionResult, Evidence, Said
-from runner.assertions.differences import COMPARED, comparable, difference
 from runner.cases.attachments import described, parts_of_case
 from runner.cases.messages import input_of
-from runner.cli.options import DEFAULT_THRESHOLD
 from runner.connectors.base import Usage
 from runner.modes.answered import answered, regradable
+from runner.modes.case_environment import CaseEnvironment
+from runner.modes.failures import failure_of
 from runner.results.model import CaseResult, CheckpointResult, ScoreResult, TurnResult
 from scripttest import Cause, Failure, ResultWarning
-from scripttest.values import Value
 
 if TYPE_CHECKING:
-    from bindings import OwnDatabase
     from runner.agents.answer import Answer
     from runner.agents.assistant import Assistant
-    from runner.agents.helpers import Helpers
-    from runner.agents.runtime import Runtime
-    from runner.application.application import Application
     from runner.cases.model import CallOptions, Case
-    from runner.fingerprints.fingerprints import Fingerprints
-    from runner.modes.interactive import Person
-    from runner.modes.transcripts import SavedTalk, Transcripts
+    from runner.modes.transcripts import SavedTalk
     from runner.modes.turns import Exchange
     from runner.results.regradable import Answered, Regradable
-
-VALUE_LIMIT = 4000
-"""Characters of an expected or actual value that are kept as text."""
-
-
-class OpenDatabase(Protocol):
-    """Makes the database of an attempt; nothing is opened yet."""
-
-    def __call__(self, world: World, folder: Path, *, strict: bool) -> OwnDatabase:
-        """`folder` is that of the case file; `strict` tells whether what MySQL would refuse is refused."""
-
-
-class CaseEnvironment(Value):
-    """What all cases of a run share."""
-
-    application: Application
-    runtime: Runtime
-    helpers: Helpers
-    context: Mapping[str, Any]
-    """The run's context: defaults, flags, `--ctx` file."""
-    user: str | None
-    """`--user`, which wins over a case's own."""
-    team: str | None
-    connector: str
-    """`--connector`; empty when it is not given."""
-    timeout: float
-    """Seconds for a case that names none."""
-    snapshot: Callable[[str], MatchSnapshot]
-    """Suite id → how its snapshots are matched."""
-    database: OpenDatabase
-    """Makes the database of an attempt."""
-    threshold: float = DEFAULT_THRESHOLD
-    """`--threshold`, for conversations that name none."""
-    simulator: str = ""
-    """`--simulator`, for cases that name none."""
-    on_missing_input: str = "skip"
-    """`--on-missing-input`, for cases that say nothing of it."""
-    interactive: bool = False
-    """Whether a person is asked in all cases, not only in those that say so."""
-    person: Person | None = None
-    """Who is asked; None with `--skip-interactive`."""
-    fingerprints: Fingerprints | None = None
-    """Makes the fingerprints of results, for a run that resumes this one; None: there is no report that it could."""
-    require_judge: bool = False
-    """Whether what its judge could not judge fails."""
-    judge_samples: int = 1
-    """Votes of each judge where an assertion says nothing of it."""
-    judge_connector: str = ""
-    """What judges use in the place of their own; empty: nothing."""
-    transcripts: Transcripts | None = None
-    """What was said in a saved run that is graded again; the agent is not asked then."""
-    seed: int | None = None
-    """Of `--seed`."""
-    trace: str = "summary"
-    """What results keep of the calls of models and tools: `off`, `summary` or `full`."""
-    spans: bool = False
-    """Whether they say when each call began and ended, and in which call of an agent."""
-    clean: Callable[[str], str] = str
-    """Takes secrets out of texts."""
 
 
 class CaseAttempt:
@@ -395,36 +328,6 @@ class CaseAttempt:
 
         whole = environment.trace == "full"
         return trace_of(self.chat.steps, self.chat.calls, environment.clean, whole=whole, spans=environment.spans)
-
-
-def _cause_of(result: AssertionResult) -> Cause:
-    if result.infrastructure:
-        return Cause.INFRASTRUCTURE
-    if result.inconclusive:
-        return Cause.INCONCLUSIVE
-    return Cause.ERROR if result.error else Cause.ASSERTION
-
-
-def failure_of(result: AssertionResult) -> Failure:
-    """The failure that an assertion which did not hold is."""
-    values = comparable(result.expected, result.actual) if result.type in COMPARED else None
-    return Failure(
-        cause=_cause_of(result),
-        message=result.message or f"{result.type} does not hold",
-        type=None if result.inconclusive else result.type,
-        expected=result.expected,
-        actual=result.actual,
-        expected_text=_text(values[0] if values else result.expected),
-        actual_text=_text(values[1] if values else result.actual),
-        diff=difference(result.expected, result.actual) if values else None,
-    )
-
-
-def _text(value: Any) -> str | None:
-    if value is None:
-        return None
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= VALUE_LIMIT else f"{text[:VALUE_LIMIT]}... ({len(text)} characters)"
 
 
 def _world_of(case: Case, suite: str, run: int, seed: int | None) -> World:

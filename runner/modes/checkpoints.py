@@ -15,7 +15,7 @@ from runner.assertions import check_all
 from runner.assertions.base import AssertionResult, Evidence, Judges
 from runner.assertions.values import text_of
 from runner.results.model import CheckpointResult
-from scripttest import Cause
+from scripttest import Cause, Failure
 
 if TYPE_CHECKING:
     from runner.agents.answer import Answer
@@ -61,12 +61,13 @@ class Checkpoints:
         ]
 
     @property
-    def what_is_missing(self) -> tuple[Cause, str]:
+    def failure(self) -> Failure:
         """What a case fails for in which required ones are not reached: a failure, unless it may be that votes which do
         not decide are all that is missing."""
         if self.undecided:
-            return Cause.INCONCLUSIVE, "; ".join(f"checkpoint {id}: {said}" for id, said in self._undecided.items())
-        return Cause.ASSERTION, f"missing checkpoints: {', '.join(self.missing)}"
+            said = "; ".join(f"checkpoint {id}: {said}" for id, said in self._undecided.items())
+            return Failure(cause=Cause.INCONCLUSIVE, message=said)
+        return Failure(cause=Cause.ASSERTION, message=f"missing checkpoints: {', '.join(self.missing)}")
 
     @property
     def undecided(self) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from runner.agents.answer import AgentError
-from runner.agents.chat import ModelCall, taken
+from runner.agents.chat import ModelCall
 from runner.assertions.base import Evidence
 from runner.assertions.transcript import without_files
 from runner.cases.attachments import described, parts_of_turn
@@ -22,12 +22,12 @@ from runner.cases.messages import message_of, messages_of
 from runner.cases.model import Message
 from runner.errors import RunnerError
 from runner.modes.base import CaseAttempt
-from runner.modes.grading import Grade, Grading, problems_of, seen_by_graders
+from runner.modes.grading import Grade, Grading, judge_scores, seen_by_graders
 from runner.modes.rubrics import RUBRICS, Criterion, criteria_of
-from runner.modes.turns import exchange
+from runner.modes.turns import evidence_of_talk, exchange
 from runner.results.model import ScoreResult, ScoreVerdict, TurnResult
-from runner.results.thresholds import below, shortfall
-from scripttest import Cause, ScriptError, Status
+from runner.results.thresholds import below
+from scripttest import ScriptError, Status
 
 WHOLE = "assertions"
 """Name of the score of the whole conversation."""
@@ -123,16 +123,7 @@ class _Conversation:
 
     def conclude(self) -> None:
         """Adds what the case fails for."""
-        attempt = self._attempt
-        for cause, message in problems_of(attempt.scores):
-            attempt.fail(cause, message)
-        if self._case.trials > 1:
-            return  # the mean of all trials counts
-        if any(failure.cause == Cause.INFRASTRUCTURE for failure in attempt.failures):
-            return  # the score is not what the answers deserve
-        failed = shortfall(attempt.score, self._threshold, attempt.scores, self._case.aggregation)
-        if failed is not None:
-            attempt.fail(*failed)
+        judge_scores(self._attempt, self._threshold, self._case.aggregation, trials=self._case.trials)
 
     async def _ask(self, number: int, turn: ConversationTurn) -> bool:
         """Whether the agent answered."""
@@ -195,19 +186,9 @@ class _Conversation:
 
     def _evidence_of_all(self) -> Evidence:
         """Of the whole conversation."""
-        attempt, said = self._attempt, self._said
-        took = taken(self._calls)
-        return said[-1].replace(
-            input=[for_graders(message) for message in attempt.transcript],
-            expected=self._case.expected,
-            tools=tuple(attempt.chat.uses),
-            milliseconds=sum(evidence.milliseconds for evidence in said),
-            tokens=took.tokens,
-            cost=took.cost,
-            **attempt.known(len(self._calls), attempt.chat.agents),
-            messages=tuple(attempt.transcript),
-            turns=tuple(attempt.said),
-            criteria=self._background,
+        attempt = self._attempt
+        return evidence_of_talk(attempt, self._said, self._calls).replace(
+            input=[for_graders(message) for message in attempt.transcript], criteria=self._background
         )
 
     def _score(self, name: str, begun: bool) -> ScoreResult:

@@ -92,7 +92,7 @@ async def _simulated(attempt: CaseAttempt, user: SimulatedUser, limit: int, chec
         note = f"Goal achieved: {said.reasoning}" if said.reasoning else "Goal achieved"
         attempt.turns[-1] = attempt.turns[-1].replace(note=note)
     if checkpoints.missing:
-        attempt.fail(*checkpoints.what_is_missing)
+        attempt.failures.append(checkpoints.failure)
     elif not attempt.turns:
         attempt.fail(Cause.SETUP, "no initial input: the simulator takes its goal for achieved at once")
     return None
@@ -113,7 +113,7 @@ def _opening(attempt: CaseAttempt) -> Spoken | None:
 
 def _exceeded(attempt: CaseAttempt, user: SimulatedUser, limit: int, checkpoints: Checkpoints) -> None:
     if checkpoints.undecided:
-        attempt.fail(*checkpoints.what_is_missing)
+        attempt.failures.append(checkpoints.failure)
     else:
         attempt.fail(Cause.ASSERTION, f"max turns ({limit}) exceeded")
     if user.remark:

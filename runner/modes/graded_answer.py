@@ -5,10 +5,8 @@ from __future__ import annotations
 from runner.assertions.base import Evidence
 from runner.cases.conversations import GradedCase, Grader, as_grader
 from runner.modes.base import CaseAttempt
-from runner.modes.grading import Grading, problems_of
+from runner.modes.grading import Grading, judge_scores
 from runner.modes.rubrics import Criterion, criteria_of
-from runner.results.thresholds import shortfall
-from scripttest import Cause
 
 ANSWER = "answer"
 """Name of its score."""
@@ -34,9 +32,4 @@ async def grade(attempt: CaseAttempt, evidence: Evidence) -> None:
         grading.close()
     attempt.assertions += graded.results
     attempt.scores, attempt.score = [graded.score], graded.score.score
-    for cause, message in problems_of(attempt.scores):
-        attempt.fail(cause, message)
-    broken = any(failure.cause == Cause.INFRASTRUCTURE for failure in attempt.failures)
-    failed = None if broken else shortfall(attempt.score, threshold, attempt.scores)
-    if failed is not None:
-        attempt.fail(*failed)
+    judge_scores(attempt, threshold)

@@ -16,13 +16,13 @@ from runner.cases.conversations import ConversationCase, ConversationTurn, Turn
 from runner.modes.base import CaseAttempt
 from runner.modes.checkpoints import Checkpoints, combined
 from runner.modes.conversation import AGGREGATIONS, STOPPED, WHOLE, for_graders
-from runner.modes.grading import Grading, problems_of, seen_by_graders
+from runner.modes.grading import Grading, judge_scores, seen_by_graders
 from runner.modes.multi_turn import Talk
 from runner.modes.rubrics import RUBRICS, Criterion, criteria_of
 from runner.modes.turns import Checked, Exchange, Spoken, evidence_of_all, take_turn
 from runner.results.model import ScoreResult, ScoreVerdict, TurnResult
-from runner.results.thresholds import below, shortfall
-from scripttest import Cause, Status
+from runner.results.thresholds import below
+from scripttest import Status
 
 
 async def hold(attempt: CaseAttempt, case: ConversationCase) -> None:
@@ -120,7 +120,7 @@ class _GradedTalk(Talk):
 
     def _exceeded(self) -> None:
         if self._checkpoints.undecided:
-            self._attempt.fail(*self._checkpoints.what_is_missing)
+            self._attempt.failures.append(self._checkpoints.failure)
         else:
             super()._exceeded()
 
@@ -145,11 +145,5 @@ class _GradedTalk(Talk):
         if attempt.skip_reason is not None:
             return
         if self._checkpoints.missing and not attempt.failures:
-            attempt.fail(*self._checkpoints.what_is_missing)
-        for cause, message in problems_of(attempt.scores):
-            attempt.fail(cause, message)
-        if self._graded.trials > 1 or any(failure.cause == Cause.INFRASTRUCTURE for failure in attempt.failures):
-            return
-        failed = shortfall(attempt.score, self._threshold, attempt.scores, self._graded.aggregation)
-        if failed is not None:
-            attempt.fail(*failed)
+            attempt.failures.append(self._checkpoints.failure)
+        judge_scores(attempt, self._threshold, self._graded.aggregation, trials=self._graded.trials)

@@ -16,8 +16,8 @@ from runner.assertions.votes import judged_by
 from runner.modes.base import CaseAttempt
 from runner.modes.rubrics import RUBRICS, Criterion, type_of
 from runner.results.model import CriterionResult, ScoreResult, ScoreVerdict
-from runner.results.thresholds import reaches
-from scripttest import Cause
+from runner.results.thresholds import reaches, shortfall
+from scripttest import Cause, Failure
 from scripttest.values import Value
 
 VALIDATOR = "workers.test.validator"
@@ -125,23 +125,37 @@ def seen_by_graders(attempt: CaseAttempt, size: int | None) -> tuple[list[dict[s
     return system + transcript[start:], turns
 
 
-def problems_of(scores: Sequence[ScoreResult]) -> list[tuple[Cause, str]]:
-    """What fails a case whatever its score is, by cause: criteria that could not be judged, then required ones that do
-    not hold."""
-    errors: list[tuple[Cause, str]] = []
-    required: list[tuple[Cause, str]] = []
+def judge_scores(attempt: CaseAttempt, threshold: float, aggregation: str = "mean", *, trials: int = 1) -> None:
+    """Adds what a case fails for by its scores. Of several trials the mean counts, which is not known yet, and where
+    something broke the score is not what the answers deserve: then only single criteria fail it."""
+    attempt.failures += _problems_of(attempt.scores)
+    if trials > 1 or any(failure.cause == Cause.INFRASTRUCTURE for failure in attempt.failures):
+        return
+    failed = shortfall(attempt.score, threshold, attempt.scores, aggregation)
+    if failed is not None:
+        attempt.failures.append(failed)
+
+
+def _problems_of(scores: Sequence[ScoreResult]) -> list[Failure]:
+    """What fails a case whatever its score is: criteria that could not be judged, then required ones that do not
+    hold."""
+    errors: list[Failure] = []
+    required: list[Failure] = []
     for entry in scores:
         for criterion in entry.assertions:
+            said = f'{entry.name}: "{criterion.text}": {criterion.reason}'
             if criterion.error:
                 cause = Cause.INFRASTRUCTURE if criterion.infrastructure else Cause.ERROR
-                errors.append((cause, f'{entry.name}: cannot grade "{criterion.text}": {criterion.reason}'))
+                said = f'{entry.name}: cannot grade "{criterion.text}": {criterion.reason}'
+                errors.append(Failure(cause=cause, message=said))
             elif criterion.inconclusive:
-                errors.append((Cause.INCONCLUSIVE, f'{entry.name}: "{criterion.text}": {criterion.reason}'))
+                errors.append(Failure(cause=Cause.INCONCLUSIVE, message=said))
             elif not criterion.judged and not criterion.passed:
-                required.append((Cause.ASSERTION, f'{entry.name}: "{criterion.text}": {criterion.reason}'))
+                required.append(Failure(cause=Cause.ASSERTION, message=said))
             elif criterion.required and not criterion.passed:
                 said = f'{entry.name}: the required criterion "{criterion.text}" does not hold'
-                required.append((Cause.ASSERTION, f"{said}: {criterion.reason}" if criterion.reason else said))
+                said += f": {criterion.reason}" if criterion.reason else ""
+                required.append(Failure(cause=Cause.ASSERTION, message=said))
     return errors + required
 
 

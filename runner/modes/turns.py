@@ -121,21 +121,29 @@ class TakenTurn(Value):
     awaiting: Awaiting
 
 
+def evidence_of_talk(attempt: CaseAttempt, said: Sequence[Evidence], calls: Sequence[ModelCall]) -> Evidence:
+    """The last answer of a talk, and what all of them took: `said` are those of the turns, `calls` the calls of models
+    for them."""
+    took = taken(calls)
+    return said[-1].replace(
+        expected=attempt.case.expected,
+        tools=tuple(attempt.chat.uses),
+        milliseconds=sum(evidence.milliseconds for evidence in said),
+        tokens=took.tokens,
+        cost=took.cost,
+        **attempt.known(len(calls), attempt.chat.agents),
+        messages=tuple(attempt.transcript),
+        turns=tuple(attempt.said),
+    )
+
+
 def evidence_of_all(attempt: CaseAttempt) -> Evidence:
     """What assertions at the end of a talk look at: the last answer, what all of them took, and the state."""
     done = attempt.exchanges
-    took = taken([call for one in done for call in one.calls])
+    calls = [call for one in done for call in one.calls]
     turns = [turn.input for turn in attempt.turns]
-    return done[-1].evidence.replace(
+    return evidence_of_talk(attempt, [one.evidence for one in done], calls).replace(
         input=turns,
-        expected=attempt.case.expected,
-        tools=tuple(attempt.chat.uses),
-        milliseconds=sum(one.milliseconds for one in done),
-        tokens=took.tokens,
-        cost=took.cost,
-        **attempt.known(sum(len(one.calls) for one in done), attempt.chat.agents),
-        messages=tuple(attempt.transcript),
-        turns=tuple(attempt.said),
         state={
             "session_id": attempt.chat.id,
             "messages": attempt.transcript,

@@ -13,7 +13,8 @@ from runner.modes.transcripts import Transcripts, problem_of
 from runner.results.model import Suite, TestResult
 from runner.results.regradable import regradable_in
 from runner.results.result_json import result_of
-from runner.results.saved import result_problem, rounds_in
+from runner.results.result_problems import result_problem
+from runner.results.saved import rounds_in
 from runner.results.suite_json import has_cases, suite_of
 from runner.security.files import read_bytes
 

@@ -92,7 +92,7 @@ def _record(line: bytes) -> Record | None:
         return None
     if record["type"] != "result":
         return record
-    from runner.results.saved import result_problem
+    from runner.results.result_problems import result_problem
 
     return None if result_problem(record) else record
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
 from runner.errors import ConfigurationError
 from runner.filters import Filter
 from scripttest import Broken, Ended, HostError, HostRecord, Listed, Outcome, Status
-from scripttest.values import Value
 
 SHOWN = 5
 """Names that are shown of those that there are."""
@@ -56,13 +55,16 @@ class Selection:
         records: Iterator[HostRecord],
         done: Mapping[str, Collection[str]],
         cases: Iterable[str],
-    ) -> Begun:
-        """Reads what a host reports until it is certain that the filter matches something, or that it does not.
+        stopped: Callable[[], bool],
+    ) -> Iterator[HostRecord]:
+        """What a host reports, read until it is certain that the filter matches something. Raises ConfigurationError
+        when it is certain that it does not.
 
         Args:
             records: of modules that run.
             done: module → tests that have results of an earlier run.
             cases: ids of the cases of the run, none of which it matches.
+            stopped: whether the run is to end, so that nothing is certain.
         """
         read: list[HostRecord] = []
         while True:
@@ -71,7 +73,7 @@ class Selection:
             except StopIteration:
                 break
             except HostError as error:
-                return Begun(records=chain(read, _Broken(error)), error=None)
+                return chain(read, _Broken(error))
             read.append(record)
             if isinstance(record, Listed):
                 whole = any(not self._filter.match(test)[1] for test in record.tests)
@@ -80,14 +82,14 @@ class Selection:
                 failed = isinstance(record, Ended) and record.outcome.status == Status.FAILED
                 certain = isinstance(record, Broken) or failed or bool(self._reached)
             if certain:
-                return Begun(records=chain(read, records), error=None)
+                return chain(read, records)
+        if stopped():
+            return iter(read)
         listed = [record for record in read if isinstance(record, Listed)]
         if any(record.tests for record in listed):
             subtests = hint_of(self._filter.text, self._offered, "subtests")
-            return Begun(records=iter(read), error=ConfigurationError(f"No subtest matches {self._flags}", subtests))
-        return Begun(
-            records=iter(read), error=self.nothing(chain((name for record in listed for name in record.known), cases))
-        )
+            raise ConfigurationError(f"No subtest matches {self._flags}", subtests)
+        raise self.nothing(chain((name for record in listed for name in record.known), cases))
 
     def nothing(self, names: Iterable[str]) -> ConfigurationError:
         """The error when it matches no test and no case; `names` are those that there are."""
@@ -107,15 +109,6 @@ class _Broken:
 
     def __next__(self) -> HostRecord:
         raise self._error
-
-
-class Begun(Value):
-    """The beginning of a run."""
-
-    records: Iterator[HostRecord]
-    """All records, from the first."""
-    error: ConfigurationError | None
-    """Why there is nothing to run."""
 
 
 def hint_of(text: str, names: Iterable[str], kind: str) -> str:

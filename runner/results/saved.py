@@ -17,14 +17,13 @@ from runner.results.fold import counted, status_of
 from runner.results.inconclusive import line_settled
 from runner.results.json_text import plain
 from runner.results.report import Record, Report, in_order
+from runner.results.result_problems import result_problem
 from runner.results.stability_json import from_seed
 from runner.results.suite_json import AGENT_TEST, KINDS, SCRIPT_TEST, has_cases
 from runner.results.summary import counts_record, usage_record
 from runner.security.files import read_bytes
-from scripttest import Status
 from scripttest.values import fields_of
 
-STATUSES = tuple(Status)
 _RUN_STATUSES = {status.value: status for status in RunStatus}
 MOST_LOOKS = 5
 """Rounds that are ever planned."""
@@ -34,22 +33,6 @@ OF_START = ("shard", "regraded_from", "run_id")
 """Texts of the start of some runs."""
 OF_WHOLE = ("snapshots", "coverage")
 """Objects of a summary that are not made of its results."""
-FIELDS: dict[str, type | tuple[type, ...]] = {
-    "id": str,
-    "suite": str,
-    "script": str,
-    "position": int,
-    "run": int,
-    "usage": dict,
-    "runs": dict,
-    "turns": list,
-    "model_calls": int,
-    "score": (int, float),
-    "not_judged": int,
-    "skip_reason": str,
-    "warnings": list,
-}
-"""What fields of a result hold that its place and its figures come from, where they are not null."""
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 """JSON's escape for half of a surrogate pair, which other tools write."""
 HINT = "Reports that can be read are the .jsonl and .json files that yao-test writes"
@@ -316,62 +299,6 @@ def rounds_in(said: Any) -> dict[str, int] | None:
     return said if 1 <= said["made"] <= said["planned"] <= MOST_LOOKS else None
 
 
-def result_problem(record: Record) -> str | None:
-    """Why an object is not the line of a result; None when it is one."""
-    if record.get("id") is None or record.get("status") not in STATUSES:
-        return "a result has no id or no status"
-    for name, kind in FIELDS.items():
-        value = record.get(name)
-        if value is not None and not isinstance(value, kind):
-            return f'the "{name}" of a result cannot be {json.dumps(value)[:40]}'
-    figures = record.get("usage") or {}
-    if not all(isinstance(number, int | float) for number in figures.values()):
-        return 'the "usage" of a result does not hold numbers'
-    if not all(
-        isinstance(item, dict) and isinstance(item.get("message"), str) for item in record.get("warnings") or ()
-    ):
-        return 'the "warnings" of a result have no message'
-    if problem := _problem_of_parts(record):
-        return problem
-    attempts = (record.get("runs") or record).get("attempts", ())
-    if not isinstance(attempts, list | tuple) or not all(map(_is_attempt, attempts)):
-        return 'the "runs" of a result have attempts without a status or a duration'
-    return _problem_of_repeat(record)
-
-
-def _problem_of_repeat(record: Record) -> str | None:
-    """What is wrong with what a result says of the policy of its case, if it has one."""
-    said = (record.get("runs") or {}).get("repeat")
-    policy = said.get("policy") if isinstance(said, dict) else record.get("repeat")
-    if said is None and policy is None:
-        return None
-    from runner.statistics.policies import PolicyError, read_policy
-
-    try:
-        read_policy(policy)  # type: ignore[arg-type]
-    except (PolicyError, AttributeError, TypeError, ValueError):
-        return 'the "repeat" of a result is no policy'
-    if said is not None and not all(isinstance(said.get(key), int) for key in ("wave", "judged", "most")):
-        return 'the "repeat" of a result has no numbers'
-    return None
-
-
-def _problem_of_parts(record: Record) -> str | None:
-    """What is wrong with subtests, turns or trials: they do not say how they ended."""
-    for key in ("steps", "turns", "trials"):
-        parts = record.get(key)
-        if not parts:
-            continue
-        if not isinstance(parts, list | tuple) or not all(isinstance(part, dict) for part in parts):
-            return f'the "{key}" of a result are not objects'
-        for part in parts:
-            if part.get("status") not in STATUSES:
-                return f'the "{key}" of a result have no status'
-            if problem := _problem_of_parts(part):
-                return problem
-    return None
-
-
 def _lines_of(text: str) -> Iterator[tuple[int, str]]:
     """Lines that are not blank, with their numbers; only a line feed ends a line."""
     for number, line in enumerate(text.split("\n"), 1):
@@ -407,14 +334,6 @@ def _flags(said: Any) -> Record:
     flags = said.get("flags")
     found: Record = {"flags": list(map(str, flags))} if isinstance(flags, list) else {}
     return found | {key: said[key] for key in OF_START if isinstance(said.get(key), str)}
-
-
-def _is_attempt(value: Any) -> bool:
-    return (
-        isinstance(value, dict)
-        and value.get("status") in STATUSES
-        and isinstance(value.get("duration_ms"), int | float)
-    )
 
 
 def _is_part(value: Any) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from runner.assertions.verdicts import shorten
 from runner.results.model import CriterionResult, ScoreResult, ScoreVerdict
-from scripttest import Cause
+from scripttest import Cause, Failure
 
 TOLERANCE = 1e-9
 """How far below the threshold sums of fractions may end that reach it."""
@@ -34,16 +34,16 @@ def below(score: float | None, threshold: float, scores: Sequence[ScoreResult]) 
 
 def shortfall(
     score: float | None, threshold: float, scores: Sequence[ScoreResult], aggregation: str = "mean"
-) -> tuple[Cause, str] | None:
-    """What a case fails for by its score, with the cause; None when it does not. It is inconclusive where the votes of
+) -> Failure | None:
+    """What a case fails for by its score; None when it does not. It is inconclusive where the votes of
     judges scatter so that the threshold lies within two standard errors of the score."""
     if score is None:
         return None
     undecided = undecided_by(error_of(score, scores, aggregation), score, threshold)
     if undecided is not None:
-        return Cause.INCONCLUSIVE, undecided
+        return Failure(cause=Cause.INCONCLUSIVE, message=undecided)
     lacking = below(score, threshold, scores)
-    return None if lacking is None else (Cause.ASSERTION, lacking)
+    return None if lacking is None else Failure(cause=Cause.ASSERTION, message=lacking)
 
 
 def undecided_by(error: float, score: float, threshold: float) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from runner.assertions.base import OF_JUDGES, AssertionResult, ToolUse, Vote
+from runner.assertions.base import AssertionResult, Judged, ToolUse, Vote
 from runner.results.criteria import objects_in
 from runner.results.model import (
     CheckpointResult,
@@ -17,7 +17,7 @@ from runner.results.model import (
     TurnUsage,
 )
 from scripttest import Status
-from scripttest.values import fields_of
+from scripttest.values import fields_of, names_of
 
 Record = dict[str, Any]
 
@@ -199,7 +199,7 @@ def _criterion(criterion: CriterionResult) -> Record:
     record.pop("not_judged", None)
     if criterion.not_judged != int(not criterion.judged):
         record["not_judged"] = criterion.not_judged
-    record = {key: value for key, value in record.items() if key not in OF_JUDGES} | _votes_of(criterion)
+    record = {key: value for key, value in record.items() if key not in names_of(Judged)} | _votes_of(criterion)
     if criterion.judged:
         del record["judged"]
     else:

@@ -21,34 +21,17 @@ from typing import Any, Protocol
 from scripttest.compile.boundary import Boundary
 from scripttest.compile.builds import Build, Source
 from scripttest.compile.bundles import with_own_async, without_exports
-from scripttest.compile.configuration import FOLDERS, Configuration
+from scripttest.compile.configuration import Configuration
 from scripttest.compile.esbuild import Service, ServiceEndedError
 from scripttest.compile.messages import compile_error, missing_exports, not_at_hand, problem, refusal
 from scripttest.compile.reach import readable
+from scripttest.compile.requests import BUNDLE_FLAGS, FLAGS, PLAIN_FLAGS, RUNTIME_SOURCE, build_request
 from scripttest.compile.sources import read as read_source
 from scripttest.errors import Cause, CompileError, HostError, Location
 from scripttest.files import SOURCE_LIMIT, RefusedFileError, anywhere, read_file
 from scripttest.process import Ending
 from scripttest.values import Value
 
-BUNDLE_FLAGS = ["--bundle", "--format=esm"]
-PLAIN_FLAGS = ["--supported:template-literal=false"]
-"""Of what becomes no bundle: without template literals, whatever begins a line begins a statement."""
-FLAGS = [
-    "--tree-shaking=false",
-    "--sourcemap=external",
-    "--sources-content=false",
-    "--metafile",
-    "--target=es2023",
-    "--platform=neutral",
-    "--main-fields=module,main",
-    "--supported:async-await=false",
-    "--supported:top-level-await=false",
-    "--supported:import-meta=false",
-    "--legal-comments=none",
-    "--log-level=silent",
-    "--log-limit=0",
-]
 FIRST_BATCH = 4
 """Modules in the first batch: small, so that the first tests start early."""
 BATCH = 25
@@ -59,10 +42,6 @@ BUILD_SECONDS = 30.0
 """Seconds that a build may take."""
 MAX_ENDS = 5
 """How often esbuild may end before it answers a build again; then all that is left fails."""
-
-RUNTIME_MODULES = r"^@(yao|yaoapp|yaoapps|gou)(/|$)|/(yao|gou)(\.ts)?$"
-"""Import paths whose names are globals of every script (Go syntax)."""
-RUNTIME_SOURCE = "module.exports = Object.create(globalThis)"
 
 _LOADERS = {"text": "text", "bytes": "binary", "json": "json"}
 """Type of an import → esbuild's loader; for all others the extension says it."""
@@ -283,39 +262,11 @@ class Compiler:
 
     def _build(self, build: Build) -> None:
         entries = build.entries()
-        hooks = [
-            {
-                "name": "yao",
-                "onStart": False,
-                "onEnd": False,
-                "onResolve": [
-                    {"id": 0, "filter": RUNTIME_MODULES, "namespace": ""},
-                    {"id": 3, "filter": FOLDERS, "namespace": "file"},
-                ],
-                "onLoad": [
-                    {"id": 1, "filter": ".*", "namespace": "yao-runtime"},
-                    {"id": 2, "filter": ".*", "namespace": "file"},
-                ],
-            }
-        ]
         service = self._service
         assert service is not None
         build.deadline = time.monotonic() + self._seconds
-        id = service.request(
-            {
-                "command": "build",
-                "key": service.next_id,
-                "entries": entries,
-                "flags": self._plain_flags if build.is_plain else self._bundle_flags,
-                "write": False,
-                "stdinContents": None,
-                "stdinResolveDir": None,
-                "absWorkingDir": str(self._root),
-                "nodePaths": [],
-                "context": False,
-                "plugins": hooks,
-            }
-        )
+        flags = self._plain_flags if build.is_plain else self._bundle_flags
+        id = service.request(build_request(service.next_id, entries, flags, self._root))
         self._building[id] = build
 
     def _plugin(self, request: dict[str, Any]) -> dict[str, Any]:

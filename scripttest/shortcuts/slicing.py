@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
-from scripttest.compile.compiler import RUNTIME_SOURCE
+from scripttest.compile.requests import RUNTIME_SOURCE
 from scripttest.names import EVERY_RUN, kind_of
 from scripttest.shortcuts import is_off
 from scripttest.shortcuts.scan import HOOKS, reaches_by_index, stands, words_only

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from command import Application, Run, make_application
 
-from bindings import InlineError, InlineSnapshots
+from bindings import InlineSnapshots, SnapshotError
 from scripttest import Inlined, Location
 
 
@@ -188,7 +188,7 @@ def test_a_file_that_changed_since_it_was_compiled_is_left_alone(tmp_path: Path)
     snapshots.take("demo.a", "TestA", Inlined(text="1", given=None, location=place, source=source))
     path.write_bytes(b"// mine")
 
-    with pytest.raises(InlineError) as error:
+    with pytest.raises(SnapshotError) as error:
         snapshots.save()
     said = f"Cannot write inline snapshots into {path}: it has changed since it was compiled; run again"
     assert (str(error.value), path.read_bytes()) == (said, b"// mine")

@@ -27,7 +27,7 @@ from runner.execution.case_schedule import CaseSchedule
 from runner.execution.databases import RunDatabases
 from runner.execution.repetition import Repetition
 from runner.execution.scheduler import run_cases
-from runner.modes.base import CaseEnvironment
+from runner.modes.case_environment import CaseEnvironment
 from runner.planning.case_source import CaseSource
 from runner.results.events import Event, TestEnd
 from runner.results.model import CaseResult, Suite, SuiteKind, TestResult

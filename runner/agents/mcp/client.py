@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from runner.agents.mcp.base import Item, Tool, ToolAnswer, ToolError, validate
-from runner.agents.mcp.remote import Connection, ConnectionLostError, NotSentError, RefusedError, opener
+from runner.agents.mcp.remote import Connection, ConnectionLostError, NotSentError, RefusedError
+from runner.agents.mcp.transports import opener
 from runner.durations import seconds_of
 from runner.errors import did_you_mean
 

@@ -1,34 +1,23 @@
-"""MCP servers over stdio, SSE and streamable HTTP, through the clients of the official SDK, which only this imports.
+"""Connections to MCP servers, as sessions of the official SDK.
 
 One connection per server, opened when it is first used. The SDK's context managers must be entered and left in the same
 task, so each connection has a task of its own, which lives until it is closed or broken. Requests come from any task,
-several at a time.
-
-Between the SDK's clients and its session stand two streams, `_Incoming` and `_Outgoing`. They know which messages went
-through: an error that no message brought is the SDK's own, and means that the connection was lost.
+several at a time. An error that no message brought (see `streams.py`) is the SDK's own, and means that the connection
+was lost.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import sys
-import tempfile
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from pathlib import Path
+from collections.abc import Coroutine
+from contextlib import AsyncExitStack
 from typing import Any, cast
 
 from anyio import BrokenResourceError, ClosedResourceError, EndOfStream
-from anyio.abc import ObjectReceiveStream, ObjectSendStream
-from mcp import ClientSession, McpError, StdioServerParameters
-from mcp.client.sse import sse_client
-from mcp.client.stdio import stdio_client
-from mcp.client.streamable_http import streamable_http_client
-from mcp.shared.message import SessionMessage
+from mcp import ClientSession, McpError
 from mcp.types import (
     INVALID_REQUEST,
-    METHOD_NOT_FOUND,
     CallToolRequest,
     CallToolRequestParams,
     CallToolResult,
@@ -36,30 +25,15 @@ from mcp.types import (
     CancelledNotificationParams,
     ClientNotification,
     ClientRequest,
-    ErrorData,
-    JSONRPCError,
-    JSONRPCMessage,
-    JSONRPCNotification,
-    JSONRPCRequest,
     PaginatedRequestParams,
-    ServerNotification,
-    ServerRequest,
 )
 from pydantic import AnyUrl, ValidationError
 
-from runner.agents.mcp.http import client, reason
-from runner.connectors.http import HttpError
-from runner.errors import ConfigurationError
-from runner.security.keys import Credential
+from runner.agents.mcp.http import reason
+from runner.agents.mcp.streams import Ending, Incoming, Open, Outgoing
 
 CLOSE_SECONDS = 6.0
 """Time for a connection to end by itself; longer than the guard of a process takes."""
-GUARD = Path(__file__).with_name("guard.py")
-INHERITED = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER")
-"""Environment variables that a server over stdio is given, beside those of its `env`."""
-LONGEST_LINE = 16 << 20
-"""Bytes of the longest line that a server may write, over HTTP of the largest answer. The SDK copies what it has of a
-line for every piece that arrives, which for a line of this length takes half a second."""
 OPEN_SECONDS = 1.0
 """Time that the start of a process takes at the most: until then, asyncio would not survive being cancelled."""
 
@@ -86,111 +60,6 @@ class RefusedError(Exception):
         self.code = code
 
 
-class _Ending:
-    """The end of a connection: that it is wanted or has come, and why."""
-
-    def __init__(self) -> None:
-        self.came = asyncio.Event()
-        self.reason = ""
-        self.errors: list[str] = []
-        """The last lines that the server's process wrote to stderr."""
-        self.stray = ""
-        """The first thing that came and was no message of the protocol."""
-        self.unknown_session: set[int | str] = set()
-        """Requests that the server refused because it does not know the session any more."""
-
-    def request_failed(self, id: int | str | None, why: str, session_ended: bool) -> None:
-        """Notes a request that the HTTP client has answered in the place of the server."""
-        if session_ended and id is not None:
-            self.unknown_session.add(id)
-
-    def explanation(self) -> str:
-        """Why it ended, and what the server's process wrote at last."""
-        text = self.reason or "the connection was closed"
-        rows = "".join(f"\n  {line}" for line in self.errors)
-        return f"{text}; the last lines of its stderr:{rows}" if rows else text
-
-
-Streams = tuple[ObjectReceiveStream[SessionMessage | Exception], ObjectSendStream[SessionMessage]]
-Open = Callable[[_Ending], AbstractAsyncContextManager[Streams]]
-"""Opens the streams from and to a server."""
-
-
-class _Outgoing(ObjectSendStream[SessionMessage]):
-    """What the session sends; knows which task sent which request."""
-
-    def __init__(self, stream: ObjectSendStream[SessionMessage]) -> None:
-        self._stream = stream
-        self.requests: dict[asyncio.Task[Any] | None, int | str] = {}
-
-    async def send(self, item: SessionMessage) -> None:
-        if isinstance(item.message.root, JSONRPCRequest):
-            self.requests[asyncio.current_task()] = item.message.root.id
-        await self._stream.send(item)
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-
-class _Incoming(ObjectReceiveStream[SessionMessage | Exception]):
-    """What the session receives: messages of the protocol. The session would log others on the root logger."""
-
-    def __init__(
-        self, stream: ObjectReceiveStream[SessionMessage | Exception], outgoing: _Outgoing, ending: _Ending
-    ) -> None:
-        self._stream = stream
-        self._outgoing = outgoing
-        self._ending = ending
-        self.answered: set[int | str] = set()
-        """Ids of the requests that were answered."""
-
-    async def receive(self) -> SessionMessage:
-        while True:
-            try:
-                item = await self._stream.receive()
-            except (EndOfStream, ClosedResourceError, BrokenResourceError):
-                self._ending.came.set()
-                raise
-            if isinstance(item, Exception):
-                self._note(item)
-            elif await self._is_known(item):
-                return item
-
-    async def aclose(self) -> None:
-        """Does nothing: the transport closes its stream, and `drain` may still read from it."""
-
-    async def drain(self) -> None:
-        """Reads what comes until the transport ends: one that cannot get rid of what it has read would wait forever."""
-        async with self._stream:
-            async for _ in self._stream:
-                pass
-
-    async def _is_known(self, item: SessionMessage) -> bool:
-        message = item.message.root
-        if isinstance(message, JSONRPCRequest | JSONRPCNotification):
-            kind = ServerRequest if isinstance(message, JSONRPCRequest) else ServerNotification
-            try:
-                kind.model_validate(message.model_dump(by_alias=True, mode="json", exclude_none=True))
-                return True
-            except ValidationError:
-                if isinstance(message, JSONRPCRequest):
-                    unknown = ErrorData(code=METHOD_NOT_FOUND, message="Method not found")
-                    error = JSONRPCError(jsonrpc="2.0", id=message.id, error=unknown)
-                    await self._outgoing.send(SessionMessage(JSONRPCMessage(error)))
-                return False
-        asked = next((id for id in self._outgoing.requests.values() if str(id) == str(message.id)), None)
-        if asked is not None:
-            self.answered.add(asked)
-        return asked is not None
-
-    def _note(self, problem: Exception) -> None:
-        if isinstance(problem, HttpError):
-            self._ending.reason = str(problem)
-        if isinstance(problem, ValidationError):
-            said = str(problem.errors(include_url=False)[0]["input"])[:200].strip()
-            self._ending.stray = self._ending.stray or said
-
-
 class Connection:
     """A session with a server, and the task that it lives in.
 
@@ -200,7 +69,7 @@ class Connection:
     """
 
     def __init__(self, open: Open, seconds: float) -> None:
-        self._ending = _Ending()
+        self._ending = Ending()
         self._opened = asyncio.Event()
         self._session: asyncio.Future[ClientSession] = asyncio.get_running_loop().create_future()
         self._others: set[asyncio.Task[None]] = set()
@@ -263,8 +132,8 @@ class Connection:
                 async with asyncio.timeout(seconds):
                     received, sent = await stack.enter_async_context(open(self._ending))
                     self._opened.set()
-                    self._outgoing = _Outgoing(sent)
-                    self._incoming = _Incoming(received, self._outgoing, self._ending)
+                    self._outgoing = Outgoing(sent)
+                    self._incoming = Incoming(received, self._outgoing, self._ending)
                     stack.callback(self._drain)
                     streams: Any = (self._incoming, self._outgoing)
                     session = await stack.enter_async_context(ClientSession(*streams))
@@ -338,81 +207,6 @@ async def _call(session: ClientSession, method: str, arguments: tuple[Any, ...])
     else:
         result = await getattr(session, method)(*arguments)
     return cast(dict[str, Any], result.model_dump(mode="json", by_alias=True, exclude_none=True))
-
-
-def opener(transport: str, definition: dict[str, Any], file: Path, root: Path, variables: Mapping[str, str]) -> Open:
-    """How to connect to a server. Raises ConfigurationError."""
-    if transport == "stdio":
-        command = definition.get("command")
-        arguments = definition.get("arguments") or definition.get("args") or []
-        own = definition.get("env") or {}
-        if not isinstance(command, str) or not command:
-            raise ConfigurationError(f'Cannot read MCP server {file}: transport stdio needs a "command"')
-        if not isinstance(arguments, list) or not isinstance(own, dict):
-            raise ConfigurationError(f'Cannot read MCP server {file}: "arguments" is a list of texts, "env" an object')
-        inherited = {name: variables[name] for name in INHERITED if name in variables}
-        environment = inherited | {str(name): str(value) for name, value in own.items()}
-        return lambda ending: _stdio(ending, [command, *map(str, arguments)], environment, root)
-    url = definition.get("url")
-    if not isinstance(url, str) or not url.startswith(("http://", "https://")):
-        raise ConfigurationError(f'Cannot read MCP server {file}: transport {transport} needs a "url" with http(s)://')
-    if definition.get("endpoint"):
-        url = f"{url.rstrip('/')}/{str(definition['endpoint']).lstrip('/')}"
-    token = definition.get("authorization_token")
-    credential = None
-    if isinstance(token, str):
-        credential = Credential(url=url, headers={"authorization": token if " " in token else f"Bearer {token}"})
-    connect = _sse if transport == "sse" else _http
-    return lambda ending: connect(ending, url, credential, variables)
-
-
-@asynccontextmanager
-async def _stdio(
-    ending: _Ending, command: list[str], variables: Mapping[str, str], directory: Path
-) -> AsyncIterator[Streams]:
-    parameters = StdioServerParameters(
-        command=sys.executable,
-        args=["-I", "-S", str(GUARD), str(LONGEST_LINE), *command],
-        env=dict(variables),
-        cwd=directory,
-        encoding_error_handler="replace",
-    )
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
-        try:
-            async with stdio_client(parameters, errlog=cast(Any, said)) as streams:
-                yield streams
-        finally:
-            said.seek(0)
-            reason, *lines = said.read().splitlines() or [""]
-            ending.reason = ending.reason or reason
-            stray = [f"(on stdout, which is for the protocol: {ending.stray})"] if ending.stray else []
-            ending.errors = lines + stray
-
-
-@asynccontextmanager
-async def _http(
-    ending: _Ending, url: str, credential: Credential | None, variables: Mapping[str, str]
-) -> AsyncIterator[Streams]:
-    async with (
-        client(credential, variables, LONGEST_LINE, ending.request_failed) as http,
-        streamable_http_client(url, http_client=http) as (received, sent, _),
-    ):
-        yield received, sent
-
-
-@asynccontextmanager
-async def _sse(
-    ending: _Ending, url: str, credential: Credential | None, variables: Mapping[str, str]
-) -> AsyncIterator[Streams]:
-    def failed(id: int | str | None, why: str, session_ended: bool) -> None:
-        ending.reason = ending.reason or why  # answers come another way, which brings none to this request
-        ending.came.set()
-
-    def make_client(*_: Any, **__: Any) -> Any:
-        return client(credential, variables, LONGEST_LINE, failed)
-
-    async with sse_client(url, httpx_client_factory=make_client) as streams:
-        yield streams
 
 
 def _retrieved(task: asyncio.Task[Any]) -> None:

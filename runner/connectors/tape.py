@@ -1,0 +1,54 @@
+"""The model calls of one case while it runs: those of its recording first, then what was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from runner.connectors.kept_answers import KeptAnswers, Keys, same_model
+from runner.connectors.matching import Described, exact_key, loose_key
+from runner.connectors.recordings import CaseRecording, RecordedCall, RecordingError
+
+
+class Tape:
+    """Of one run of a case."""
+
+    def __init__(self, recording: CaseRecording | None, counts_messages: bool) -> None:
+        """Without `counts_messages` whatever is said is the same request."""
+        self.calls: list[RecordedCall | None] = list(recording.calls) if recording else []
+        """None: asked, and not answered."""
+        self.time = recording.time if recording else None
+        self.recorded = len(self.calls)
+        self.asked = 0
+        self.problem: RecordingError | None = None
+        self.misses: list[str] = []
+        self._anything = not counts_messages
+        self._kept = KeptAnswers(list(recording.calls) if recording else [], lambda call: self._keys(call.request))
+
+    def reserve(self) -> int:
+        """A place for the answer to what is being asked."""
+        self.calls.append(None)
+        return len(self.calls) - 1
+
+    def unused(self) -> int:
+        """How many recorded calls nobody asked for."""
+        return self._kept.unused
+
+    def take(self, raw: Described, clean: Callable[[], Described]) -> RecordedCall | None:
+        """The next recorded call of a request; None when there is none. `clean` gives the request as it is recorded."""
+        return self._kept.take(self._keys(raw, clean))
+
+    def count(self, described: Described) -> int:
+        """How many recorded calls are of this request."""
+        key = loose_key(described)
+        return sum(
+            loose_key(call.request) == key and same_model(call.request.get("model"), described.get("model"))
+            for call in self.calls
+            if call is not None
+        )
+
+    def _keys(self, described: Described, clean: Callable[[], Described] | None = None) -> Keys:
+        return Keys(
+            exact=lambda: exact_key(described, self._anything),
+            loose=lambda: None if self._anything else loose_key(clean() if clean else described),
+            model=described.get("model"),
+        )

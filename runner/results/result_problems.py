@@ -1,0 +1,91 @@
+"""What is wrong with the line of a result in a saved report. What is not looked at here, no figure comes from."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from runner.results.report import Record
+from scripttest import Status
+
+STATUSES = tuple(Status)
+FIELDS: dict[str, type | tuple[type, ...]] = {
+    "id": str,
+    "suite": str,
+    "script": str,
+    "position": int,
+    "run": int,
+    "usage": dict,
+    "runs": dict,
+    "turns": list,
+    "model_calls": int,
+    "score": (int, float),
+    "not_judged": int,
+    "skip_reason": str,
+    "warnings": list,
+}
+"""What fields of a result hold that its place and its figures come from, where they are not null."""
+
+
+def result_problem(record: Record) -> str | None:
+    """Why an object is not the line of a result; None when it is one."""
+    if record.get("id") is None or record.get("status") not in STATUSES:
+        return "a result has no id or no status"
+    for name, kind in FIELDS.items():
+        value = record.get(name)
+        if value is not None and not isinstance(value, kind):
+            return f'the "{name}" of a result cannot be {json.dumps(value)[:40]}'
+    figures = record.get("usage") or {}
+    if not all(isinstance(number, int | float) for number in figures.values()):
+        return 'the "usage" of a result does not hold numbers'
+    if not all(
+        isinstance(item, dict) and isinstance(item.get("message"), str) for item in record.get("warnings") or ()
+    ):
+        return 'the "warnings" of a result have no message'
+    if problem := _problem_of_parts(record):
+        return problem
+    attempts = (record.get("runs") or record).get("attempts", ())
+    if not isinstance(attempts, list | tuple) or not all(map(_is_attempt, attempts)):
+        return 'the "runs" of a result have attempts without a status or a duration'
+    return _problem_of_repeat(record)
+
+
+def _problem_of_repeat(record: Record) -> str | None:
+    """What is wrong with what a result says of the policy of its case, if it has one."""
+    said = (record.get("runs") or {}).get("repeat")
+    policy = said.get("policy") if isinstance(said, dict) else record.get("repeat")
+    if said is None and policy is None:
+        return None
+    from runner.statistics.policies import PolicyError, read_policy
+
+    try:
+        read_policy(policy)  # type: ignore[arg-type]
+    except (PolicyError, AttributeError, TypeError, ValueError):
+        return 'the "repeat" of a result is no policy'
+    if said is not None and not all(isinstance(said.get(key), int) for key in ("wave", "judged", "most")):
+        return 'the "repeat" of a result has no numbers'
+    return None
+
+
+def _problem_of_parts(record: Record) -> str | None:
+    """What is wrong with subtests, turns or trials: they do not say how they ended."""
+    for key in ("steps", "turns", "trials"):
+        parts = record.get(key)
+        if not parts:
+            continue
+        if not isinstance(parts, list | tuple) or not all(isinstance(part, dict) for part in parts):
+            return f'the "{key}" of a result are not objects'
+        for part in parts:
+            if part.get("status") not in STATUSES:
+                return f'the "{key}" of a result have no status'
+            if problem := _problem_of_parts(part):
+                return problem
+    return None
+
+
+def _is_attempt(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and value.get("status") in STATUSES
+        and isinstance(value.get("duration_ms"), int | float)
+    )
