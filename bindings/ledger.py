@@ -66,6 +66,7 @@ class Ledger:
 SILENT = (
     "agent.judgerequired",
     "agent.verdict",
+    "agent.vote",
     "locale.translate",
     "snapshot.inline",
     "snapshot.match",

@@ -69,6 +69,8 @@ class World:
         """Store id → `[key, JSON text, expiry or null]` entries; `ctx.memory` lives here too. Those of a script test
         are in its realm."""
         self.ledger = Ledger()
+        self.judgements: list[Any] = []
+        """What judges said of its answers, where a script asked them."""
         self.link: Link | None = None
         """The way back to the realm of a script test, while it waits for a call; None for a case."""
         self._first_seed = self._seed = seed

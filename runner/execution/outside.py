@@ -1,4 +1,4 @@
-"""What a test asked of the outside, put into its result; a call that nobody answered is a warning too."""
+"""What a test asked of the outside and of judges, put into its result; a call that nobody answered is a warning too."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ def with_outside(result: TestResult, world: World | None) -> TestResult:
     own = [OutsideCall(name=name, answered=Answered.MOCKED, count=count) for name, count in result.outcome.mocked]
     calls = (*own, *(world.ledger.calls if world is not None else ()))
     of_clock = _of_clock(result, world)
-    if not calls and not of_clock:
+    judgements = tuple(world.judgements) if world is not None else ()
+    if not calls and not of_clock and not judgements:
         return result
     said = [failure.message for failure in result.outcome.failures]
     warnings = tuple(
@@ -22,7 +23,7 @@ def with_outside(result: TestResult, world: World | None) -> TestResult:
         if call.answered is Answered.MISSING and not any(call.message in message for message in said)
     )
     outcome = result.outcome.replace(warnings=(*result.outcome.warnings, *of_clock, *warnings))
-    return result.replace(outcome=outcome, outside=calls)
+    return result.replace(outcome=outcome, outside=calls, judgements=judgements)
 
 
 def _of_clock(result: TestResult, world: World | None) -> tuple[ResultWarning, ...]:

@@ -51,7 +51,7 @@ def open_router(
         "agent.JudgeRequired": lambda world, name, args: require_judge,
         "agent.Verdict": _read_verdict,
         "snapshot.Inline": lambda world, name, args: snapshots.match_inline(args),
-        "agent.Vote": lambda world, name, args: _count(judge_samples, judge_connector, args),
+        "agent.Vote": lambda world, name, args: _count(world, judge_samples, judge_connector, require_judge, args),
         "snapshot.Match": lambda world, name, args: snapshots.match(world.suite, world.key, args),
     }
     if selection is not None:
@@ -66,10 +66,10 @@ def open_router(
     return ProcessRouter(host, providers, context, selects, worlds, arrange, kinds)
 
 
-def _count(samples: int, connector: str, args: list[Any]) -> dict[str, Any]:
-    from runner.agents.judges import count_votes
+def _count(world: World, samples: int, connector: str, required: bool, args: list[Any]) -> dict[str, Any]:
+    from runner.agents.script_votes import count_votes
 
-    return count_votes(samples, connector, *args)
+    return count_votes(world, samples, connector, required, args)
 
 
 def _read_verdict(world: World, name: str, args: list[Any]) -> dict[str, Any]:

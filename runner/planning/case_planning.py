@@ -65,13 +65,15 @@ class CasePlanning:
 
     def check_references(self, sources: list[CaseSource], generators: list[GeneratorInput]) -> None:
         """Raises ConfigurationError when the cases that will run, or flags, name what is not there, or the connector of
-        `--connector` cannot be used."""
+        `--connector` or `--judge-connector` cannot be used."""
+        options = self._options
+        if options.judge_connector and not options.dry_run:
+            self._check_connector(options.judge_connector)
         if not sources and not generators:
             return
         from runner.agents.assistant import Assistants
         from runner.planning.resolution import check_references, named_by
 
-        options = self._options
         if generators and options.shard is not None:
             from runner.planning.shards import parts_of
 

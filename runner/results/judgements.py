@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, count
 from typing import Any
 
 from runner.results.criteria import objects_in, score_in
@@ -12,7 +13,7 @@ from scripttest.values import Value
 
 Record = dict[str, Any]
 Key = tuple[str, str, int, int, str]
-"""Suite, id, run (from 1), turn (0: the whole) and criterion."""
+"""Suite, id, run (from 1), turn (0: the whole; of a script: which of several checks) and criterion."""
 PREFERENCE = "preference"
 TIED = 0.5
 """Score of a preference that turned."""
@@ -47,53 +48,105 @@ class Prices(Value):
 
 
 def judgements_in(results: Iterable[Mapping[str, Any]]) -> list[Judgement]:
-    """All verdicts of judges in some results; what could not be judged, and what is inconclusive, is none."""
+    """All verdicts of judges in some results, each once; none where nobody could judge, or votes did not decide."""
     found: dict[Key, Judgement] = {}
     for record in results:
+        made: dict[Key, Judgement] = {}
         for judgement in _of_result(record):
-            found[judgement.key] = judgement
+            made[_free(judgement.key, made)] = judgement
+        found |= {key: judgement.replace(key=key) for key, judgement in made.items()}
     return list(found.values())
+
+
+def _free(key: Key, taken: Container[Key]) -> Key:
+    """The key of a verdict on the same answer by the same words says which of them it is."""
+    *head, criterion = key
+    names = chain([criterion], (f"{criterion} ({number})" for number in count(2)))
+    keys: Iterator[Key] = ((*head, name) for name in names)  # type: ignore[misc]
+    return next(key for key in keys if key not in taken)
 
 
 def _of_result(record: Mapping[str, Any]) -> Iterator[Judgement]:
     run = record.get("run") if isinstance(record.get("run"), int) else 1
     head = (str(record.get("suite")), str(record.get("id")), run or 1)
-    said, output = record.get("input"), record.get("output")
-    turns = {turn.get("turn"): turn for turn in objects_in(record.get("turns"))}
-    last = turns[max(turns, key=lambda number: number or 0)] if turns else {}
-    whole = last.get("output", output)
-    for key in ("assertions", "final_assertions"):
-        yield from _of_checks(record.get(key), head, 0, said, whole)
-    for number, turn in turns.items():
-        yield from _of_checks(turn.get("assertions"), head, int(number or 0), turn.get("input"), turn.get("output"))
-    for entry in objects_in(record.get("scores")):
-        name = str(entry.get("name") or "")
-        at = int(name[5:]) if name.startswith("turn-") and name[5:].isdecimal() else 0
-        turn = turns.get(at, last)
-        of = str(entry.get("type") or "")
-        yield from _of_checks(entry.get("assertions"), head, at, turn.get("input"), turn.get("output"), of)
+    turns = {_number(turn.get("turn")): turn for turn in objects_in(record.get("turns"))}
+    last = turns[max(turns)] if turns else {}
+    whole = _Answer(number=0, said=record.get("input"), output=last.get("output", record.get("output")))
+    answers = {
+        number: _Answer(number=number, said=turn.get("input"), output=turn.get("output"))
+        for number, turn in turns.items()
+    }
+    graded = {_turn_of(entry): _criteria_in(entry) for entry in objects_in(record.get("scores"))}
+    for number, answer in [(0, whole), *answers.items()]:
+        checks = objects_in(turns[number].get("assertions") if number else record.get("assertions"))
+        yield from _of_checks(_named(checks, graded.pop(number, [])), head, answer)
+    for number, checks in graded.items():
+        yield from _of_checks(checks, head, answers.get(number, whole))
+    yield from _of_checks(objects_in(record.get("final_assertions")), head, whole)
+    for checkpoint in objects_in(record.get("checkpoints")):
+        at = _number(checkpoint.get("reached_at_turn")) or (max(turns) if turns else 0)
+        yield from _of_checks(objects_in(checkpoint.get("assertions")), head, answers.get(at, whole))
+    of_script = objects_in(record.get("judgements"))
+    for number, check in enumerate(of_script, 1):
+        judged = _Answer(number=number if len(of_script) > 1 else 0, said=None, output=check.get("actual"))
+        yield from _of_checks([check], head, judged)
 
 
-def _of_checks(
-    checks: Any, head: tuple[str, str, int], turn: int, said: Any, output: Any, of: str = ""
-) -> Iterator[Judgement]:
-    for number, check in enumerate(objects_in(checks), 1):
+class _Answer(Value):
+    """What was judged."""
+
+    number: int
+    """Of the turn; 0: the whole."""
+    said: Any
+    output: Any
+
+
+def _number(turn: Any) -> int:
+    return turn if isinstance(turn, int) else 0
+
+
+def _turn_of(entry: Mapping[str, Any]) -> int:
+    """The turn that an entry of `scores` grades; 0: the one answer there is, or the whole."""
+    name = str(entry.get("name") or "")
+    return int(name[5:]) if name.startswith("turn-") and name[5:].isdecimal() else 0
+
+
+def _criteria_in(entry: Mapping[str, Any]) -> list[Record]:
+    """Criteria do not say of which type they are; those of an entry that compares answers do that, too."""
+    kind = {"type": PREFERENCE} if entry.get("type") == PREFERENCE else {}
+    return [{**kind, **check} for check in objects_in(entry.get("assertions"))]
+
+
+def _named(checks: list[Record], graded: list[Record]) -> list[Record]:
+    """The assertions on an answer. Where it has a score, each stands there again, with the id of its criterion. A
+    score may also be all there is of them."""
+    if not checks or (graded and len(checks) != len(graded)):
+        return graded
+    ids = [check.get("id") for check in graded] or [None] * len(checks)
+    return [{**check, "id": id} if id else check for check, id in zip(checks, ids, strict=True)]
+
+
+def _of_checks(checks: Iterable[Record], head: tuple[str, str, int], answer: _Answer) -> Iterator[Judgement]:
+    for number, check in enumerate(checks, 1):
+        if details := objects_in(check.get("details")):
+            yield from _of_checks(details, head, answer)
+            continue
         judge = check.get("judge")
         if (judge is None and check.get("type") not in JUDGED) or not isinstance(check.get("passed"), bool):
             continue
         if check.get("error") or check.get("inconclusive") or check.get("judged") is False:
             continue
         named = check.get("id") or check.get("text") or check.get("expected") or f"assertion {number}"
-        compares = (check.get("type") or of) == PREFERENCE
+        compares = check.get("type") == PREFERENCE
         cast = () if compares else check.get("votes")  # those on a preference are on two orders
         votes = [vote for vote in objects_in(cast) if isinstance(vote.get("passed"), bool)]
         scores = [score for vote in votes if (score := score_in(vote.get("score"))) is not None]
         yield Judgement(
-            key=(*head, turn, text_of(named)),
+            key=(*head, answer.number, text_of(named)),
             passed=check["passed"],
             score=score_in(check.get("score")),
-            input="" if said is None else text_of(said),
-            output="" if output is None else text_of(output),
+            input="" if answer.said is None else text_of(answer.said),
+            output="" if answer.output is None else text_of(answer.output),
             judge=str(judge or ""),
             votes=tuple(bool(vote["passed"]) for vote in votes),
             scores=tuple(scores),

@@ -125,6 +125,7 @@ def judging_in(record: Mapping[str, Any]) -> Judging | None:
     lists = [entry.get("assertions") for entry in objects_in(record.get("scores") or record.get("turns"))]
     if not record.get("scores"):
         lists += [record.get("assertions"), record.get("final_assertions")]
+    lists.append(record.get("judgements"))
     lists += [checkpoint.get("assertions") for checkpoint in objects_in(record.get("checkpoints"))]
     checks = [check for one in lists if one for check in objects_in(one)]
     if not any("votes" in check or "details" in check for check in checks):

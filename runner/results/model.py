@@ -382,5 +382,7 @@ class TestResult(Value):
     """What grading it again takes beside the rest."""
     outside: tuple[OutsideCall, ...] = ()
     """The calls that left its scripts, in the order of their first, and who answered them."""
+    judgements: tuple[AssertionResult, ...] = ()
+    """What judges said that a script has asked with `t.assert.Agent`."""
     cut_short: bool = False
     """Whether the run ended before the case did: it is skipped, and has no verdict."""

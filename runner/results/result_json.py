@@ -16,6 +16,7 @@ from runner.results.stability_json import attempts_in, repeat_in, runs_of
 
 if TYPE_CHECKING:
     from bindings import OutsideCall
+    from runner.assertions.base import AssertionResult
 
 Record = dict[str, Any]
 
@@ -98,6 +99,10 @@ def _record(result: TestResult, suite: Suite) -> Record:
         record = {"type": "result", "suite": suite.name, "position": result.position}
         own = result_record(result)
         record |= {"id": own.pop("name"), "script": result.suite, **own}
+    if result.judgements:
+        from runner.results.turn_json import assertion_records
+
+        record["judgements"] = assertion_records(result.judgements)
     if result.outside:
         from runner.results.outside_json import outside_records
 
@@ -131,6 +136,11 @@ def result_of(suite: Suite, position: int, record: Record, root: str = "") -> Te
         from runner.results.outside_json import outside_of
 
         outside = outside_of(record["outside"])
+    judgements: tuple[AssertionResult, ...] = ()
+    if record.get("judgements"):
+        from runner.results.turn_json import assertions_of
+
+        judgements = assertions_of(record["judgements"])
     return TestResult(
         suite=suite.id,
         name=outcome.name,
@@ -145,5 +155,6 @@ def result_of(suite: Suite, position: int, record: Record, root: str = "") -> Te
         policy=record.get("repeat"),
         repeat=repeat_in(record),
         outside=outside,
+        judgements=judgements,
         cut_short=cut_short,
     )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from typing import Any
 
 import pytest
 from assert_realm import Realm
 
-from runner.agents.judges import count_votes
+from bindings import World
+from runner.agents.script_votes import count_votes
 
 
 @pytest.fixture
@@ -192,6 +192,10 @@ def test_explain_and_equal_are_loaded_when_they_are_needed(realm: Realm) -> None
     assert realm.context.eval("$.loaded()") == "assert check.Greater check.NotEqual equal explain"
 
 
+def votes(*args: Any) -> dict[str, Any]:
+    return count_votes(World(suite="s", test="t"), 1, "", False, list(args))
+
+
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
@@ -219,7 +223,7 @@ def test_explain_and_equal_are_loaded_when_they_are_needed(realm: Realm) -> None
     ids=str,
 )
 def test_agent_answers(answer: Any, expected: dict[str, Any] | None) -> None:
-    realm = Realm("Object.prototype.passed = true", agent_Validate=answer, agent_Vote=partial(count_votes, 1, ""))
+    realm = Realm("Object.prototype.passed = true", agent_Validate=answer, agent_Vote=votes)
     found = realm.check("Agent", "'hi', 'a.v', {criteria: 'polite', metadata: {x: 1}, connector: 'c', other: 1}").get(
         "outcome"
     )
@@ -233,7 +237,7 @@ def test_agent_answers(answer: Any, expected: dict[str, Any] | None) -> None:
 
 
 def test_agent_that_cannot_be_asked() -> None:
-    realm = Realm(agent_Vote=partial(count_votes, 1, ""))
+    realm = Realm(agent_Vote=votes)
     assert realm.check("Agent", "'hi', 'a.v', {}, 'tone'") == {
         "message": "tone",
         "outcome": {"reason": "The validator \"a.v\" could not be asked: 'agent.Validate'"},

@@ -5,6 +5,7 @@ import { explain, isObject, refuse } from "./support";
 interface Vote {
   judge: string;
   passed?: boolean;
+  score?: unknown;
   reason?: string;
   failed?: boolean;
   broke?: boolean;
@@ -59,11 +60,12 @@ export const agent: Check = {
         odd[odd.length] = answer;
         return { judge: name, reason: validator + " did not answer whether the response passes", failed: true };
       }
-      return { judge: name, passed, reason: reason ?? (passed ? undefined : validator + " did not accept the response") };
+      return { judge: name, passed, score: said("score"), reason: reason ?? (passed ? undefined : validator + " did not accept the response") };
     };
 
     const votes = std.list<Vote>();
-    const count = (): Count => kernel.host("agent.Vote", [id, judge, votes]) as Count;
+    const about = { __proto__: null, output, criteria, metadata, connector: options.connector };
+    const count = (): Count => kernel.host("agent.Vote", [id, judge, votes, about]) as Count;
     let found = count();
     while (found.ask !== undefined) {
       votes[votes.length] = ask(found.ask, found.connector || options.connector);

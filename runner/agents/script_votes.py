@@ -1,0 +1,84 @@
+"""The votes of `t.assert.Agent`: the script asks one judge after another, and this counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from bindings import ProcessError
+from runner.assertions.base import AssertionResult, NotEvaluated, Verdict
+from runner.assertions.judged import not_evaluated, result_of
+from runner.assertions.model import JudgeOptions
+from runner.assertions.verdicts import score_of
+from runner.assertions.votes import counted, next_judge
+
+if TYPE_CHECKING:
+    from bindings import World
+
+AGENT = "agent"
+"""The type of the assertion, as in cases."""
+MOST = 1000
+"""Judgements of one test that are kept."""
+
+
+def count_votes(world: World, samples: int, connector: str, required: bool, args: list[Any]) -> dict[str, Any]:
+    """Who votes next, `{ask, connector}`, or what the votes come to: `{passed, judged, inconclusive, reason}`, or
+    `{failed, broke, reason}` where nobody could be asked. What they come to is kept in the world. Raises ProcessError
+    for a `judge` that cannot be.
+
+    Args:
+        world: of the test.
+        samples: votes of each judge where `judge` does not say how many.
+        connector: what judges use in the place of their own; empty: nothing.
+        required: `--require-judge`.
+        args: `[agent, judge, votes, about]`: each vote is `{judge, passed?, score?, reason?, failed?, broke?}`, and
+            `about` is `{output, criteria?, metadata?, connector?}`.
+    """
+    agent, judge, votes, about = _checked(args)
+    try:
+        panel = None if judge is None else JudgeOptions.model_validate(judge)
+    except ValueError as error:
+        first = error.errors()[0]  # type: ignore[attr-defined]
+        place = ".".join(map(str, ("judge", *first["loc"])))
+        raise ProcessError(f"{place}: {first['msg']}. It takes samples, quorum and judges, as in cases") from error
+    following = next_judge(agent, panel, samples, [vote.get("passed") for vote in votes])
+    if following is not None:
+        return {"ask": following, "connector": connector}
+    asked = [(str(vote.get("judge") or ""), _cast(vote)) for vote in votes]
+    expected, output = about.get("criteria", about.get("metadata")), about.get("output")
+    try:
+        found = counted(agent, panel, samples, asked)
+    except NotEvaluated as error:
+        _keep(world, not_evaluated(AGENT, error, str(error), expected, output))
+        return {"failed": True, "broke": error.infrastructure, "reason": str(error)}
+    options = {key: about[key] for key in ("connector", "metadata") if about.get(key)}
+    judged = found.replace(expected=expected, actual=output, judge=found.judge or agent, options=options or None)
+    _keep(world, result_of(AGENT, judged, required))
+    return {
+        "passed": found.passed,
+        "judged": found.judged,
+        "inconclusive": found.inconclusive,
+        "reason": found.message,
+    }
+
+
+def _checked(args: list[Any]) -> tuple[str, Any, list[Mapping[str, Any]], Mapping[str, Any]]:
+    agent, judge, votes, about = (*args, None, None, None, None)[:4]
+    votes, about = votes or [], about or {}
+    lists = isinstance(votes, list) and all(isinstance(vote, dict) for vote in votes)
+    if not isinstance(agent, str) or not lists or not isinstance(about, dict):
+        raise ProcessError("agent.Vote is for t.assert.Agent: it takes a judge, options, votes and what is judged", 400)
+    return agent, judge, votes, about
+
+
+def _cast(vote: Mapping[str, Any]) -> Verdict | NotEvaluated:
+    said = str(vote.get("reason") or "")
+    if vote.get("failed"):
+        return NotEvaluated(said, infrastructure=bool(vote.get("broke")))
+    passed = vote.get("passed")
+    return Verdict(passed=passed is not False, judged=passed is not None, message=said, score=score_of(vote))
+
+
+def _keep(world: World, result: AssertionResult) -> None:
+    if len(world.judgements) < MOST:
+        world.judgements.append(result)

@@ -1,0 +1,203 @@
+"""Which cases `yao-test diff` compares, and with which reports: what changed, what is there twice, several reports, and what
+cannot be compared."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from command import MakeApplication, Record
+from two_reports import (
+    STEADY,
+    Pairs,
+    Results,
+    cases,
+    pairs_in,
+    polite,
+    runs,
+    scored,
+    written,
+)
+
+
+@pytest.fixture
+def two(app: MakeApplication) -> Pairs:
+    return pairs_in(app)
+
+
+CHANGED: dict[str, tuple[Record, Record, bool]] = {
+    "digest": ({"digest": "1"}, {"digest": "2"}, True),
+    "same digest, other words": ({"digest": "1", "input": "x"}, {"digest": "1", "input": "y"}, False),
+    "fingerprint": ({"fingerprint": {"case": "1"}}, {"fingerprint": {"case": "2"}}, True),
+    "input": ({"input": "x"}, {"input": "y"}, True),
+    "expected": ({"expected": 1}, {"expected": 2}, True),
+    "what is asserted": (
+        {"assertions": [{"type": "contains", "value": "x", "passed": True}]},
+        {"assertions": [{"type": "contains", "value": "y", "passed": True}]},
+        True,
+    ),
+    "how an assertion ended": (
+        {"assertions": [{"type": "contains", "value": "x", "passed": True}]},
+        {"assertions": [{"type": "contains", "value": "x", "passed": False, "message": "no"}]},
+        False,
+    ),
+    "one has no digest": ({"digest": "1"}, {}, False),
+}
+
+
+@pytest.mark.parametrize(("a", "b", "is_changed"), CHANGED.values(), ids=CHANGED)
+def test_a_case_that_says_something_else_is_named_and_not_compared(
+    two: Pairs, a: Record, b: Record, is_changed: bool
+) -> None:
+    pair = two({**cases(9, "p"), "x": runs("p", **a)}, {**cases(9, "p"), "x": runs("f", **b)})
+    found = pair.verdict()
+
+    assert (found["cases"], found["left_out"]["changed"]) == (
+        (9, [{"suite": "c.jsonl", "id": "x"}]) if is_changed else (10, [])
+    )
+    assert ("  1 case changed, not compared: x." in pair.last()) is is_changed
+
+
+def test_json_reports_are_compared_like_their_jsonl(two: Pairs) -> None:
+    pair = two({**STEADY, "y": runs("p", input="old")}, {**STEADY, "c3": runs("fffff"), "y": runs("p", input="new")})
+    for name in "ab":
+        assert pair.run("show", f"{name}.jsonl", "-o", f"{name}.json").code == 0
+    assert pair.run("diff", "a.json", "b.json", "-o", "j.json").code == 0
+
+    of_json = json.loads((pair.root / "j.json").read_text())["verdict"]
+    assert of_json == pair.verdict()
+    assert (of_json["broke"], of_json["left_out"]["changed"]) == (["c3"], [{"suite": "c.jsonl", "id": "y"}])
+
+
+def test_of_doubled_lines_the_last_one_counts(two: Pairs) -> None:
+    twice = written(cases(9, "p")).splitlines(keepends=True)
+    twice.insert(2, twice[1].replace('"passed"', '"failed"'))
+    again = written({"x": [*runs("fff"), *runs("ppp")], **cases(9, "p")})
+    pair = two("".join(twice), again)
+    found = pair.verdict()
+
+    assert found["rates"] == {"a": pytest.approx(8 / 9, abs=1e-6), "b": 1.0}
+    assert found["left_out"]["doubled"] == {"a": 1, "b": 3}
+    assert "  Of results of one name the last one counts: 1 of A and 3 of B do not." in pair.last()
+
+
+def test_each_of_several_is_compared_with_the_first(app: MakeApplication) -> None:
+    here = app(
+        {
+            "/a.jsonl": written(STEADY),
+            "/b.jsonl": written(STEADY),
+            "/c.jsonl": written({**STEADY, "c3": runs("fffff")}),
+        }
+    )
+    run = here.run("diff", "a.jsonl", "b.jsonl", "c.jsonl", "--fail-on", "regressed", "-o", "d.json", "-o", "d.md")
+
+    assert run.code == 1
+    found = json.loads((here.root / "d.json").read_text())
+    assert [(one["a"], one["b"], one["verdict"], one["broke"]) for one in found["verdicts"]] == [
+        ("a.jsonl", "b.jsonl", "unchanged", []),
+        ("a.jsonl", "c.jsonl", "regressed", ["c3"]),
+    ]
+    assert "verdict" not in found
+    assert run.stdout.splitlines()[:4] == [
+        "  Report   Passed              Duration  Difference (95 %)           Verdict",
+        "  a.jsonl  100% (88.6-100%)    100ms",
+        "  b.jsonl  100% (88.6-100%)    100ms     0.0 points (-2.4 to +2.4)   unchanged",
+        "  c.jsonl  96.7% (83.3-99.4%)  100ms     -3.3 points (-5.9 to -0.8)  regressed",
+    ]
+    assert "| c.jsonl | 96.7% (83.3-99.4%) | 100ms " in (here.root / "d.md").read_text()
+    assert "\nc.jsonl\n  Measure " in run.stdout
+    assert "## c.jsonl\n\n**Regressed: 30 cases, 5 runs each. 1 case broke: c3.**\n" in (here.root / "d.md").read_text()
+
+
+def test_the_more_are_compared_the_more_each_has_to_show(app: MakeApplication) -> None:
+    six = {**cases(24, "p"), **cases(6, "f", "x")}
+    fell = {**cases(24, "p"), **{f"c{at}": runs("f") for at in range(6)}, **cases(6, "f", "x")}
+    here = app({"/a.jsonl": written(six), "/b.jsonl": written(fell), "/c.jsonl": written(fell, version="2")})
+
+    alone = here.run("diff", "a.jsonl", "b.jsonl", "-o", "one.json")
+    both = here.run("diff", "a.jsonl", "b.jsonl", "c.jsonl", "-o", "two.json")
+    assert (alone.code, both.code) == (0, 0)
+    one = json.loads((here.root / "one.json").read_text())["verdict"]["worse"]
+    two = [verdict["worse"] for verdict in json.loads((here.root / "two.json").read_text())["verdicts"]]
+    assert two == [pytest.approx(2 * one, abs=2e-6)] * 2
+
+
+def test_the_same_report_twice_is_said(two: Pairs) -> None:
+    pair = two(STEADY, STEADY)
+
+    assert pair.verdict()["difference"] == 0.0
+    assert "  Warning: A and B are the same report." in pair.last()
+
+
+def test_two_grades_of_the_same_answers_differ_by_the_judge_alone(two: Pairs) -> None:
+    graded = [written({**STEADY, "c0": runs(marks)}, regraded_from="run.jsonl") for marks in ("ppppp", "pppff")]
+
+    said = "  Both are grades of the same answers: what differs is the judge's own noise."
+    assert said in two(*graded).last()
+    assert said not in two(graded[0], written(STEADY)).last()
+
+
+def test_with_a_long_history_only_the_newer_side_runs_again(two: Pairs) -> None:
+    said = "\n".join(two(cases(30, "p" * 9 + "f"), {**cases(30, "p"), "c1": runs("f")}).last("--margin", "10"))
+
+    assert "one broke: 5 runs of each in B (5 runs): yao-test -i c.jsonl --run '^c1$'" in said.replace("this ", "")
+    assert re.search(r"To see 10 points: \d+ more runs of both \(\d+ runs\), or \d+ of B alone \(\d+ runs\)\.", said)
+
+
+REFUSED: dict[str, tuple[Results, Results, tuple[str, ...], str, str]] = {
+    "nothing in common": (
+        cases(2, "p"),
+        cases(2, "p", "d"),
+        (),
+        "Cannot compare a.jsonl with b.jsonl: they have no case in common",
+        "Cases are matched by the suite and the id; were both runs started in the same folder?",
+    ),
+    "an empty one": (
+        cases(2, "p"),
+        {},
+        (),
+        "Cannot compare a.jsonl with b.jsonl: b.jsonl has no results",
+        "Was that run stopped before its first test had ended?",
+    ),
+    "no such measure": (
+        {f"c{at}": polite("p") for at in range(2)},
+        {f"c{at}": polite("p") for at in range(2)},
+        ("--measure", "polit"),
+        'Cannot compare by "polit": no result of a.jsonl has it',
+        "Its measures are: passed, polite",
+    ),
+    "no scores in one": (
+        {"c0": scored(0.5)},
+        {"c0": runs("p")},
+        ("--measure", "score"),
+        'Cannot compare by "score": no result of b.jsonl has it',
+        "Its measures are: passed",
+    ),
+}
+
+
+@pytest.mark.parametrize(("a", "b", "flags", "error", "hint"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_compared_is_said(
+    two: Pairs, a: Results, b: Results, flags: tuple[str, ...], error: str, hint: str
+) -> None:
+    run = two(a, b).diff(*flags)
+
+    assert run == (2, "", f"Error: {error}\nHint: {hint}\n")
+
+
+def test_a_measure_of_a_run_in_which_everything_broke_is_no_mistake(two: Pairs) -> None:
+    run = two({"c0": scored(0.5)}, {"c0": runs("e")}).diff("--measure", "score", "--fail-on", "regressed")
+
+    assert (run.code, run.stderr) == (1, "")
+
+
+@pytest.mark.parametrize("flags", [("--margin", "0"), ("--margin", "101"), ("--fail-on", "worse"), ("--noise", "some")])
+def test_a_flag_that_makes_no_sense_is_a_mistake(two: Pairs, flags: tuple[str, str]) -> None:
+    run = two(STEADY, STEADY).diff(*flags)
+
+    assert (run.code, run.stdout) == (2, "")
+    assert flags[0] in run.stderr
+
+
+# merge --as-runs

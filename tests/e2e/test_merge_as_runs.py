@@ -1,0 +1,81 @@
+"""`yao-test merge --as-runs`: reports of the same cases become one with runs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from command import MakeApplication
+from two_reports import (
+    Pairs,
+    cases,
+    pairs_in,
+    polite,
+    runs,
+    written,
+)
+
+from runner.results.report import load
+
+
+@pytest.fixture
+def two(app: MakeApplication) -> Pairs:
+    return pairs_in(app)
+
+
+def test_reports_of_the_same_cases_become_one_with_runs(app: MakeApplication) -> None:
+    nights = [{**cases(29, "p"), "x": runs(mark)} for mark in "pppfe"]
+    files = {f"/nightly-{at}.jsonl": written(night) for at, night in enumerate(nights)}
+    here = app({**files, "/now.jsonl": written({**cases(29, "ppppp"), "x": runs("fffff")})})
+    names = [f"nightly-{at}.jsonl" for at in range(5)]
+    run = here.run("merge", *names, "--as-runs", "-o", "history.jsonl", "-o", "history.json")
+
+    assert (run.code, run.stderr) == (0, "")
+    assert run.stdout.endswith("29 passed, 1 failed, 0 skipped in 5 reports\n")
+    for name in ("history.jsonl", "history.json"):
+        x = next(record for record in load(here.root / name).results if record["id"] == "x")
+        assert (x["status"], x["runs"]["count"], x["runs"]["passed"], x["runs"]["errors"]) == ("failed", 4, 3, 1)
+        assert [run["run"] for run in x["runs"]["attempts"]] == [1, 2, 3, 4, 5]
+    found = here.run("diff", "history.jsonl", "now.jsonl", "-o", "d.json")
+    assert found.code == 0
+    verdict = json.loads((here.root / "d.json").read_text())["verdict"]
+    assert (verdict["runs"], verdict["left_out"]["broken"]) == ({"a": 149, "b": 150}, {"a": 1, "b": 0})
+
+
+def test_runs_of_reports_with_runs_are_counted_on(app: MakeApplication) -> None:
+    here = app({"/1.jsonl": written(cases(2, "ppf")), "/2.jsonl": written({**cases(2, "pf"), "new": runs("p")})})
+    again = here.run("merge", "1.jsonl", "2.jsonl", "--as-runs", "-o", "h.jsonl")
+
+    assert again.code == 0
+    found = {record["id"]: record["runs"] for record in load(here.root / "h.jsonl").results}
+    assert {id: (one["passed"], one["count"]) for id, one in found.items()} == {
+        "c0": (3, 5),
+        "c1": (3, 5),
+        "new": (1, 1),
+    }
+    assert here.run("merge", "h.jsonl", "2.jsonl", "--as-runs", "-o", "h2.jsonl").code == 0
+    assert load(here.root / "h2.jsonl").results[0]["runs"]["count"] == 7
+
+
+def test_runs_of_a_case_that_said_something_else_are_left_out(app: MakeApplication) -> None:
+    old = {**cases(2, "p"), "x": runs("f", input="old")}
+    here = app({"/1.jsonl": written(old), "/2.jsonl": written({**cases(2, "p"), "x": runs("p", input="new")})})
+    run = here.run("merge", "1.jsonl", "2.jsonl", "--as-runs", "-o", "h.jsonl")
+
+    assert run.stderr == "Warning: 1.jsonl: cases that say something else in a later report are left out: x\n"
+    found = {record["id"]: record["runs"]["count"] for record in load(here.root / "h.jsonl").results}
+    assert found == {"c0": 2, "c1": 2, "x": 1}
+
+
+def test_criteria_are_kept_in_runs(app: MakeApplication) -> None:
+    here = app({f"/{at}.jsonl": written({"c": polite(mark)}) for at, mark in enumerate("pf")})
+    assert here.run("merge", "0.jsonl", "1.jsonl", "--as-runs", "-o", "h.jsonl").code == 0
+
+    run = here.run("diff", "h.jsonl", "h.jsonl", "--measure", "polite")
+    assert "  polite    50.0% (" in run.stdout
+
+
+def test_whole_reports_are_not_partial(app: MakeApplication) -> None:
+    here = app({"/1.jsonl": written(cases(1, "p"))})
+
+    assert here.run("merge", "1.jsonl", "--as-runs", "--partial", "-o", "h.jsonl").code == 2
