@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from bindings.models import listing, processes, query, schemas, writes
-from bindings.models.errors import bad
+from bindings.models.errors import UnknownColumnsError, bad
 from bindings.models.reads import all_rows
 from bindings.models.store import Store
 from bindings.services import ProcessError
@@ -60,7 +60,9 @@ def _seed(store: Store, rows: Iterator[tuple[str, str, Json]]) -> dict[str, list
         if not isinstance(row, Mapping):
             raise bad(f"{where}: a row must be an object")
         try:
-            ids.setdefault(model, []).append(writes.create(store, store.catalog.get(model), row))
+            ids.setdefault(model, []).append(writes.create(store, store.catalog.with_columns(model, where), row))
+        except UnknownColumnsError:
+            raise
         except ProcessError as error:
             raise ProcessError(f"{where}: {error.message}", error.code) from error
     return ids
@@ -91,7 +93,9 @@ def _rows(store: Store, model: str, options: Json) -> list[dict[str, Json]]:
         where = [{"column": column, "value": value} for column, value in where.items()]
     if not isinstance(where, list):
         raise bad("t.db.rows: where is an object of columns and values, or a list of conditions as Get has it")
-    return all_rows(store, store.catalog.get(model), where, deleted=options.get("deleted") is True)
+    return all_rows(
+        store, store.catalog.with_columns(model, "t.db.rows"), where, deleted=options.get("deleted") is True
+    )
 
 
 _GROUPS: dict[str, Callable[[Store, str, list[Json]], Json]] = {

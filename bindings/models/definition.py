@@ -101,7 +101,7 @@ class Model(Value):
     source: str = ""
     """The text of the file; empty for what has none."""
     has_columns: bool = True
-    """Whether its columns are known; of some built-in models only the name is."""
+    """Whether its columns are known; of some built-in models only the name is, and they have no table."""
 
     @property
     def selected(self) -> tuple[Column, ...]:

@@ -80,12 +80,10 @@ def call(store: Store, process: str, values: list[Json]) -> Json:
     if method.lower() == "load":
         return _load(store, process, id, values)
     function, least = known
-    given = Call(store, process, store.catalog.get(id.lower()), values)
+    is_about_rows = method.lower() not in _WITHOUT_ROWS
+    model = store.catalog.with_columns(id.lower(), process) if is_about_rows else store.catalog.get(id.lower())
+    given = Call(store, process, model, values)
     given.needs(least)
-    if not given.model.has_columns and method.lower() not in _WITHOUT_ROWS:
-        raise ProcessError(
-            f"{process}: the columns of {given.model.id} are not known here, only its name", 404, missing=True
-        )
     answer = function(given)
     if isinstance(answer, int) and not isinstance(answer, bool) and not _is_given(given, method):
         return (answer + (1 << 31)) % (1 << 32) - (1 << 31)  # as a number that is all of an answer reaches JavaScript

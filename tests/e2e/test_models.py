@@ -219,6 +219,42 @@ def test_what_only_a_mock_can_answer_is_missing(app: MakeApplication) -> None:
     }
 
 
+UNKNOWN_COLUMNS: list[tuple[str, str, str, str]] = [
+    ('Process("models.__yao.agent.chat.Get", {})', "models.__yao.agent.chat.Get", "__yao.agent.chat", "models.__yao.agent.chat.Get"),
+    ('Process("models.pet.Get", { withs: { job: {} } })', 'withs "job"', "__yao.job", "models.pet.Get"),
+    ('Process("models.pet.Get", { withs: { logs: {} } })', 'withs "logs"', "__yao.job.log", "models.pet.Get"),
+    ('new Query().Get({ select: ["id"], from: "yao_agent_chat" })', "Query", "__yao.agent.chat", "query.default.Get"),
+    ('new Query().Get({ select: ["title"], from: "$__yao.agent.chat" })', "Query", "__yao.agent.chat", "query.default.Get"),
+    ('new Query().First({ select: ["pet.id"], from: "pet", joins: [{ from: "yao_job", key: "yao_job.id", foreign: "pet.id" }] })', "Query", "__yao.job", "query.default.First"),
+    ("new Query().Get({ sql: { stmt: 'SELECT 1 FROM `yao_audit_log`' } })", "Query", "__yao.audit", "query.default.Get"),
+    ('new Query().Run({ sql: { stmt: "INSERT INTO yao_config (id) VALUES (1)" } })', "Query", "__yao.config", "query.default.Run"),
+    ('t.db.rows("__yao.attachment")', "t.db.rows", "__yao.attachment", "models.__yao.attachment.*"),
+    ('t.db.seed({ "__yao.dsl": [{ a: 1 }] })', "t.db.seed: row 0 of __yao.dsl", "__yao.dsl", "models.__yao.dsl.*"),
+]  # fmt: skip
+"""A call, what its error begins with, the built-in model of which only the name is known, and what to mock."""
+
+
+def test_whoever_asks_for_columns_that_are_unknown_is_told(app: MakeApplication) -> None:
+    relations = {
+        "job": {"type": "hasOne", "model": "__yao.job", "key": "id", "foreign": "id"},
+        "logs": {"type": "hasMany", "model": "__yao.job.log", "key": "pet_id", "foreign": "id"},
+    }
+    files = {
+        **PET,
+        "/models/pet.mod.yao": model("pet", NAME, relations=relations, values=[{"name": "a"}]),
+        "unknown_test.ts": "".join(
+            f"export function Test{place}(t) {{ {call}; }}\n" for place, (call, *_) in enumerate(UNKNOWN_COLUMNS)
+        ),
+    }
+    results = app(files).results("-i", "scripts.demo.unknown", code=1)
+    for place, (call, begins, id, mock) in enumerate(UNKNOWN_COLUMNS):
+        result = results[f"Test{place}"]
+        text = f'{begins}: the columns of {id} are not known here, only its name; mock it with t.mock.process("{mock}", ...)'
+        assert result["error"] == text, call
+        if "t.db" not in call:
+            assert [noted["answered"] for noted in result["outside"]] == ["missing"], call
+
+
 DB_ERRORS: list[tuple[str, str]] = [
     ('t.db.seed({ pet: [{ name: "a" }, 5] })', "t.db.seed: row 1 of pet: a row must be an object"),
     ('t.db.seed({ none: [{}] })', "t.db.seed: row 0 of none: Model:none; not found"),
