@@ -131,9 +131,11 @@ class HostProcesses:
                 mocked = f"models.{error.model}.*" if name.startswith("db.") else name
                 text = f"{error.message}; mock it with {world.mock('process', mocked)}"
                 raise ProcessError(text, error.code, missing=True) from error
-            is_unknown = error.missing and error.code < 500
-            if is_unknown and not database.has_own_models:
-                raise _not_available(name, world) from error
+            if error.missing and error.code < 500 and not name.startswith("db."):
+                if not database.has_own_models:
+                    raise _not_available(name, world) from error
+                way = "Add the file of the model, or mock" if error.code == 400 else "Mock"
+                error.advice = f". {way} it with {world.mock('process', name)}"
             raise
 
     def _engine_file(self, engine: str) -> str:

@@ -64,6 +64,10 @@ class Index(Value):
     """`index`, `unique`, `primary`; others make nothing."""
 
 
+_WITHOUT_ROWS = ("exists", "load", "metadata", "migrate", "read", "reload")
+"""Methods that are about a model, and not about its rows."""
+
+
 class Relation(Value):
     """How rows of another model belong to rows of this one."""
 
@@ -107,6 +111,10 @@ class Model(Value):
     def selected(self) -> tuple[Column, ...]:
         """What a row has when nothing is selected."""
         return tuple(column for column in self.columns if column.name != RESTORE_DATA)
+
+    def answers(self, method: str) -> bool:
+        """Whether a method of it can be answered: where its columns are not known, only one that is not about rows."""
+        return self.has_columns or method.lower() in _WITHOUT_ROWS
 
     def unique_columns(self) -> list[Column]:
         """Those that stand in a unique index or key."""

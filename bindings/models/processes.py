@@ -7,7 +7,7 @@ from typing import Any
 
 from bindings.models import reads, tables, writes
 from bindings.models.definition import Model
-from bindings.models.errors import ModelFileError, bad, failed
+from bindings.models.errors import ModelFileError, UnknownColumnsError, bad, failed
 from bindings.models.store import Store, migrate
 from bindings.services import ErrorValue, ProcessError
 
@@ -80,8 +80,9 @@ def call(store: Store, process: str, values: list[Json]) -> Json:
     if method.lower() == "load":
         return _load(store, process, id, values)
     function, least = known
-    is_about_rows = method.lower() not in _WITHOUT_ROWS
-    model = store.catalog.with_columns(id.lower(), process) if is_about_rows else store.catalog.get(id.lower())
+    model = store.catalog.get(id.lower())
+    if not model.answers(method):
+        raise UnknownColumnsError(process, model.id)
     given = Call(store, process, model, values)
     given.needs(least)
     answer = function(given)
@@ -252,8 +253,6 @@ _METHODS: dict[str, tuple[Function, int]] = {
     "snapshotexists": (_has_snapshot, 1),
 }
 """Method in lower case → what answers it, and how many arguments it needs."""
-_WITHOUT_ROWS = ("metadata", "migrate", "read", "reload")
-"""Methods that are about a model, and not about its rows."""
 
 
 def _or_empty(value: Json) -> Mapping[str, Json]:

@@ -255,9 +255,36 @@ def test_whoever_asks_for_columns_that_are_unknown_is_told(app: MakeApplication)
             assert [noted["answered"] for noted in result["outside"]] == ["missing"], call
 
 
+def test_the_ledger_says_what_to_do_about_models_that_are_missing(app: MakeApplication) -> None:
+    """Scripts see the words of Yao alone; people are told more."""
+    tried = "try { %s; } catch (error) { if (error.message !== %s) throw error; }"
+    files = {
+        **PET,
+        "gone_test.ts": "export function TestGone(t) {"
+        + tried % ('Process("models.rat.Get", {})', '"Model:rat; not found"')
+        + tried % ('Process("models.pet.Sing")', '"models.pet.Sing Handler -> models.Sing not found"')
+        + "}",
+        **agent(cases=[{"id": "A", "input": "x"}], hooks='export function Next() { Process("models.rat.Get", {}); }'),
+    }
+    application = app(files)
+    outside = application.results("-i", "scripts.demo.gone", code=0)["TestGone"]["outside"]
+    assert [noted["message"] for noted in outside] == [
+        'Model:rat; not found. Add the file of the model, or mock it with t.mock.process("models.rat.Get", ...)',
+        'models.pet.Sing Handler -> models.Sing not found. Mock it with t.mock.process("models.pet.Sing", ...)',
+    ]
+    (case,) = application.report("-i", case_file(), code=1)["results"]
+    (of_case,) = case["outside"]
+    assert of_case["message"].endswith('or mock it with mocks: {"process": {"models.rat.Get": ...}}')
+
+
+def test_t_db_needs_no_models_to_say_what_is_wrong(app: MakeApplication) -> None:
+    files = {"db_test.ts": 'export function TestRows(t) { t.db.rows("pet"); }'}
+    assert app(files).results("-i", "scripts.demo.db", code=1)["TestRows"]["error"] == "t.db.rows: Model:pet; not found"
+
+
 DB_ERRORS: list[tuple[str, str]] = [
     ('t.db.seed({ pet: [{ name: "a" }, 5] })', "t.db.seed: row 1 of pet: a row must be an object"),
-    ('t.db.seed({ none: [{}] })', "t.db.seed: row 0 of none: Model:none; not found"),
+    ('t.db.seed({ none: [{}] })', "t.db.seed: row 0 of none: Model:none; not found; there are loose, pet"),
     ('t.db.seed({ pet: { name: "a" } })', "t.db.seed takes the name of a fixture, or rows by model"),
     ("t.db.seed([])", "t.db.seed takes the name of a fixture, or rows by model"),
     ("t.db.seed()", "t.db.seed takes the name of a fixture, or rows by model"),
@@ -266,7 +293,7 @@ DB_ERRORS: list[tuple[str, str]] = [
     ('t.db.seed("odd")', 'fixtures/odd.jsonl:1: a line of a fixture is {"model": "<id>", "row": {...}}'),
     ('t.db.seed("long")', "fixtures/long.jsonl:3: no such table: "),
     ("t.db.rows()", "t.db.rows takes the id of a model"),
-    ('t.db.rows("none")', "Model:none; not found"),
+    ('t.db.rows("none")', "t.db.rows: Model:none; not found; there are loose, pet"),
     ('t.db.rows("pet", { wheres: [] })', "t.db.rows: the options are where and deleted"),
     ('t.db.rows("pet", { where: "id = 1" })', "t.db.rows: where is an object of columns and values, or a list"),
     ('t.db.rows("pet", { where: { nick: 1 } })', "no such column: nick"),
