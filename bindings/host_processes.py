@@ -113,6 +113,7 @@ class HostProcesses:
 
     def _of_models(self, name: str, args: list[Any], world: World) -> Any:
         """An application without models of its own has to mock them, or needs another host."""
+        from bindings.models.errors import UnknownColumnsError
         from bindings.services import ProcessError
 
         opens = name.lower().startswith("query.") and name.lower().endswith(".open")
@@ -126,12 +127,15 @@ class HostProcesses:
                 mock = world.mock("process", name.rpartition(".")[0] + ".*")
                 text = f"{error.message}{self._engine_file(name.split('.')[1])}; mock it with {mock}"
                 raise ProcessError(text, error.code, missing=True) from error
-            is_unknown = error.missing and error.code < 500
-            if is_unknown and not database.has_own_models:
-                raise _not_available(name, world) from error
-            if is_unknown and name.lower().startswith("models.__yao."):
-                text = f"{error.message}; mock it with {world.mock('process', name)}"
+            if isinstance(error, UnknownColumnsError):
+                mocked = f"models.{error.model}.*" if name.startswith("db.") else name
+                text = f"{error.message}; mock it with {world.mock('process', mocked)}"
                 raise ProcessError(text, error.code, missing=True) from error
+            if error.missing and error.code < 500 and not name.startswith("db."):
+                if not database.has_own_models:
+                    raise _not_available(name, world) from error
+                way = "Add the file of the model, or mock" if error.code == 400 else "Mock"
+                error.advice = f". {way} it with {world.mock('process', name)}"
             raise
 
     def _engine_file(self, engine: str) -> str:

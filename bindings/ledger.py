@@ -52,10 +52,10 @@ class Ledger:
 
     def note_failure(self, name: str, error: object) -> None:
         """Writes down a call that failed: it was answered, unless the error has `missing`."""
-        missing = getattr(error, "missing", False)
-        self.note(
-            name, Answered.MISSING if missing else Answered.SERVED, getattr(error, "message", "") if missing else ""
-        )
+        if getattr(error, "missing", False):
+            self.note(name, Answered.MISSING, getattr(error, "message", "") + getattr(error, "advice", ""))
+        else:
+            self.note(name, Answered.SERVED)
 
     @property
     def calls(self) -> tuple[OutsideCall, ...]:

@@ -29,6 +29,8 @@ class ProcessError(Exception):
         the host of a model; a test that this ends has no verdict."""
         super().__init__(message)
         self.message = message
+        self.advice = ""
+        """What else people are told, and scripts are not, whose message is that of Yao."""
         self.code = code
         self.missing = missing
         self.infrastructure = infrastructure

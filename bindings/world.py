@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from bindings.clock import Clock
 from bindings.ledger import Ledger
+from scripttest import run_key
 
 if TYPE_CHECKING:
     from random import Random
@@ -84,7 +85,7 @@ class World:
     @property
     def key(self) -> str:
         """The name of the test, with `#2` behind it in its second run."""
-        return self.test if self.run == 1 else f"{self.test}#{self.run}"
+        return run_key(self.test, self.run)
 
     def mock(self, kind: str, name: str) -> str:
         """How a mock is written down here: of a `process`, an `agent` or `http`, by its name."""

@@ -9,9 +9,10 @@ from scripttest.lazy import lazy_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from scripttest.compile.at_once import compile_all
     from scripttest.compile.builds import Source
     from scripttest.compile.comments import without_comments
-    from scripttest.compile.compiler import Compiled, Compiler, Instrument
+    from scripttest.compile.compiler import Compiled, Instrument
     from scripttest.coverage.coverage import Coverage
     from scripttest.diagnostics.stack import code_frame
     from scripttest.diagnostics.written_calls import WrittenCall, WrittenCalls
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
         read_file,
     )
     from scripttest.held import hold
-    from scripttest.host import Link, ScriptHost, Services
-    from scripttest.names import BENCHMARK, EVERY_RUN, FUZZ, kind_of
+    from scripttest.host.host import ScriptHost
+    from scripttest.host.services import Link, Services
+    from scripttest.names import BENCHMARK, EVERY_RUN, FUZZ, kind_of, run_key
     from scripttest.results import (
         Broken,
         Ended,
@@ -54,7 +56,6 @@ __all__ = [
     "Cause",
     "CompileError",
     "Compiled",
-    "Compiler",
     "Coverage",
     "DATA_LIMIT",
     "EVERY_RUN",
@@ -93,6 +94,7 @@ __all__ = [
     "WrittenCalls",
     "anywhere",
     "code_frame",
+    "compile_all",
     "hide_environment",
     "hold",
     "holds_secrets",
@@ -102,6 +104,7 @@ __all__ = [
     "parts_below",
     "read_file",
     "run_jailed",
+    "run_key",
     "sandbox_of",
     "start_processes",
     "system_walls",
@@ -113,8 +116,9 @@ __getattr__ = lazy_names(
     __name__,
     {
         "compile.comments": ("without_comments",),
+        "compile.at_once": ("compile_all",),
         "compile.builds": ("Source",),
-        "compile.compiler": ("Compiled", "Compiler", "Instrument"),
+        "compile.compiler": ("Compiled", "Instrument"),
         "coverage.coverage": ("Coverage",),
         "errors": ("Cause", "CompileError", "HostError", "Location", "MissingScriptError", "ScriptError", "StackFrame"),
         "files": (
@@ -128,9 +132,10 @@ __getattr__ = lazy_names(
         ),
         "held": ("hold",),
         "workers.functions": ("FunctionCall", "FunctionError", "FunctionPool", "MissingFunctionError", "Returned"),
-        "host": ("Link", "ScriptHost", "Services"),
+        "host.host": ("ScriptHost",),
+        "host.services": ("Link", "Services"),
         "workers.module_run": ("Module",),
-        "names": ("BENCHMARK", "EVERY_RUN", "FUZZ", "kind_of"),
+        "names": ("BENCHMARK", "EVERY_RUN", "FUZZ", "kind_of", "run_key"),
         "results": (
             "Broken",
             "Ended",

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from bindings.models import listing, processes, query, schemas, writes
-from bindings.models.errors import bad
+from bindings.models.definition import Model
+from bindings.models.errors import UnknownColumnsError, bad
 from bindings.models.reads import all_rows
 from bindings.models.store import Store
 from bindings.services import ProcessError
@@ -28,11 +29,20 @@ def answer(store: Store, process: str, values: list[Json], fixture: Fixture) -> 
     try:
         return _GROUPS[group](store, process, values)
     except ProcessError as error:
-        if error.missing and error.code == 400 and group == "models" and processes.knows(process.rpartition(".")[2]):
-            own = [model.id for model in store.catalog.all() if not model.id.startswith("__yao.")]
-            there = f"; there are {', '.join(own[:NAMED])}{' ...' if len(own) > NAMED else ''}" if own else ""
-            store.warn(f"{process}: {error.message}{there}: add the file of the model, or mock the process")
+        if _is_no_model(error) and group == "models" and processes.knows(process.rpartition(".")[2]):
+            text = f"{process}: {error.message}{_there_are(store)}"
+            store.warn(f"{text}: add the file of the model, or mock the process")
         raise
+
+
+def _is_no_model(error: ProcessError) -> bool:
+    return error.missing and error.code == 400
+
+
+def _there_are(store: Store) -> str:
+    """The application's models, behind what says that there is none of some name."""
+    own = [model.id for model in store.catalog.all() if not model.id.startswith("__yao.")]
+    return f"; there are {', '.join(own[:NAMED])}{' ...' if len(own) > NAMED else ''}" if own else ""
 
 
 def serves(process: str) -> bool:
@@ -59,8 +69,9 @@ def _seed(store: Store, rows: Iterator[tuple[str, str, Json]]) -> dict[str, list
     for where, model, row in rows:
         if not isinstance(row, Mapping):
             raise bad(f"{where}: a row must be an object")
+        found = _model_of(store, model, where)
         try:
-            ids.setdefault(model, []).append(writes.create(store, store.catalog.get(model), row))
+            ids.setdefault(model, []).append(writes.create(store, found, row))
         except ProcessError as error:
             raise ProcessError(f"{where}: {error.message}", error.code) from error
     return ids
@@ -91,7 +102,18 @@ def _rows(store: Store, model: str, options: Json) -> list[dict[str, Json]]:
         where = [{"column": column, "value": value} for column, value in where.items()]
     if not isinstance(where, list):
         raise bad("t.db.rows: where is an object of columns and values, or a list of conditions as Get has it")
-    return all_rows(store, store.catalog.get(model), where, deleted=options.get("deleted") is True)
+    return all_rows(store, _model_of(store, model, "t.db.rows"), where, deleted=options.get("deleted") is True)
+
+
+def _model_of(store: Store, id: str, where: str) -> Model:
+    """A model whose rows `where` asks for. Raises ProcessError."""
+    try:
+        return store.catalog.with_columns(id, where)
+    except UnknownColumnsError:
+        raise
+    except ProcessError as error:
+        there = _there_are(store) if _is_no_model(error) else ""
+        raise ProcessError(f"{where}: {error.message}{there}", error.code) from error
 
 
 _GROUPS: dict[str, Callable[[Store, str, list[Json]], Json]] = {

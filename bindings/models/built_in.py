@@ -120,7 +120,7 @@ def built_in_models(prefix: str = "yao_") -> list[Model]:
         for id, (table, options, columns) in _USED.items()
     ]
     listed = [_model(id, prefix + table, options, []) for id, (table, options) in _LISTED.items()]
-    return used + [_without_columns(model) for model in listed]
+    return used + [model.replace(has_columns=False) for model in listed]
 
 
 def _model(id: str, table: str, options: str, columns: list[dict[str, Json]]) -> Model:
@@ -132,12 +132,6 @@ def _model(id: str, table: str, options: str, columns: list[dict[str, Json]]) ->
         "option": {_OPTIONS[letter]: True for letter in options},
     }
     return read_definition(f"__yao.{id}", f"/yao/models/{id.replace('.', '/')}.mod.yao", document)
-
-
-def _without_columns(model: Model) -> Model:
-    """A model of which only the name is known. Nothing asks for its rows, so that its table, of which each test gets a
-    copy, needs no index."""
-    return model.replace(has_columns=False, columns=tuple(column.replace(index=False) for column in model.columns))
 
 
 def _column(id: str, text: str) -> dict[str, Json]:

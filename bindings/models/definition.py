@@ -64,6 +64,10 @@ class Index(Value):
     """`index`, `unique`, `primary`; others make nothing."""
 
 
+_WITHOUT_ROWS = ("exists", "load", "metadata", "migrate", "read", "reload")
+"""Methods that are about a model, and not about its rows."""
+
+
 class Relation(Value):
     """How rows of another model belong to rows of this one."""
 
@@ -101,12 +105,16 @@ class Model(Value):
     source: str = ""
     """The text of the file; empty for what has none."""
     has_columns: bool = True
-    """Whether its columns are known; of some built-in models only the name is."""
+    """Whether its columns are known; of some built-in models only the name is, and they have no table."""
 
     @property
     def selected(self) -> tuple[Column, ...]:
         """What a row has when nothing is selected."""
         return tuple(column for column in self.columns if column.name != RESTORE_DATA)
+
+    def answers(self, method: str) -> bool:
+        """Whether a method of it can be answered: where its columns are not known, only one that is not about rows."""
+        return self.has_columns or method.lower() in _WITHOUT_ROWS
 
     def unique_columns(self) -> list[Column]:
         """Those that stand in a unique index or key."""

@@ -18,6 +18,15 @@ class ModelFileError(Exception):
         self.at = at
 
 
+class UnknownColumnsError(ProcessError):
+    """Rows are asked for of a built-in model of which only the name is known; `model` is its id."""
+
+    def __init__(self, asked: str, model: str) -> None:
+        """`asked` says by what."""
+        super().__init__(f"{asked}: the columns of {model} are not known here, only its name", 404, missing=True)
+        self.model = model
+
+
 def bad(message: str) -> ProcessError:
     """An error of the caller, code 400."""
     return ProcessError(message, 400)

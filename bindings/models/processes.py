@@ -7,7 +7,7 @@ from typing import Any
 
 from bindings.models import reads, tables, writes
 from bindings.models.definition import Model
-from bindings.models.errors import ModelFileError, bad, failed
+from bindings.models.errors import ModelFileError, UnknownColumnsError, bad, failed
 from bindings.models.store import Store, migrate
 from bindings.services import ErrorValue, ProcessError
 
@@ -80,12 +80,11 @@ def call(store: Store, process: str, values: list[Json]) -> Json:
     if method.lower() == "load":
         return _load(store, process, id, values)
     function, least = known
-    given = Call(store, process, store.catalog.get(id.lower()), values)
+    model = store.catalog.get(id.lower())
+    if not model.answers(method):
+        raise UnknownColumnsError(process, model.id)
+    given = Call(store, process, model, values)
     given.needs(least)
-    if not given.model.has_columns and method.lower() not in _WITHOUT_ROWS:
-        raise ProcessError(
-            f"{process}: the columns of {given.model.id} are not known here, only its name", 404, missing=True
-        )
     answer = function(given)
     if isinstance(answer, int) and not isinstance(answer, bool) and not _is_given(given, method):
         return (answer + (1 << 31)) % (1 << 32) - (1 << 31)  # as a number that is all of an answer reaches JavaScript
@@ -254,8 +253,6 @@ _METHODS: dict[str, tuple[Function, int]] = {
     "snapshotexists": (_has_snapshot, 1),
 }
 """Method in lower case → what answers it, and how many arguments it needs."""
-_WITHOUT_ROWS = ("metadata", "migrate", "read", "reload")
-"""Methods that are about a model, and not about its rows."""
 
 
 def _or_empty(value: Json) -> Mapping[str, Json]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bindings.models.column_types import bound
+from bindings.models.errors import UnknownColumnsError
 from bindings.models.query_expressions import wrong
 from bindings.models.query_sql import Select, Writer
 from bindings.models.rows import Row
@@ -21,6 +22,8 @@ ENGINES = ("default",)
 LIMIT = 100
 PAGE_SIZE = 20
 _SETS_LIMIT = re.compile("limit|offset")
+_NO_TABLE = "no such table: "
+"""How SQLite says that; the name follows."""
 _COUNTED = re.compile(r"\bselect\b.*\bfrom\b", re.DOTALL)
 
 
@@ -73,7 +76,9 @@ def _paginate(store: Store, dsl: Json) -> Json:
     if _statement_of(dsl):
         stmt, args = _statement(store, dsl)
         total = _total(store, stmt, args) if _COUNTED.search(stmt) else -1
-        rows = store.database.run_foreign(f"{stmt} LIMIT {size} OFFSET {(page - 1) * size}", args)
+        rows = _asked(
+            store, lambda: store.database.run_foreign(f"{stmt} LIMIT {size} OFFSET {(page - 1) * size}", args)
+        )
     else:
         select = writer.select()
         total = _total(store, select.sql, select.parameters)
@@ -111,11 +116,11 @@ def _sql(store: Store, dsl: Mapping[str, Json]) -> list[Row]:
     words = stmt.strip().rstrip(";").strip()
     known = _TRANSACTIONS.get(words.upper())
     if known is not None:
-        return _asked(lambda: store.database.run_foreign(known))
+        return _asked(store, lambda: store.database.run_foreign(known))
     limit, offset = _writer(store, dsl).whole("limit"), _writer(store, dsl).whole("offset")
     if limit is not None and not _SETS_LIMIT.search(words):
         words += f" LIMIT {limit}" + (f" OFFSET {offset}" if offset else "")
-    return _asked(lambda: store.database.run_foreign(words, args))
+    return _asked(store, lambda: store.database.run_foreign(words, args))
 
 
 def _statement_of(dsl: Mapping[str, Json]) -> bool:
@@ -136,7 +141,7 @@ def _writer(store: Store, dsl: Mapping[str, Json]) -> Writer:
 
 
 def _rows(store: Store, select: Select) -> list[Row]:
-    rows = _asked(lambda: store.database.run_foreign(select.sql, select.parameters))
+    rows = _asked(store, lambda: store.database.run_foreign(select.sql, select.parameters))
     for row in rows if select.parsed else ():
         for key in select.parsed:
             try:
@@ -147,14 +152,18 @@ def _rows(store: Store, select: Select) -> list[Row]:
 
 
 def _total(store: Store, sql: str, parameters: Any) -> int:
-    found = _asked(lambda: store.database.run_foreign(f"SELECT COUNT(*) AS n FROM ({sql})", parameters))
+    found = _asked(store, lambda: store.database.run_foreign(f"SELECT COUNT(*) AS n FROM ({sql})", parameters))
     return int(found[0]["n"])
 
 
-def _asked(ask: Callable[[], list[Row]]) -> list[Row]:
+def _asked(store: Store, ask: Callable[[], list[Row]]) -> list[Row]:
     try:
         return ask()
     except ProcessError as error:
+        table = error.message.partition(_NO_TABLE)[2].lower()
+        for model in store.catalog.all() if table else ():
+            if not model.has_columns and model.table.lower() == table:
+                raise UnknownColumnsError("Query", model.id) from error
         raise ProcessError(f"Query: {error.message}", error.code) from error
 
 

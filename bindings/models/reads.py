@@ -91,7 +91,7 @@ class _Query:
     def add_many(self, rows: list[Row]) -> None:
         """Adds the lists of `hasMany`. A row without any has no such key."""
         for relation, query, foreign in self.many:
-            related = self.store.catalog.get(relation.model)
+            related = self._related(relation)
             keys = list(dict.fromkeys(value for row in rows if (value := _at(row, foreign)) is not None))
             if not keys:
                 continue
@@ -108,6 +108,9 @@ class _Query:
                 found = children.get(_kind_of(_at(row, foreign)))
                 if found:
                     row[relation.name] = found
+
+    def _related(self, relation: Relation) -> Model:
+        return self.store.catalog.with_columns(relation.model, f'withs "{relation.name}"')
 
     def _join_all(self, model: Model, alias: str, withs: Mapping[str, Json]) -> None:
         for name, given in withs.items():
@@ -126,7 +129,7 @@ class _Query:
                 self.warn(f'withs: "{name}" is left out: relations of type {relation.type} do nothing')
 
     def _join(self, relation: Relation, parent: str, query: Mapping[str, Json], nested: tuple[str, ...]) -> str:
-        related = self.store.catalog.get(relation.model)
+        related = self._related(relation)
         alias = (
             "_".join(nested)
             if "_".join(nested) not in (self.alias, *self.places.values())

@@ -9,7 +9,7 @@ from typing import Any
 from bindings.models import tables
 from bindings.models.database import Database
 from bindings.models.definition import Model
-from bindings.models.errors import bad, failed
+from bindings.models.errors import UnknownColumnsError, bad, failed
 from bindings.services import ProcessError
 
 Json = Any
@@ -35,6 +35,14 @@ class Catalog:
                 raise failed(self._refused[id.lower()])
             raise ProcessError(f"Model:{id}; not found", 400, missing=True)
         return found
+
+    def with_columns(self, id: str, asked: str) -> Model:
+        """The same, for one who asks for its rows; `asked` says by what. Raises ProcessError, also where only the name
+        of the model is known."""
+        model = self.get(id)
+        if not model.has_columns:
+            raise UnknownColumnsError(asked, model.id)
+        return model
 
     def find(self, id: str) -> Model | None:
         """The same; None when there is none."""
@@ -95,7 +103,7 @@ class Store:
 def migrate_all(store: Store) -> None:
     """Makes the tables of all models, with their first rows. A table that cannot be made is a warning."""
     for model in store.catalog.all():
-        if not model.table:
+        if not model.table or not model.has_columns:
             continue
         try:
             migrate(store, model)
@@ -105,9 +113,12 @@ def migrate_all(store: Store) -> None:
 
 
 def migrate(store: Store, model: Model, *, force: bool = False) -> None:
-    """Makes the table of a model with its first rows, or brings it to what the model says. Raises ProcessError."""
+    """Makes the table of a model with its first rows, or brings it to what the model says. A model of which only the
+    name is known has none. Raises ProcessError."""
     if not model.table:
         raise bad("missing table name")
+    if not model.has_columns:
+        return
     if force:
         tables.drop(store.database, model.table)
     if tables.exists(store.database, model.table):

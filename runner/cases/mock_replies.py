@@ -44,12 +44,11 @@ def _checked(kind: str, replies: dict[str, Any]) -> dict[str, Any]:
 
 def known_parts(kind: str, part: str) -> str:
     """What to write in the place of an unknown part of a reply of `http` or `exec`."""
-    meant = f'It is called "{MEANT[kind][part]}". ' if part in MEANT[kind] else ""
+    if part in MEANT[kind]:
+        return f'It is called "{MEANT[kind][part]}"'
     if kind == "exec":
-        return f"{meant}A reply may have {', '.join(PARTS[kind])}"
-    return (
-        f'{meant}A reply may have {", ".join(PARTS[kind][:-1])}; an object that is the body is written {{"data": ...}}'
-    )
+        return f"A reply may have {', '.join(PARTS[kind])}"
+    return f'A reply may have {", ".join(PARTS[kind][:-1])}; an object that is the body is written {{"data": ...}}'
 
 
 HttpReplies = Annotated[FreeObject, Shaped(lambda schema: changed(schema, partial(_checked, "http")))]

@@ -134,6 +134,8 @@ class Needs:
                 yield Need(kind=Kind.FILE, name=id, missing=True, message=known, places=())
             elif not self._models.broken:
                 yield _mock("process", name, f"There is no model {id}")
+        elif not model.answers(name.rpartition(".")[2]):
+            yield _mock("process", name, f"The columns of {id} are not known here, only its name")
         elif any(column.crypt == "PASSWORD" for column in model.columns) and _writes(name):
             yield self._extra("crypto", f"The model {id} has passwords")
         for problem in self._models.broken:

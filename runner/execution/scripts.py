@@ -27,6 +27,7 @@ from scripttest import (
     Source,
     Started,
     Status,
+    run_key,
 )
 from scripttest.values import Value
 
@@ -217,7 +218,7 @@ class _ScriptEvents:
             place = self._places[module][record.position]
             made_of = None
             if self._fingerprint is not None:
-                made_of = self._fingerprint(module, outcome.name + (f"#{run}" if run > 1 else ""))
+                made_of = self._fingerprint(module, run_key(outcome.name, run))
             result = TestResult(
                 suite=module,
                 name=outcome.name,

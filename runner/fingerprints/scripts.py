@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import select
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 from runner.application.application import SUFFIXES
 from runner.fingerprints.parts import PartDigests
-from scripttest import Compiled, CompileError, Compiler, Source
+from scripttest import Compiled, Source, compile_all
 
 
 def take_scripts(parts: Iterable[str], root: Path, digests: PartDigests) -> None:
@@ -21,52 +19,12 @@ def take_scripts(parts: Iterable[str], root: Path, digests: PartDigests) -> None
         for kind, path in wanted
         if kind in ("script", "module") and path.is_file()
     ]
-    if not sources:
-        return
-
-    def told(source: Source, result: Compiled | CompileError) -> None:
-        open_keys.discard(source.key)
+    for _, result in compile_all(root, sources):
         if isinstance(result, Compiled):
             digests.take(result)
-
-    open_keys = {source.key for source in sources}
-    watcher = _Watcher()
-    compiler = Compiler(root, watcher)
-    try:
-        compiler.add(sources, told)
-        while open_keys:
-            deadline = compiler.deadline
-            watcher.wait(None if deadline is None else max(0.0, deadline - time.monotonic()))
-            compiler.expire()
-    finally:
-        compiler.close()
 
 
 def tested_by(test: Path) -> Path | None:
     """The script beside a test file that it tests."""
     base = test.with_name(test.stem.removesuffix("_test"))
     return next((path for suffix in SUFFIXES if (path := base.with_name(base.name + suffix)).is_file()), None)
-
-
-class _Watcher:
-    """Tells the compiler of its process; implements `scripttest.compile.compiler.Watcher`."""
-
-    def __init__(self) -> None:
-        self._poll = select.poll()
-        self._ready: dict[int, Callable[[], None]] = {}
-
-    def watch(self, descriptor: int, ready: Callable[[], None]) -> None:
-        """Has `ready` called in `wait`."""
-        self._ready[descriptor] = ready
-        self._poll.register(descriptor, select.POLLIN)
-
-    def unwatch(self, descriptor: int) -> None:
-        """Forgets a descriptor."""
-        self._poll.unregister(descriptor)
-        del self._ready[descriptor]
-
-    def wait(self, seconds: float | None) -> None:
-        """Waits for something to read."""
-        for descriptor, _ in self._poll.poll(None if seconds is None else seconds * 1000 + 1):
-            if descriptor in self._ready:
-                self._ready[descriptor]()

@@ -6,14 +6,13 @@ Nothing runs. A text that is put together at run time has `*` where it cannot be
 from __future__ import annotations
 
 import re
-import select
-import time
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from scripttest.compile.at_once import compile_all
 from scripttest.compile.builds import Source
-from scripttest.compile.compiler import Compiled, Compiler
+from scripttest.compile.compiler import Compiled
 from scripttest.diagnostics.callees import Token, tokens
 from scripttest.diagnostics.sourcemap import SourceMap
 from scripttest.errors import CompileError
@@ -21,8 +20,6 @@ from scripttest.values import Value
 
 MOST_ARGUMENTS = 4
 """Arguments of a call that are read."""
-_WAIT = 1000.0
-"""Milliseconds after which the time of a build is looked at."""
 _IN_TEMPLATE = re.compile(r"\$\{((?:[^{}`]|`[^`]*`|\{[^{}]*\})*)\}")
 _ESCAPED = re.compile(r"\\(?:u\{([0-9a-fA-F]+)\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "\n": ""}
@@ -57,51 +54,10 @@ class WrittenCalls:
         """The calls in each script and in what it imports, or why it cannot be compiled. Blocks. Raises HostError when
         there is no compiler."""
         wanted = list(dict.fromkeys(scripts))
-        new = [script for script in wanted if script not in self._read]
-        if new:
-            for source, result in _compiled(self._root, new):
-                self._read[source.test] = result if isinstance(result, CompileError) else tuple(_calls(result))
+        new = [Source(key=str(path), test=path, script=None) for path in wanted if path not in self._read]
+        for source, result in compile_all(self._root, new):
+            self._read[source.test] = result if isinstance(result, CompileError) else tuple(_calls(result))
         return {script: self._read[script] for script in wanted}
-
-
-def _compiled(root: Path, scripts: list[Path]) -> list[tuple[Source, Compiled | CompileError]]:
-    results: list[tuple[Source, Compiled | CompileError]] = []
-    loop = _Loop()
-    compiler = Compiler(root, loop)
-    try:
-        sources = [Source(key=str(script), test=script, script=None) for script in scripts]
-        compiler.add(sources, lambda source, result: results.append((source, result)))
-        while len(results) < len(scripts):
-            deadline = compiler.deadline
-            loop.turn(_WAIT if deadline is None else min(_WAIT, max(0.0, deadline - time.monotonic()) * 1000 + 1))
-            compiler.expire()
-    finally:
-        compiler.close()
-    return results
-
-
-class _Loop:
-    """What the compiler is watched with."""
-
-    def __init__(self) -> None:
-        self._poll = select.poll()
-        self._ready: dict[int, Callable[[], None]] = {}
-
-    def watch(self, descriptor: int, ready: Callable[[], None]) -> None:
-        """Has `ready` called whenever there is something to read."""
-        self._ready[descriptor] = ready
-        self._poll.register(descriptor, select.POLLIN)
-
-    def unwatch(self, descriptor: int) -> None:
-        """Forgets a descriptor."""
-        if self._ready.pop(descriptor, None) is not None:
-            self._poll.unregister(descriptor)
-
-    def turn(self, milliseconds: float) -> None:
-        """Waits for something to read, at most so long."""
-        for descriptor, _ in self._poll.poll(milliseconds):
-            if ready := self._ready.get(descriptor):
-                ready()
 
 
 def _calls(compiled: Compiled) -> Iterator[WrittenCall]:

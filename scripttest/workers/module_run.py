@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 BIG = 50_000
 """Characters of code."""
+MOST_EARLY = 10_000
+"""Lines of the top-level code of a module that are kept."""
 _STATUSES = {status.value: status for status in Status}
 _CAUSES = {cause.value: cause for cause in (Cause.ERROR, Cause.TIMEOUT, Cause.INFRASTRUCTURE, Cause.INCONCLUSIVE)}
 """Kind of a failure, as a worker says it → its cause; the others are checks."""
@@ -66,7 +68,13 @@ class ModuleRun:
         self._called = called
         self._mapper: StackMapper | None = None
         self.early: list[tuple[str, str]] = []
+        """Lines of its top-level code, before they belong to a test."""
         self._frame: bytes | None = None
+
+    def note_early(self, level: str, text: str) -> None:
+        """Keeps a line of its top-level code."""
+        if len(self.early) < MOST_EARLY:
+            self.early.append((level, text))
 
     @property
     def mapper(self) -> StackMapper:

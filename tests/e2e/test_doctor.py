@@ -18,7 +18,7 @@ function Create(ctx: any, messages: any) {
   Process(FIND, 1, {});
   Process("models.rat.Get", {});
   Process("models.pet.Sing", 1);
-  Process("models.__yao.user.Get", {});
+  Process("models.__yao.user.Get", {}); Process("models.__yao.job.Get", {}); Process("models.__yao.job.Exists");
   Process("scripts.books.Add", 1);
   Process("scripts.gone.Add", 1);
   Process(`flows.${messages[0]}.run`);
@@ -113,6 +113,7 @@ def test_doctor_follows_scripts_imports_and_tools_to_what_they_call(app: MakeApp
     assert {key: places for key, places in missing.items() if key[0] != "extra"} == {
         ("mock", "models.rat.Get"): [f"{index}:6"],
         ("mock", "models.pet.Sing"): [f"{index}:7"],
+        ("mock", "models.__yao.job.Get"): [f"{index}:8"],
         ("mock", "scripts.gone.Add"): [f"{index}:10"],
         ("mock", "flows.*.run"): [f"{index}:11"],
         ("mock", "nobody"): [f"{index}:14"],

@@ -219,9 +219,72 @@ def test_what_only_a_mock_can_answer_is_missing(app: MakeApplication) -> None:
     }
 
 
+UNKNOWN_COLUMNS: list[tuple[str, str, str, str]] = [
+    ('Process("models.__yao.agent.chat.Get", {})', "models.__yao.agent.chat.Get", "__yao.agent.chat", "models.__yao.agent.chat.Get"),
+    ('Process("models.pet.Get", { withs: { job: {} } })', 'withs "job"', "__yao.job", "models.pet.Get"),
+    ('Process("models.pet.Get", { withs: { logs: {} } })', 'withs "logs"', "__yao.job.log", "models.pet.Get"),
+    ('new Query().Get({ select: ["id"], from: "yao_agent_chat" })', "Query", "__yao.agent.chat", "query.default.Get"),
+    ('new Query().Get({ select: ["title"], from: "$__yao.agent.chat" })', "Query", "__yao.agent.chat", "query.default.Get"),
+    ('new Query().First({ select: ["pet.id"], from: "pet", joins: [{ from: "yao_job", key: "yao_job.id", foreign: "pet.id" }] })', "Query", "__yao.job", "query.default.First"),
+    ("new Query().Get({ sql: { stmt: 'SELECT 1 FROM `yao_audit_log`' } })", "Query", "__yao.audit", "query.default.Get"),
+    ('new Query().Run({ sql: { stmt: "INSERT INTO yao_config (id) VALUES (1)" } })', "Query", "__yao.config", "query.default.Run"),
+    ('t.db.rows("__yao.attachment")', "t.db.rows", "__yao.attachment", "models.__yao.attachment.*"),
+    ('t.db.seed({ "__yao.dsl": [{ a: 1 }] })', "t.db.seed: row 0 of __yao.dsl", "__yao.dsl", "models.__yao.dsl.*"),
+]  # fmt: skip
+"""A call, what its error begins with, the built-in model of which only the name is known, and what to mock."""
+
+
+def test_whoever_asks_for_columns_that_are_unknown_is_told(app: MakeApplication) -> None:
+    relations = {
+        "job": {"type": "hasOne", "model": "__yao.job", "key": "id", "foreign": "id"},
+        "logs": {"type": "hasMany", "model": "__yao.job.log", "key": "pet_id", "foreign": "id"},
+    }
+    files = {
+        **PET,
+        "/models/pet.mod.yao": model("pet", NAME, relations=relations, values=[{"name": "a"}]),
+        "unknown_test.ts": "".join(
+            f"export function Test{place}(t) {{ {call}; }}\n" for place, (call, *_) in enumerate(UNKNOWN_COLUMNS)
+        ),
+    }
+    results = app(files).results("-i", "scripts.demo.unknown", code=1)
+    for place, (call, begins, id, mock) in enumerate(UNKNOWN_COLUMNS):
+        result = results[f"Test{place}"]
+        text = f'{begins}: the columns of {id} are not known here, only its name; mock it with t.mock.process("{mock}", ...)'
+        assert result["error"] == text, call
+        if "t.db" not in call:
+            assert [noted["answered"] for noted in result["outside"]] == ["missing"], call
+
+
+def test_the_ledger_says_what_to_do_about_models_that_are_missing(app: MakeApplication) -> None:
+    """Scripts see the words of Yao alone; people are told more."""
+    tried = "try { %s; } catch (error) { if (error.message !== %s) throw error; }"
+    files = {
+        **PET,
+        "gone_test.ts": "export function TestGone(t) {"
+        + tried % ('Process("models.rat.Get", {})', '"Model:rat; not found"')
+        + tried % ('Process("models.pet.Sing")', '"models.pet.Sing Handler -> models.Sing not found"')
+        + "}",
+        **agent(cases=[{"id": "A", "input": "x"}], hooks='export function Next() { Process("models.rat.Get", {}); }'),
+    }
+    application = app(files)
+    outside = application.results("-i", "scripts.demo.gone", code=0)["TestGone"]["outside"]
+    assert [noted["message"] for noted in outside] == [
+        'Model:rat; not found. Add the file of the model, or mock it with t.mock.process("models.rat.Get", ...)',
+        'models.pet.Sing Handler -> models.Sing not found. Mock it with t.mock.process("models.pet.Sing", ...)',
+    ]
+    (case,) = application.report("-i", case_file(), code=1)["results"]
+    (of_case,) = case["outside"]
+    assert of_case["message"].endswith('or mock it with mocks: {"process": {"models.rat.Get": ...}}')
+
+
+def test_t_db_needs_no_models_to_say_what_is_wrong(app: MakeApplication) -> None:
+    files = {"db_test.ts": 'export function TestRows(t) { t.db.rows("pet"); }'}
+    assert app(files).results("-i", "scripts.demo.db", code=1)["TestRows"]["error"] == "t.db.rows: Model:pet; not found"
+
+
 DB_ERRORS: list[tuple[str, str]] = [
     ('t.db.seed({ pet: [{ name: "a" }, 5] })', "t.db.seed: row 1 of pet: a row must be an object"),
-    ('t.db.seed({ none: [{}] })', "t.db.seed: row 0 of none: Model:none; not found"),
+    ('t.db.seed({ none: [{}] })', "t.db.seed: row 0 of none: Model:none; not found; there are loose, pet"),
     ('t.db.seed({ pet: { name: "a" } })', "t.db.seed takes the name of a fixture, or rows by model"),
     ("t.db.seed([])", "t.db.seed takes the name of a fixture, or rows by model"),
     ("t.db.seed()", "t.db.seed takes the name of a fixture, or rows by model"),
@@ -230,7 +293,7 @@ DB_ERRORS: list[tuple[str, str]] = [
     ('t.db.seed("odd")', 'fixtures/odd.jsonl:1: a line of a fixture is {"model": "<id>", "row": {...}}'),
     ('t.db.seed("long")', "fixtures/long.jsonl:3: no such table: "),
     ("t.db.rows()", "t.db.rows takes the id of a model"),
-    ('t.db.rows("none")', "Model:none; not found"),
+    ('t.db.rows("none")', "t.db.rows: Model:none; not found; there are loose, pet"),
     ('t.db.rows("pet", { wheres: [] })', "t.db.rows: the options are where and deleted"),
     ('t.db.rows("pet", { where: "id = 1" })', "t.db.rows: where is an object of columns and values, or a list"),
     ('t.db.rows("pet", { where: { nick: 1 } })', "no such column: nick"),

@@ -22,7 +22,7 @@ from scripttest import (
     Started,
     start_processes,
 )
-from scripttest.host import CHUNK
+from scripttest.host.work import CHUNK
 
 PARTS = Path(__file__).parents[2] / "bindings/js"
 TWO = "export function TestA(t) {}\nexport function TestB(t) { t.fail('no'); }\n"

@@ -7,12 +7,9 @@ order in which things happen; putting modules into a stable order is the caller'
 
 from __future__ import annotations
 
-import _thread
-import os
-import select
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from scripttest.compile.builds import Source
@@ -20,121 +17,27 @@ from scripttest.compile.compiler import Compiled, Compiler, Instrument
 from scripttest.compile.esbuild import Service
 from scripttest.compile.reach import readable
 from scripttest.errors import Cause, CompileError, HostError
-from scripttest.names import EVERY_RUN, TEST, kind_of
+from scripttest.host.bell import Bell
+from scripttest.host.calls import HostCalls
+from scripttest.host.services import Services
+from scripttest.host.work import Assignment, Job, Slot, WorkQueue, start_clock
+from scripttest.names import EVERY_RUN, TEST, kind_of, run_key
+from scripttest.poll_loop import PollLoop
 from scripttest.results import Broken, Ended, Failure, HostRecord, Line, Listed, Outcome, Started
-from scripttest.values import Value
-from scripttest.workers.answers import failure_of, line_of, outcome_of
+from scripttest.workers.answers import line_of, outcome_of
 from scripttest.workers.boots import Boots
 from scripttest.workers.libraries import Libraries
 from scripttest.workers.module_run import Module, ModuleRun, broken_by, order, timeout_text
 from scripttest.workers.pool import WorkerPool
-from scripttest.workers.protocol import encode
-from scripttest.workers.session import Loss, WorkerSlot
+from scripttest.workers.session import Loss
 from scripttest.workers.worker import Processes, Worker
 
-CHUNK = 40
-"""Tests that a worker is given at once."""
-MOST_EARLY = 10_000
-"""Lines of the top-level code of a module that are kept."""
-MOST_FAILED = 1000
-"""Failures of a running test that are kept in case it has no outcome."""
 LONGEST_WAIT = 3600.0
 """Seconds that one wait takes at the most; the system call takes no more than a few weeks."""
 MAX_IDLE_DEATHS = 3
 """How many workers in a row may end without a word while no test runs, before the host gives up."""
 MAX_IDLE_KILLS = 30
 """The same for workers that somebody kills."""
-
-
-class Services:
-    """What the host asks of its owner, who overrides it."""
-
-    def call(self, module: str, test: str, name: str, arguments: str, world: str, link: Link) -> str:
-        """Answers a host call; runs on a thread of its own and may block.
-
-        Args:
-            module: the key of the test's module.
-            test: the name of the test, with `#2` behind it in its second run.
-            name: of the process.
-            arguments: JSON.
-            world: what the realm of the test tells of its world; see `protocol`.
-            link: the way back to that realm, until the call is answered.
-
-        Returns:
-            A JSON envelope: `{"ok": ...}`, `{"bytes": base64}` or `{"error": {"message", "code"}}`.
-        """
-        raise NotImplementedError
-
-    def library(self, module: str, script: str) -> Path:
-        """The file of the script that `Process("scripts.a.b.Fn")` names without its function. Raises ScriptError."""
-        raise NotImplementedError
-
-    def selects(self, module: str, test: str) -> bool:
-        """Whether a test of a module is to be run."""
-        raise NotImplementedError
-
-    def arranged(self, module: str, tests: Sequence[str]) -> Sequence[int]:
-        """The places of the tests of a module that run, in the order in which they run."""
-        return range(len(tests))
-
-    def seconds_after(self, module: str, test: str, name: str) -> float | None:
-        """Seconds that a fuzz test or a benchmark has anew once it has its answer to a host call of its own kind
-        (`fuzz.*`, `benchmark.*`), during which its clock stands; None: as many as any test."""
-        return None
-
-    def settled(self, module: str, test: str, outcome: Outcome) -> Outcome | None:
-        """The outcome of a fuzz test or a benchmark whose realm has ended; None: it runs once more, in a new one."""
-        return outcome
-
-
-Backed = Callable[[str | None, str], None]
-"""Hears what a realm answered, and what it told of its world; None: the test has ended."""
-
-
-class Link:
-    """The way back to the realm of a test that waits for a host call."""
-
-    def __init__(self, ask: Callable[[str, str, Backed], None]) -> None:
-        self._ask = ask
-
-    def ask(self, name: str, arguments: str, done: Backed) -> None:
-        """Has the realm answer, and returns at once; `done` is called once, on any thread. From any thread.
-
-        Args:
-            name: of what the script half of the bindings answers.
-            arguments: JSON list.
-            done: hears the JSON envelope of the answer and what the realm tells of its world then.
-        """
-        self._ask(name, arguments, done)
-
-
-class _Job(Value):
-    key: str
-    tests: tuple[int, ...] | None
-    """None: list the module."""
-
-
-class _Assignment:
-    """A job that a worker has, and how far it is with it."""
-
-    def __init__(self, job: _Job) -> None:
-        self.job = job
-        self.todo = deque(job.tests or ())
-        self.running: int | None = None
-        self.seconds = 0.0
-        """What the running test may take, since its clock was started last."""
-        self.failed: list[tuple[str, str]] = []
-        """Failures of the running test so far: name of it or its subtest, JSON."""
-        self.backs: dict[str, Backed] = {}
-        """By number, who waits for what the realm of the running test is asked back."""
-
-    def abandon(self) -> None:
-        """Tells those who wait for the running test that it has ended."""
-        while self.backs:
-            self.backs.popitem()[1](None, "")
-
-
-_Slot = WorkerSlot[_Assignment]
 
 
 class ScriptHost:
@@ -173,40 +76,29 @@ class ScriptHost:
         self._root = root
         self._kinds = kinds
         self._services = services
-        self._boots = Boots(names)
-        self._limit = workers
         self._timeout = timeout
         self._filter = filter
         self.list_only = list_only
         self._runs = runs
         self._seed = seed
-        self._poll = select.poll()
-        self._ready: dict[int, Callable[[], None]] = {}
-        self._compiler = Compiler(root, self, processes.compiler, instrument=instrument)
+        self._loop = PollLoop()
+        self._bell = Bell(self._loop)
+        self._compiler = Compiler(root, self._loop, processes.compiler, instrument=instrument)
         self._libraries = Libraries(self._compiler, services.library)
-        self._workers: WorkerPool[_Assignment] = WorkerPool(processes.command, self, self, self._libraries)
-        self._jobs: deque[_Job] = deque()
+        self._workers: WorkerPool[Assignment] = WorkerPool(processes.command, self._loop, self, self._libraries)
         self._modules: dict[str, Module] = {}
         self._module_runs: dict[str, ModuleRun] = {}
+        self._queue = WorkQueue(self._workers, workers, Boots(names), kinds, self._module_runs)
+        self._calls = HostCalls(services, self._bell)
         self._open: set[str] = set()
         self._out: deque[HostRecord] = deque()
         self._idle_deaths = 0
-        self._answers: deque[tuple[_Slot, str, str, float | None]] = deque()
-        """What host calls came to: the slot and number of the question, the answer, and what the test has from then on
-        where its clock stood meanwhile."""
-        self._asks: deque[tuple[_Slot, int | None, str, str, Backed]] = deque()
-        """What tests are asked back: slot and index of the test, a name, arguments, and who waits for the answer."""
-        self._asked_back = 0
-        self._wake_read, self._wake_write = os.pipe()
-        os.set_blocking(self._wake_write, False)
-        self._wake_lock = _thread.allocate_lock()
         self._closed = False
         self._ending = False
         """Whether no further test begins."""
         self._listed_by: float | None = None
         """When `run` ends, though there are modules that are not listed."""
         self._told: Callable[[Compiled], None] | None = None
-        self.watch(self._wake_read, self._rung)
         for worker in (processes.worker, *processes.more):
             self._workers.start(worker)
         self._command = processes.command
@@ -233,10 +125,8 @@ class ScriptHost:
             return
         self._workers.close()
         self._compiler.close()
-        with self._wake_lock:
-            self._closed = True
-            os.close(self._wake_read)
-            os.close(self._wake_write)
+        self._bell.close()
+        self._closed = True
 
     def run(self, modules: list[Module], left: Callable[[], float | None] = lambda: None) -> Iterator[HostRecord]:
         """Compiles, lists and runs modules; blocks between records. Raises HostError when the host itself breaks.
@@ -247,7 +137,7 @@ class ScriptHost:
         self._modules = {module.source.key: module for module in modules}
         self._open = set(self._modules)
         self._compiler.add([module.source for module in modules], self._compiled)
-        self._reserve(len(modules))
+        self._queue.reserve(len(modules))
         while self._open or self._out:
             while self._out:
                 yield self._out.popleft()
@@ -258,7 +148,7 @@ class ScriptHost:
                     return
                 self._wait(seconds)
             elif self._open:
-                self._assign()
+                self._queue.assign()
                 if self._listed_by is None:
                     self._wait()
                 elif (rest := self._listed_by - time.monotonic()) > 0:
@@ -279,7 +169,7 @@ class ScriptHost:
         runs; those under way have no result. Modules that are listed before are done."""
         self.list_only = True
         self._listed_by = time.monotonic() + seconds
-        self._jobs = deque(job for job in self._jobs if job.tests is None)
+        self._queue.only_list()
         for slot in [slot for slot in self._workers.slots if slot.work and slot.work.job.tests is not None]:
             slot.end()
         for key in [key for key, run in self._module_runs.items() if run.slices is not None]:
@@ -288,57 +178,20 @@ class ScriptHost:
 
     def wake(self) -> None:
         """Makes `run` look at `left`. From any thread, and from a signal handler."""
-        if self._wake_lock.acquire(blocking=False):  # who has it wakes the host, or closes it
-            try:
-                self._ring()
-            finally:
-                self._wake_lock.release()
+        self._bell.ring_at_once()
 
     @property
     def wake_descriptor(self) -> int:
-        """What is written to it wakes `run`, until `close`. It is for `signal.set_wakeup_fd`, since a signal may reach
-        another thread than the one that waits."""
-        return self._wake_write
-
-    def _ring(self) -> None:
-        try:
-            if not self._closed:
-                os.write(self._wake_write, b".")
-        except BlockingIOError:
-            return  # it has been rung often enough
-
-    def _rung(self) -> None:
-        os.read(self._wake_read, 4096)
-
-    # waiting
-
-    def watch(self, descriptor: int, ready: Callable[[], None]) -> None:
-        """Has `ready` called in `run` whenever there is something to read."""
-        self._ready[descriptor] = ready
-        self._poll.register(descriptor, select.POLLIN)
-
-    def unwatch(self, descriptor: int) -> None:
-        """Forgets a descriptor, which is still open."""
-        self._poll.unregister(descriptor)
-        del self._ready[descriptor]
+        """What is written to it wakes `run`, until `close`; see `Bell.descriptor`."""
+        return self._bell.descriptor
 
     def _wait(self, longest: float = LONGEST_WAIT) -> None:
         now = time.monotonic()
         deadlines = (self._compiler.deadline, self._workers.deadline)
         first = min((deadline for deadline in deadlines if deadline is not None), default=now + longest)
-        wait = min(max(0.0, first - now), longest) * 1000 + 1
-        heard = [(descriptor, self._ready[descriptor]) for descriptor, _ in self._poll.poll(wait)]
-        for descriptor, ready in heard:
-            if self._ready.get(descriptor) is ready:  # not closed meanwhile, and its number given to another
-                ready()
+        self._loop.wait(min(first - now, longest))
         self._compiler.expire()
-        while self._answers:
-            slot, number, envelope, seconds = self._answers.popleft()
-            if seconds is not None and slot.is_open and slot.work is not None:
-                self._start_clock(slot, slot.work, seconds)
-            slot.reply(number, envelope)
-        while self._asks:
-            self._ask_back(*self._asks.popleft())
+        self._calls.deliver()
         for slot in self._workers.late():
             self._expired(slot)
 
@@ -352,60 +205,9 @@ class ScriptHost:
             run = self._module_runs[source.key] = ModuleRun(
                 self._modules[source.key], result, self._root, self._libraries.called, self._timeout
             )
-            self._jobs.append(_Job(key=source.key, tests=None))
-            if run.is_big:
-                self._reserve(self._limit)
+            self._queue.add(run)
 
-    # giving work
-
-    def _assign(self) -> None:
-        for slot in self._workers.slots:
-            if self._jobs and slot.work is None:
-                self._give(slot, self._next_job(slot))
-        while self._jobs and len(self._workers.slots) < self._limit:
-            self._give(self._workers.start(), self._jobs.popleft())
-
-    def _reserve(self, workers: int) -> None:
-        """Starts workers ahead of their work, so that it does not wait for them."""
-        while len(self._workers.slots) < min(workers, self._limit):
-            self._workers.start()
-
-    def _next_job(self, slot: _Slot) -> _Job:
-        for job in self._jobs:
-            if job.key == slot.module:
-                self._jobs.remove(job)
-                return job
-        return self._jobs.popleft()
-
-    def _give(self, slot: _Slot, job: _Job) -> None:
-        run = self._module_runs[job.key]
-        frames = []
-        if job.tests is None and run.is_big:
-            slot.loaded = None
-            frames.append(run.whole_frame(self._boots))
-        elif slot.loaded != job.key or job.tests is None:
-            slot.loaded, slot.has_base = job.key, False
-            frames.append(run.frame(self._boots))
-        if job.tests is None:
-            frames.append(encode("discover", *run.listed(self._kinds)))
-            slot.worker.start_clock(run.timeout)
-        else:
-            assert run.slices is not None
-            if not slot.has_base:
-                slot.has_base = True
-                frames.append(encode("base", run.slices.base))
-            parts: list[str] = []
-            for index in job.tests:
-                parts += [str(index), *run.orders[index]]
-            frames.append(encode("run", *parts))
-        slot.module = job.key
-        slot.work = _Assignment(job)
-        slot.worker.send(*frames)
-        run.frame(self._boots)
-
-    # hearing from workers
-
-    def heard(self, slot: _Slot, kind: str, parts: list[str]) -> None:
+    def heard(self, slot: Slot, kind: str, parts: list[str]) -> None:
         """Takes what a worker has sent. Raises ValueError when it does not fit to what the worker does."""
         self._idle_deaths = 0
         work = slot.work
@@ -417,9 +219,7 @@ class ScriptHost:
         elif kind == "log":
             self._line(work, run, *line_of(parts))
         elif kind == "failed":
-            if len(work.failed) < MOST_FAILED:
-                failure_of(parts[1])
-                work.failed.append((parts[0], parts[1]))
+            work.note_failure(parts[0], parts[1])
         elif kind == "result":
             self._result(slot, work, parts)
         elif kind == "backed":
@@ -436,7 +236,7 @@ class ScriptHost:
         else:
             raise ValueError(f"unexpected {kind}")
 
-    def _begin(self, slot: _Slot, work: _Assignment, index: int) -> None:
+    def _begin(self, slot: Slot, work: Assignment, index: int) -> None:
         if self._ending:
             slot.end()
             return
@@ -445,7 +245,7 @@ class ScriptHost:
         work.running = index
         key = work.job.key
         run = self._module_runs.get(key)
-        self._start_clock(slot, work, run.timeout if run is not None else self._timeout)
+        start_clock(slot, run.timeout if run is not None else self._timeout)
         if run is None:
             return
         position, repeat = self._place(index)
@@ -455,21 +255,16 @@ class ScriptHost:
         ]
         run.early.clear()
 
-    def _start_clock(self, slot: _Slot, work: _Assignment, seconds: float) -> None:
-        work.seconds = seconds
-        slot.worker.start_clock(seconds)
-
-    def _line(self, work: _Assignment, run: ModuleRun | None, level: str, text: str) -> None:
+    def _line(self, work: Assignment, run: ModuleRun | None, level: str, text: str) -> None:
         if run is None:
             return
         if work.running is None:
-            if len(run.early) < MOST_EARLY:
-                run.early.append((level, text))
+            run.note_early(level, text)
         else:
             position, repeat = self._place(work.running)
             self._out.append(Line(module=work.job.key, position=position, level=level, text=text, run=repeat))
 
-    def _result(self, slot: _Slot, work: _Assignment, parts: list[str]) -> None:
+    def _result(self, slot: Slot, work: Assignment, parts: list[str]) -> None:
         index = int(parts[0])
         if index != work.running:
             raise ValueError("a result for a test that is not running")
@@ -486,7 +281,7 @@ class ScriptHost:
         else:
             self._rest(slot)
 
-    def _rest(self, slot: _Slot) -> None:
+    def _rest(self, slot: Slot) -> None:
         """A worker has done its job."""
         slot.worker.deadline = None
         if slot.work is not None:
@@ -497,7 +292,7 @@ class ScriptHost:
         """Position and run of what a worker knows by an index."""
         return index // self._runs, index % self._runs + 1
 
-    def _listed(self, slot: _Slot, run: ModuleRun, parts: list[str]) -> None:
+    def _listed(self, slot: Slot, run: ModuleRun, parts: list[str]) -> None:
         from scripttest.shortcuts.slicing import slice_module
 
         compiled = run.compiled
@@ -519,19 +314,16 @@ class ScriptHost:
             return
         places = self._services.arranged(key, [test.name for test in selected])
         indexes = [place * self._runs + repeat for place in places for repeat in range(self._runs)]
-        size = CHUNK if TEST in self._kinds else 1  # others may go on in another realm, before the next begins
-        chunks = [tuple(indexes[at : at + size]) for at in range(0, len(tests), size)]
-        self._jobs.extendleft(_Job(key=key, tests=chunk) for chunk in reversed(chunks[1:]))
-        self._give(slot, _Job(key=key, tests=chunks[0]))
+        self._queue.give_tests(slot, key, indexes)
 
     def _ended(self, run: ModuleRun, index: int, outcome: Outcome) -> None:
         key, test = run.compiled.source.key, run.tests[index].name
         position, repeat = self._place(index)
         if kind_of(test) != TEST:
-            settled = self._services.settled(key, _test_key(test, repeat), outcome)
+            settled = self._services.settled(key, run_key(test, repeat), outcome)
             if settled is None:
                 run.again.add(index)
-                self._jobs.appendleft(_Job(key=key, tests=(index,)))
+                self._queue.jobs.appendleft(Job(key=key, tests=(index,)))
                 return
             outcome = settled
         self._out.append(Ended(module=key, position=position, outcome=outcome, run=repeat))
@@ -545,51 +337,18 @@ class ScriptHost:
         self._open.discard(key)
         self._module_runs.pop(key, None)
 
-    def asked(self, slot: _Slot, number: str, name: str, arguments: str, world: str) -> None:
-        """Answers a host call on a thread of its own."""
+    def asked(self, slot: Slot, number: str, name: str, arguments: str, world: str) -> None:
+        """Has a host call answered."""
         work = slot.work
         assert work is not None
-        running = work.running
-
-        def ask(back: str, values: str, done: Backed) -> None:
-            self._asks.append((slot, running, back, values, done))
-            with self._wake_lock:
-                self._ring()
-
-        link = Link(ask)
         key, test = work.job.key, ""
         run = self._module_runs.get(key)
         if run is not None and work.running is not None:
-            test = _test_key(run.tests[work.running].name, self._place(work.running)[1])
-        kind = kind_of(test)
-        stands = kind not in ("", TEST) and name.startswith(f"{kind.lower()}.") and not slot.worker.is_late
-        if stands:
-            slot.worker.deadline = None
+            test = run_key(run.tests[work.running].name, self._place(work.running)[1])
+        timeout = run.timeout if run else self._timeout
+        self._calls.begin(slot, number, name, arguments, world, key=key, test=test, timeout=timeout)
 
-        def answer() -> None:
-            envelope = self._services.call(key, test, name, arguments, world, link)
-            seconds = None
-            if stands:
-                seconds = self._services.seconds_after(key, test, name) or (run.timeout if run else self._timeout)
-            self._answers.append((slot, number, envelope, seconds))
-            with self._wake_lock:
-                self._ring()
-
-        _thread.start_new_thread(answer, ())
-
-    def _ask_back(self, slot: _Slot, index: int | None, name: str, arguments: str, done: Backed) -> None:
-        work = slot.work
-        if not slot.is_open or work is None or work.running != index:
-            done(None, "")
-            return
-        self._asked_back += 1
-        number = str(self._asked_back)
-        work.backs[number] = done
-        slot.ask_back(number, name, arguments)
-
-    # what goes wrong
-
-    def _expired(self, slot: _Slot) -> None:
+    def _expired(self, slot: Slot) -> None:
         running = slot.work.running if slot.work else None
         if slot.worker.expire("module" if running is None else str(running)):
             return
@@ -605,7 +364,7 @@ class ScriptHost:
             slot.work.abandon()
         self._blame(slot, Failure(cause=Cause.TIMEOUT, message=message))
 
-    def lost(self, slot: _Slot, loss: Loss) -> None:
+    def lost(self, slot: Slot, loss: Loss) -> None:
         """Goes on without a worker. Raises HostError when no worker starts."""
         work = slot.work
         was_killed = loss.cause == Cause.INFRASTRUCTURE
@@ -616,11 +375,11 @@ class ScriptHost:
             if self._idle_deaths >= (MAX_IDLE_KILLS if was_killed else MAX_IDLE_DEATHS):
                 raise HostError(f"The worker process does not start: {loss.message}")
         if was_killed and work is not None and work.job.tests is None:
-            self._jobs.appendleft(work.job)  # no test has begun, so the module can be listed again
+            self._queue.jobs.appendleft(work.job)  # no test has begun, so the module can be listed again
             return
         self._blame(slot, Failure(cause=loss.cause, message=loss.message))
 
-    def _blame(self, slot: _Slot, failure: Failure) -> None:
+    def _blame(self, slot: Slot, failure: Failure) -> None:
         """The running test of a worker that is gone fails, what it had not started goes back into the queue."""
         work = slot.work
         run = self._module_runs.get(work.job.key) if work is not None else None
@@ -632,12 +391,7 @@ class ScriptHost:
             self._close_module(job.key, Broken(module=job.key, failure=failure))
             return
         if work.todo:
-            self._jobs.appendleft(_Job(key=job.key, tests=tuple(work.todo)))
+            self._queue.jobs.appendleft(Job(key=job.key, tests=tuple(work.todo)))
         if work.running is not None:
             milliseconds = run.timeout * 1000 if failure.cause == Cause.TIMEOUT else 0
             self._ended(run, work.running, run.cut_short(work.failed, work.running, failure, milliseconds))
-
-
-def _test_key(name: str, run: int) -> str:
-    """What a test is known by: its name, with `#2` behind it in its second run."""
-    return f"{name}#{run}" if run > 1 else name

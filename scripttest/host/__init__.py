@@ -1,0 +1,1 @@
+"""Runs test modules on workers."""

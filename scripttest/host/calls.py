@@ -1,0 +1,83 @@
+"""Host calls of tests: answered on threads of their own, and handed to their workers by the thread of the host."""
+
+from __future__ import annotations
+
+import _thread
+from collections import deque
+
+from scripttest.host.bell import Bell
+from scripttest.host.services import Backed, Link, Services
+from scripttest.host.work import Slot, start_clock
+from scripttest.names import TEST, kind_of
+
+
+class HostCalls:
+    """Those that are under way. Belongs to the thread of the host."""
+
+    def __init__(self, services: Services, bell: Bell) -> None:
+        """`bell` is rung when there is something to deliver."""
+        self._services = services
+        self._bell = bell
+        self._answers: deque[tuple[Slot, str, str, float | None]] = deque()
+        """What host calls came to: the slot and number of the question, the answer, and what the test has from then on
+        where its clock stood meanwhile."""
+        self._asks: deque[tuple[Slot, int | None, str, str, Backed]] = deque()
+        """What tests are asked back: slot and index of the test, a name, arguments, and who waits for the answer."""
+        self._asked_back = 0
+
+    def begin(
+        self, slot: Slot, number: str, name: str, arguments: str, world: str, *, key: str, test: str, timeout: float
+    ) -> None:
+        """Has a call answered.
+
+        Args:
+            slot: of the worker that waits for the answer to its question `number`.
+            name: of the process.
+            arguments: JSON.
+            world: what the realm tells of its world.
+            key: of the module.
+            test: what the running test is known by; empty: none runs.
+            timeout: seconds that a test of the module may take.
+        """
+        assert slot.work is not None
+        running = slot.work.running
+
+        def ask(back: str, values: str, done: Backed) -> None:
+            self._asks.append((slot, running, back, values, done))
+            self._bell.ring()
+
+        link = Link(ask)
+        kind = kind_of(test)
+        stands = kind not in ("", TEST) and name.startswith(f"{kind.lower()}.") and not slot.worker.is_late
+        if stands:
+            slot.worker.deadline = None
+
+        def answer() -> None:
+            envelope = self._services.call(key, test, name, arguments, world, link)
+            seconds = None
+            if stands:
+                seconds = self._services.seconds_after(key, test, name) or timeout
+            self._answers.append((slot, number, envelope, seconds))
+            self._bell.ring()
+
+        _thread.start_new_thread(answer, ())
+
+    def deliver(self) -> None:
+        """Hands out what the threads have left."""
+        while self._answers:
+            slot, number, envelope, seconds = self._answers.popleft()
+            if seconds is not None and slot.is_open:
+                start_clock(slot, seconds)
+            slot.reply(number, envelope)
+        while self._asks:
+            self._ask_back(*self._asks.popleft())
+
+    def _ask_back(self, slot: Slot, index: int | None, name: str, arguments: str, done: Backed) -> None:
+        work = slot.work
+        if not slot.is_open or work is None or work.running != index:
+            done(None, "")
+            return
+        self._asked_back += 1
+        number = str(self._asked_back)
+        work.backs[number] = done
+        slot.ask_back(number, name, arguments)

@@ -1,0 +1,69 @@
+"""What the host asks of its owner, and what the owner may ask of the realm of a test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from scripttest.results import Outcome
+
+Backed = Callable[[str | None, str], None]
+"""Hears what a realm answered, and what it told of its world; None: the test has ended."""
+
+
+class Link:
+    """The way back to the realm of a test that waits for a host call."""
+
+    def __init__(self, ask: Callable[[str, str, Backed], None]) -> None:
+        self._ask = ask
+
+    def ask(self, name: str, arguments: str, done: Backed) -> None:
+        """Has the realm answer, and returns at once; `done` is called once, on any thread. From any thread.
+
+        Args:
+            name: of what the script half of the bindings answers.
+            arguments: JSON list.
+            done: hears the JSON envelope of the answer and what the realm tells of its world then.
+        """
+        self._ask(name, arguments, done)
+
+
+class Services:
+    """What the host asks of its owner, who overrides it."""
+
+    def call(self, module: str, test: str, name: str, arguments: str, world: str, link: Link) -> str:
+        """Answers a host call; runs on a thread of its own and may block.
+
+        Args:
+            module: the key of the test's module.
+            test: the name of the test, with `#2` behind it in its second run.
+            name: of the process.
+            arguments: JSON.
+            world: what the realm of the test tells of its world; see `protocol`.
+            link: the way back to that realm, until the call is answered.
+
+        Returns:
+            A JSON envelope: `{"ok": ...}`, `{"bytes": base64}` or `{"error": {"message", "code"}}`.
+        """
+        raise NotImplementedError
+
+    def library(self, module: str, script: str) -> Path:
+        """The file of the script that `Process("scripts.a.b.Fn")` names without its function. Raises ScriptError."""
+        raise NotImplementedError
+
+    def selects(self, module: str, test: str) -> bool:
+        """Whether a test of a module is to be run."""
+        raise NotImplementedError
+
+    def arranged(self, module: str, tests: Sequence[str]) -> Sequence[int]:
+        """The places of the tests of a module that run, in the order in which they run."""
+        return range(len(tests))
+
+    def seconds_after(self, module: str, test: str, name: str) -> float | None:
+        """Seconds that a fuzz test or a benchmark has anew once it has its answer to a host call of its own kind
+        (`fuzz.*`, `benchmark.*`), during which its clock stands; None: as many as any test."""
+        return None
+
+    def settled(self, module: str, test: str, outcome: Outcome) -> Outcome | None:
+        """The outcome of a fuzz test or a benchmark whose realm has ended; None: it runs once more, in a new one."""
+        return outcome
