@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from functools import lru_cache
-from time import monotonic
+from time import thread_time
 from typing import Any
 
 import attrs
@@ -38,12 +38,12 @@ class WorkError(ValueError):
 
 
 class Budget:
-    """What is left of the work that one validation may be. It counts within a `with`."""
+    """What is left of the work that one validation may be, on one thread. It counts within a `with`."""
 
     def __init__(self, steps: int, seconds: float) -> None:
         self._steps = steps
         self._unseen = 0
-        self._end = monotonic() + seconds
+        self._end = thread_time() + seconds
 
     def __enter__(self) -> None:
         self._token = _BUDGET.set(self)
@@ -57,7 +57,7 @@ class Budget:
         self._unseen -= 1
         if self._unseen <= 0:
             self._unseen = _calls_left() // CALLS
-        if self._steps < 0 or monotonic() > self._end:
+        if self._steps < 0 or thread_time() > self._end:
             raise WorkError("it asks for too much work; do its definitions name each other more than once?")
 
 

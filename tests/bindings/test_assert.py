@@ -106,7 +106,10 @@ def calls_of(table: list[str], method: str) -> list[tuple[str, str]]:
     "calls",
     [
         [(f"check('{name}', args)", args) for name, args in rows(PASS) + rows(FAIL) if "Promise" not in args],
-        calls_of(EQUAL + NOT_EQUAL, "equal(args[0], args[1])"),
+        calls_of(
+            [row.replace("10000", "1000").replace("9999", "999") for row in EQUAL + NOT_EQUAL],  # as deep takes seconds
+            "equal(args[0], args[1])",
+        ),
         calls_of([row for row, _ in DIFF] + [expression + " | 1" for expression, _ in INSPECT], "check('Equal', args)"),
     ],
     ids=["verdicts", "equality", "explanations"],

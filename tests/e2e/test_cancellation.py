@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import pty
 import signal
 import sys
 import termios
+import threading
 from pathlib import Path
 
 import pytest
 from agent_files import agent, case_file
-from command import Application, MakeApplication, eventually
+from command import PATIENCE, Application, MakeApplication, eventually
 from faults import leaves_nothing, lines_of, results_in, with_model
-from model_server import ModelServer, echo, silence
+from model_server import Exchange, ModelServer, echo, silence
 
 HANG = 'Process("fs.data.WriteFile", "begun", "yes"); for (;;) {}'
-SLEEP = 'Process("fs.data.WriteFile", "begun", "yes"); await new Promise((done) => setTimeout(done, 300));'
+WAIT = """Process("fs.data.WriteFile", "begun", "yes");
+  while (!Process("fs.data.Exists", "go")) await new Promise((done) => setTimeout(done, 5));"""
 
 
 def scripts(body: str) -> dict[str, str]:
@@ -53,13 +56,15 @@ def summary_of(path: Path) -> dict[str, object]:
 def test_a_signal_lets_the_running_test_end_and_begins_no_other(
     app: MakeApplication, sign: signal.Signals, code: int, reason: str
 ) -> None:
-    here = app(scripts(SLEEP))
+    here = app(scripts(WAIT))
     path, document = here.home / "r.jsonl", here.home / "r.json"
     with leaves_nothing(here) as sessions:  # noqa: SIM117
         with here.start("-i", "scripts.demo.a", "-o", str(path), "-o", str(document)) as process:
             sessions.append(process.pid)
             begun(here)
             process.send_signal(sign)
+            eventually(lambda: asleep(process.pid), "it is heard")
+            (here.root / "data/go").touch()
             run = here.finish(process)
     assert (run.code, run.stderr) == (code, "")
     assert results_in(path) == [("TestFirst", "passed"), ("TestSecond", "passed")]
@@ -106,12 +111,20 @@ def test_fifty_slow_calls_are_given_up(app: MakeApplication) -> None:
 
 def test_calls_that_end_within_the_grace_count(app: MakeApplication) -> None:
     cases = [{"id": f"c{number}", "input": "x"} for number in range(9)]
-    with ModelServer(echo(0.4)) as server:
+    heard = threading.Event()
+
+    async def hold(exchange: Exchange) -> None:
+        await asyncio.to_thread(heard.wait, PATIENCE)
+        await echo()(exchange)
+
+    with ModelServer(hold) as server:
         here = app({**agent(package={"connector": "local"}, cases=cases), **with_model(server)})
         path = here.home / "r.jsonl"
         with here.start("-i", case_file(), "--parallel", "3", "-o", str(path)) as process:
             eventually(lambda: len(server.requests) == 3, "the first calls are under way")
             process.send_signal(signal.SIGINT)
+            eventually(lambda: asleep(process.pid), "it is heard")
+            heard.set()
             assert here.finish(process).code == 130
     assert results_in(path) == [(f"c{number}", "passed") for number in range(3)]
     assert len(server.requests) == 3

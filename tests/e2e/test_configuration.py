@@ -14,7 +14,7 @@ from model_server import ModelServer
 PACKAGE = {"/package.yao": '{"connector": "scripted"}', "/prompts.yml": "- {role: system, content: Hi}\n"}
 SHOWS = """\
 export function TestShows(t, ctx) { t.log(`${ctx.authorized.user_id} ${ctx.authorized.team_id} ${ctx.locale}`); }
-export async function TestWaits(t) { await new Promise((done) => setTimeout(done, 400)); }
+export async function TestWaits(t) { await new Promise((done) => setTimeout(done, 1500)); }
 """
 
 
@@ -102,7 +102,7 @@ def test_an_agent_has_a_time_of_its_own_and_what_runs_a_test_again_says_nothing_
     (failure,) = document["failures"]
     assert (failure["suite"], failure["cause"]) == ("scripts.group.two.shows", "timeout")
     assert failure["run_again"] == "yao-test -i scripts.group.two.shows --run '^TestWaits$'"
-    again = here.run("--run", "TestWaits", "--profile", "ci", "--timeout", "5s")
+    again = here.run("--run", "TestWaits", "--profile", "ci", "--timeout", "60s")
     assert again.code == 0, again
     failed = json.loads(here.run("--run", "TestWaits", "--profile", "ci", "--json").stdout)["failures"]
     assert failed[0]["run_again"].endswith("--profile ci")

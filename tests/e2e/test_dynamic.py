@@ -227,7 +227,7 @@ FAILED: dict[str, tuple[Record, str, int]] = {
         "agent error: The model scripted failed: 400 Bad Request: the prompt is too long",
         1,
     ),
-    "time runs out": ({"simulator": plays("slow"), "timeout": "300ms"}, "timeout after 300ms", 1),
+    "time runs out": ({"simulator": plays("slow"), "timeout": "1.5s"}, "timeout after 1.5s", 1),
     "a judge breaks": (
         {
             "checkpoints": [
@@ -264,13 +264,13 @@ def test_a_case_fails_with_the_words_of_the_design_document(
 
 def test_what_was_reached_before_time_ran_out_is_kept(app: MakeApplication) -> None:
     play = "export function Simulate(asked) { return asked.turn_number === 1 ? 'Hello' : 'slow'; }"
-    case = {"id": "a", "timeout": "400ms"}
+    case = {"id": "a", "timeout": "1.5s"}
     record = ran(app(clerk(case, **{"/scripts/play.ts": play})), code=1)
 
     assert reached(record) == {"ask_type": 1, "call_book": None, "confirm": None}
     assert [(turn["status"], turn.get("error")) for turn in record["turns"]] == [
         ("passed", None),
-        ("failed", "timeout after 400ms"),
+        ("failed", "timeout after 1.5s"),
     ]
 
 

@@ -281,7 +281,7 @@ def test_a_hang_ends_the_run_soon_after_its_deadline(app: MakeApplication) -> No
     assert here.run("-i", "scripts.demo.a", "--timeout", "300ms", "-o", str(lines)).code == 1
     _, first, second, summary = [json.loads(line) for line in lines.read_text().splitlines()]
     assert (first["duration_ms"] >= 300, second["status"]) == (True, "passed")
-    assert summary["duration_ms"] < 5000
+    assert summary["duration_ms"] < 30_000
 
 
 def test_a_timeout_may_be_longer_than_the_system_can_wait(app: MakeApplication) -> None:

@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from command import MakeApplication
+from command import PATIENCE, MakeApplication
 
 VALUES = Path(__file__).parents[1] / "bindings/intl/values.json"
 DIFFERENT = re.compile(
@@ -33,7 +33,7 @@ def test_values_are_those_of_icu(app: MakeApplication) -> None:
     )
     code = f"// @ts-nocheck\nexport function TestValues(t) {{\n  const found = [];\n{asked}  console.log(JSON.stringify(found));\n}}\n"
     result = app({"values_test.ts": code}).results(
-        "-i", "assistants/demo/src/values_test.ts", "--timeout", "60s", code=0
+        "-i", "assistants/demo/src/values_test.ts", "--timeout", f"{PATIENCE}s", code=0
     )
     (line,) = [json.loads(log) for log in result["TestValues"]["logs"]]
     compared = [(expression, wanted, found) for (expression, wanted), found in zip(values, line, strict=True)]

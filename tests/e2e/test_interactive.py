@@ -208,9 +208,9 @@ def test_a_person_who_takes_too_long_is_not_waited_for(app: MakeApplication, ter
 
 
 def test_the_time_of_a_person_is_not_the_time_of_the_case(app: MakeApplication, terminal: Session) -> None:
-    person = terminal(app(asking({**ASKS, "timeout": "700ms"})), "--interactive")
+    person = terminal(app(asking({**ASKS, "timeout": "1500ms"})), "--interactive")
     person.sees("> ")
-    time.sleep(1)  # the time of the case would be over
+    time.sleep(1.6)  # the time of the case would be over
     os.write(person._fd, b"2025-01-02\r")
 
     assert person.ends()[1]["T1"]["status"] == "passed"

@@ -144,7 +144,7 @@ def test_ten_kills_cost_no_more_when_a_case_asks_several_judges_at_once(app: Mak
 
 
 def test_what_waits_for_its_place_costs_no_time_and_what_is_answered_has_an_end(app: MakeApplication) -> None:
-    """One request at a time: four judges wait for each other, and one of them never answers."""
+    """One request at a time: judges wait for each other, longer than their case may take, and one never answers."""
 
     async def behave(exchange: Exchange) -> None:
         if "criterion silent" in str(exchange.request.body):
@@ -153,10 +153,10 @@ def test_what_waits_for_its_place_costs_no_time_and_what_is_answered_has_an_end(
 
     def case(id: str, *criteria: str) -> Record:
         judged = [{"type": "agent", "use": "agents:judge", "value": f"criterion {one}"} for one in criteria]
-        return {"id": id, "input": "hi", "timeout": "1.2s", "assert": judged}
+        return {"id": id, "input": "hi", "timeout": "2.5s", "assert": judged}
 
     with ModelServer(behave) as server:
-        here = talking(app, server, [case("queue", *"abcd"), case("hangs", "a", "silent", "c", "d")])
+        here = talking(app, server, [case("queue", *"abcdefgh"), case("hangs", "a", "silent", "c", "d")])
         here.write(with_model(server, retries=0))
         path = here.home / "r.jsonl"
         here.run("-i", case_file(), "-o", str(path), "--parallel", "1")

@@ -67,7 +67,7 @@ PASSES: dict[str, tuple[str, list[str]]] = {
     "TestCleanupClears": ("(t) => { const id = setInterval(() => t.fail('no'), 1); t.cleanup(() => clearInterval(id)); }", []),
     "TestGuard": ("async (t) => { const limit = setTimeout(() => t.fail('too slow'), 700); await t.run('s', async () => { setTimeout(() => {}, 900); }); clearTimeout(limit); }", []),
     "TestSiblings": ("""async (t) => {
-        const all = [t.run('a', async () => { setTimeout(() => {}, 500); }), t.run('b', async (t) => { const from = Date.now(); await sleep(20); t.assert.GreaterOrEqual(performance.now(), 0); t.assert.Less(Date.now() - from, 300); })];
+        const all = [t.run('a', async () => { setTimeout(() => {}, 950); }), t.run('b', async (t) => { const from = Date.now(); await sleep(20); t.assert.GreaterOrEqual(performance.now(), 0); t.assert.Less(Date.now() - from, 900); })];
         await Promise.all(all);
       }""", []),
     "TestBeside": ("""async (t) => {

@@ -138,27 +138,27 @@ def test_a_mistake_far_into_a_big_file_is_said_before_anything_runs(app: MakeApp
 
 
 def crowd(app: MakeApplication, server: ModelServer, count: int, **options: object) -> Application:
-    """So many cases that would pass at once, each with a second; one after the other they take longer."""
-    cases = [{"id": f"C{number}", "input": f"say {number}", "timeout": "1s"} for number in range(count)]
+    """So many cases that would pass at once, each with two seconds; one after the other they take longer."""
+    cases = [{"id": f"C{number}", "input": f"say {number}", "timeout": "2s"} for number in range(count)]
     return application(app, server, cases, **options)
 
 
 @pytest.mark.parametrize(
     ("count", "options"),
-    [(12, {"max_concurrency": 2}), (6, {"max_concurrency": 1}), (5, {"requests_per_minute": 120})],
+    [(12, {"max_concurrency": 2}), (6, {"max_concurrency": 1}), (7, {"requests_per_minute": 120})],
     ids=["two at a time", "one at a time", "two a second"],
 )
 def test_a_case_does_not_pay_for_its_place_in_the_queue(
     app: MakeApplication, server: ModelServer, count: int, options: dict[str, object]
 ) -> None:
-    server.default = echo(0.3)
+    server.default = echo(0.4)
 
     results = run_cases(crowd(app, server, count, **options), "--parallel", "20", code=0)
 
     assert {id: result["output"] for id, result in results.items()} == {
         f"C{number}": f"echo: say {number}" for number in range(count)
     }
-    assert all(result["duration_ms"] < 1000 for result in results.values())
+    assert all(result["duration_ms"] < 2000 for result in results.values())
 
 
 def test_a_judge_waits_for_its_turn_as_well(app: MakeApplication, server: ModelServer) -> None:
@@ -168,7 +168,7 @@ def test_a_judge_waits_for_its_turn_as_well(app: MakeApplication, server: ModelS
 
     server.default = answer
     asked = {"type": "agent", "use": "agents:judge", "value": "is a greeting"}
-    cases = [{"id": f"C{number}", "input": "x", "assert": [asked, asked], "timeout": "1500ms"} for number in range(5)]
+    cases = [{"id": f"C{number}", "input": "x", "assert": [asked, asked], "timeout": "2500ms"} for number in range(5)]
     here = application(app, server, cases, max_concurrency=1)
     here.write(agent("judge", package={"connector": "host"}, replies=None))
 
@@ -187,7 +187,7 @@ def test_a_simulator_waits_for_its_turn_as_well(app: MakeApplication, server: Mo
         "use": "agents:user",
         "options": {"metadata": {"persona": "a clerk", "goal": "to know", "max_turns": 2}},
     }
-    cases = [{"id": f"C{n}", "input": "x", "simulator": simulator, "timeout": "2s"} for n in range(5)]
+    cases = [{"id": f"C{n}", "input": "x", "simulator": simulator, "timeout": "3500ms"} for n in range(5)]
     here = application(app, server, cases, max_concurrency=1)
     here.write(agent("user", package={"connector": "host"}, replies=None))
 
@@ -202,4 +202,4 @@ def test_a_silent_host_still_costs_a_case_its_time_and_no_other_case(app: MakeAp
     here = crowd(app, server, 4, max_concurrency=1)
 
     found = errors(here, "--parallel", "4")
-    assert sorted(found.values(), key=str) == [None, None, None, "timeout after 1s"]
+    assert sorted(found.values(), key=str) == [None, None, None, "timeout after 2s"]

@@ -83,12 +83,12 @@ def test_an_agent_that_cannot_answer_ends_the_conversation(app: MakeApplication)
 
 
 def test_a_timeout_keeps_the_turns_so_far_and_the_one_that_took_too_long(app: MakeApplication) -> None:
-    case = {"id": "a", "timeout": "300ms", "turns": [{"input": "Hi"}, {"input": "slow"}]}
+    case = {"id": "a", "timeout": "1.5s", "turns": [{"input": "Hi"}, {"input": "slow"}]}
     record = ran(app(clerk(case)), code=1)
 
     assert told(record) == [("Hi", "static", "passed"), ("slow", "static", "failed")]
-    assert (record["error"], record["cause"]) == ("timeout after 300ms", "timeout")
-    assert record["turns"][1]["error"] == "timeout after 300ms"
+    assert (record["error"], record["cause"]) == ("timeout after 1.5s", "timeout")
+    assert record["turns"][1]["error"] == "timeout after 1.5s"
 
 
 def test_an_interrupt_keeps_the_turns_so_far(app: MakeApplication) -> None:

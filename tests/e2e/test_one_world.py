@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from agent_files import agent, run_cases, server
-from command import Application, Files, MakeApplication
+from command import PATIENCE, Application, Files, MakeApplication
 
 SHOP = """\
 function Order(args, ctx) {
@@ -247,7 +247,7 @@ export function TestSessionEnds(t) {
 }
 """)
     )
-    records = application.results("-i", "assistants/demo/src/world_test.ts", code=1)
+    records = application.results("-i", "assistants/demo/src/world_test.ts", "--timeout", f"{PATIENCE}s", code=1)
     assert "t.mock.advance(5000)" in records["TestAwaits"]["error"]
     assert "The clock stands still" in records["TestLoops"]["error"]
     assert "The clock stands still" in records["TestLoopsOnPerformance"]["error"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +97,9 @@ def test_new_assertions_are_held_against_what_was_said(app: MakeApplication) -> 
             {**PLAYED, "final_assertions": [{"type": "contains", "value": "heard"}]},
         )
 
+        began = time.monotonic()
         found = regraded(here, path, code=1)
+        took = (time.monotonic() - began) * 1000
 
         assert asked(server) == ["judge", "judge"]
         assert {id: record["status"] for id, record in found.items()} == {
@@ -111,7 +114,9 @@ def test_new_assertions_are_held_against_what_was_said(app: MakeApplication) -> 
             said = [(turn["input"], turn["output"], turn["input_source"]) for turn in found[id]["turns"]]
             assert said == [(turn["input"], turn["output"], turn["input_source"]) for turn in before[id]["turns"]]
             times = [turn["duration_ms"] for turn in found[id]["turns"]]
-            assert all(abs(ms - turn["duration_ms"]) < 25 for ms, turn in zip(times, before[id]["turns"], strict=True))
+            assert all(
+                -2 < ms - turn["duration_ms"] < took for ms, turn in zip(times, before[id]["turns"], strict=True)
+            )
 
 
 def test_checkpoints_are_looked_for_in_the_saved_talk(app: MakeApplication) -> None:
@@ -159,12 +164,14 @@ def test_tools_and_times_are_those_of_the_saved_run(app: MakeApplication) -> Non
         },
     )
 
+    began = time.monotonic()
     found = regraded(here, path, code=1)["tool"]
+    took = (time.monotonic() - began) * 1000
 
     assert before["tools"][0]["result"] == {"id": "EXP-1", "amount": 5}
     assert found["tools"] == before["tools"]
     assert [check["passed"] for check in found["assertions"]] == [True, False]
-    assert abs(found["assertions"][1]["actual"] - before["duration_ms"]) < 10
+    assert -2 < found["assertions"][1]["actual"] - before["duration_ms"] < took
 
 
 def test_a_judge_that_was_down_is_asked_again(app: MakeApplication) -> None:

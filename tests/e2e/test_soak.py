@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from command import PATIENCE
 
 BENCH = Path(__file__).parents[1] / "bench"
 
@@ -31,7 +32,7 @@ def test_memory_is_flat_over_a_small_soak() -> None:
     if not Path("/proc/self/status").exists():
         pytest.skip("no /proc here")
     command = [sys.executable, str(BENCH / "soak.py"), "--cases", "1500", "--tests", "2000", "--every", "0.05"]
-    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=5 * PATIENCE)
     assert run.returncode == 0, run.stdout + run.stderr
     rows = re.findall(r"^\| (\d+ [a-z ]+) \| (command|worker) \|.*\| (yes|\*\*no\*\*) \|$", run.stdout, re.M)
     names = ("1500 cases", "2000 script tests")

@@ -485,12 +485,12 @@ def test_a_model_host_that_fails_in_a_turn_makes_the_case_broken_and_not_failed(
 
 def test_a_timeout_keeps_the_turns_so_far(app: MakeApplication) -> None:
     replies = "- when: { input: slow }\n  reply: { text: Late, delay: 1h }\n" + REPLIES
-    result, case = one_result(app(agent(replies=replies)), conversation(GOOD, "slow", GOOD, timeout="500ms"))
+    result, case = one_result(app(agent(replies=replies)), conversation(GOOD, "slow", GOOD, timeout="1.5s"))
 
-    assert failures(result) == [("timeout", "timeout after 500ms")]
+    assert failures(result) == [("timeout", "timeout after 1.5s")]
     assert [(turn.turn, turn.response, turn.status, turn.error) for turn in case.turns] == [
         (1, "You said: Tea", "passed", None),
-        (2, "", "failed", "timeout after 500ms"),
+        (2, "", "failed", "timeout after 1.5s"),
     ]
     assert verdicts(case) == [("turn-1", 1, "pass"), ("turn-2", 0, "fail"), ("turn-3", 0, "skip")]
 
