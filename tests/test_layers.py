@@ -212,7 +212,7 @@ ERRORS = {
     "scripttest/shortcuts": "BytecodeError UnsupportedError",
     "scripttest/workers": "FunctionError MissingFunctionError",
     "bindings": "JsonPathError PatternError ProcessError SnapshotError",
-    "bindings/models": "ModelFileError",
+    "bindings/models": "ModelFileError UnknownColumnsError",
     "runner/statistics": "PolicyError",
     "runner": "BrokenError ConfigurationError MissingError RunnerError",
     "runner/connectors": "AnswerTooLarge ConnectorError HttpError",
