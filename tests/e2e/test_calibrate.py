@@ -235,6 +235,10 @@ MISTAKES: dict[str, tuple[tuple[str, ...], str]] = {
     "no column": (("calibrate", "r.jsonl", "bad.csv"), "Cannot read the labels bad.csv: there is no column passed"),
     "no file": (("calibrate", "r.jsonl", "gone.jsonl"), "Cannot read the labels gone.jsonl: No such file"),
     "a gate without labels": (("calibrate", "r.jsonl", "--min-kappa", "0.5"), "--min-kappa needs labels"),
+    "a gate that nothing fails": (
+        ("calibrate", "r.jsonl", "l", "--min-kappa", "nan"),
+        "nan is no number",
+    ),
     "no criterion": (("label", "r.jsonl", "--criterion", "tall", "-o", "x.jsonl"), 'Cannot label "tall" in r.jsonl'),
     "labels of another report": (("label", "r.jsonl", "-o", "foreign.jsonl"), "Cannot write to foreign.jsonl"),
 }

@@ -192,7 +192,17 @@ def test_a_measure_of_a_run_in_which_everything_broke_is_no_mistake(two: Pairs) 
     assert (run.code, run.stderr) == (1, "")
 
 
-@pytest.mark.parametrize("flags", [("--margin", "0"), ("--margin", "101"), ("--fail-on", "worse"), ("--noise", "some")])
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--margin", "0"),
+        ("--margin", "101"),
+        ("--margin", "nan"),
+        ("--slower-factor", "nan"),
+        ("--fail-on", "worse"),
+        ("--noise", "some"),
+    ],
+)
 def test_a_flag_that_makes_no_sense_is_a_mistake(two: Pairs, flags: tuple[str, str]) -> None:
     run = two(STEADY, STEADY).diff(*flags)
 

@@ -7,7 +7,7 @@ import json
 import click
 
 from runner import exit_codes
-from runner.cli.commands.flags import Command
+from runner.cli.commands.flags import Command, NumberRange
 from runner.cli.commands.label import labels_path
 from runner.cli.commands.reports import check_outputs, lines_of, write_text
 from runner.environment import Environment
@@ -31,7 +31,7 @@ from runner.results.labels import read_labels
 @click.option(
     "--min-kappa",
     metavar="KAPPA",
-    type=click.FloatRange(min=-1, max=1),
+    type=NumberRange(min=-1, max=1),
     help="Exit with 1 when kappa may be below this, or there are too few labels.",
 )
 @click.pass_obj

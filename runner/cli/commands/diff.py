@@ -8,7 +8,7 @@ import click
 
 from runner import exit_codes
 from runner.cli.commands.diff_documents import FORMATS
-from runner.cli.commands.flags import Command
+from runner.cli.commands.flags import Command, NumberRange
 from runner.cli.commands.reports import check_outputs, read_report, understanding, write_text
 from runner.cli.commands.stores import HELP, RUN, store_folder
 from runner.durations import seconds_of
@@ -59,7 +59,7 @@ from runner.statistics.change import MARGIN
 @click.option(
     "--margin",
     metavar="POINTS",
-    type=click.FloatRange(min=0, max=100, min_open=True),
+    type=NumberRange(min=0, max=100, min_open=True),
     default=100 * MARGIN,
     show_default=True,
     help="A difference of so many points, of 100, does not matter.",
@@ -71,7 +71,7 @@ from runner.statistics.change import MARGIN
 )
 @click.option(
     "--slower-factor",
-    type=click.FloatRange(min=1),
+    type=NumberRange(min=1),
     default=STANDARD.slower_factor,
     show_default=True,
     help="Times as long.",

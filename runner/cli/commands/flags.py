@@ -3,6 +3,7 @@ takes the last without a word."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -41,6 +42,17 @@ def _settings_of(flag: Flag) -> dict[str, Any]:
         "count": {"count": True},
     }
     return kinds[flag.kind]
+
+
+class NumberRange(click.FloatRange):
+    """Numbers of a range. `nan` is none, although it lies beyond neither end."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number. Raises BadParameter."""
+        number = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value} is no number.", param, ctx)
+        return number
 
 
 class Command(click.Command):
