@@ -57,6 +57,7 @@ export function TestRude(t: any) { t.assert.Agent("rude", "judge", { metadata: {
 export function TestUnjudged(t: any) { t.assert.Agent("unsure", "judge", { criteria: "kind" }); }
 export function TestBroken(t: any) { t.assert.Agent("broken", "judge", { criteria: "kind" }); }
 """
+FORMS = ("jsonl", "json", "html")
 JUDGE = """
 - { when: { metadata.output: rude }, reply: { json: { passed: false, reason: "no", score: 0.1 } } }
 - { when: { metadata.output: unsure }, reply: { json: { judged: false } } }
@@ -149,3 +150,17 @@ def test_who_counts_votes_for_scripts_says_what_it_takes(shared_app: MakeApplica
     (found,) = report["results"]
     assert len(found["logs"]) == 6
     assert "outside" not in found
+
+
+def test_no_secret_stands_in_what_judges_were_asked(shared_app: MakeApplication) -> None:
+    key = "sk-canary-of-judgements"
+    script = f"export function TestKey(t: any) {{ t.assert.Agent('{key}', 'judge', {{ criteria: 'has {key}' }}); }}"
+    connector = {"type": "openai", "options": {"host": "http://127.0.0.1:1", "model": "m", "key": key}}
+    files = {"/connectors/x.conn.yao": json.dumps(connector), "key_test.ts": script, "key.ts": ""}
+    app = shared_app({**agent(), **agent("judge", replies=SAYS_YES), **files})
+
+    run = app.run("-i", "scripts.demo.key", "-v", "-o", "k.jsonl", "-o", "k.json", "-o", "k.html")
+
+    assert run.code == 0, run
+    assert results_of(app, "k.jsonl")["TestKey"]["judgements"][0]["expected"].startswith("has ***")
+    assert not any(key in text for text in (run.stdout, *((app.root / f"k.{form}").read_text() for form in FORMS)))
