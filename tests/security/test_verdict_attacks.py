@@ -259,7 +259,7 @@ def resources(shared_app: MakeApplication) -> dict[str, Record]:
     deep = "export function Fn(n: number) { return Process('scripts.deep.Fn', n + 1); }"
     app = shared_app({"/scripts/deep.ts": deep})
     found = attacked(app, with_innocent_ones(RESOURCES), "--timeout", "1s", "--parallel", "2")
-    return found | attacked(app, with_innocent_ones(ENDLESS), "--timeout", "300ms", "--parallel", "4")
+    return found | attacked(app, with_innocent_ones(ENDLESS), "--timeout", "600ms", "--parallel", "4")
 
 
 @pytest.mark.parametrize("attack", {**RESOURCES, **ENDLESS})
