@@ -486,7 +486,7 @@ def test_a_go_pattern_is_matched_within_bounds(app: MakeApplication) -> None:
         export function TestWorse(t) {{ t.assert.Match("a".repeat(30000), "(a|a|aa)+b|(a*)*c"); }}
         {PASSING}
     """
-    results = app({"a_test.ts": code}).results("-i", "scripts.demo.a", "--timeout", "20s", code=1)
+    results = app({"a_test.ts": code}).results("-i", "scripts.demo.a", "--timeout", "60s", code=1)
     assert results["TestPattern"]["error"] == "assertion failed: the pattern"
     assert (results["TestWorse"]["status"], results["TestWorse"]["cause"]) == ("failed", "assertion")
     assert results["TestPasses"]["status"] == "passed"
