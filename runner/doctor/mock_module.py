@@ -1,5 +1,5 @@
-"""The module of mocks that `doctor --write-mocks` writes: a function for each agent, whose mocks throw until somebody
-has filled them in."""
+"""The module of mocks that `doctor --write-mocks` writes: a function for each agent. A mock that nobody has filled in
+ends the test that calls it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from collections.abc import Iterable
 from runner.doctor.findings import AgentFindings, Kind, Need
 
 _HEAD = """\
-// Mocks of what agents of this application call, and nothing answers in a test. Each throws until it is filled in:
-// put a value, or a function of the call's arguments, in its place. A test calls the function of its agent first:
+// Mocks of what agents of this application call, and nothing answers in a test. Each ends the test that calls it until
+// it is filled in: put a value, or a function of the call's arguments, in its place. A test calls the function of its
+// agent first:
 //
 //   import {{ {example} }} from "{path}";
 //   export function TestX(t: testing.T) {{ {example}(t); ... }}
 
-function missing(what: string, where: string): never {{
-  throw new Error(`${{what}} is not mocked yet: fill it in where it is written. It is called in ${{where}}`);
+function missing(t: testing.T, what: string, where: string): never {{
+  t.fatal(`${{what}} is not mocked yet: fill it in where it is written. It is called in ${{where}}`);
 }}
 """
 
@@ -42,6 +43,6 @@ def mock_module(lacks: list[tuple[str, list[Need]]], path: str) -> str:
         for need in needs:
             pattern = need.name.removeprefix("* ") if need.mocked == "http" else need.name
             what, where = json.dumps(need.name), json.dumps(", ".join(need.places))
-            lines.append(f"  t.mock.{need.mocked}({json.dumps(pattern)}, () => missing({what}, {where}));")
+            lines.append(f"  t.mock.{need.mocked}({json.dumps(pattern)}, () => missing(t, {what}, {where}));")
         parts.append("\n".join([*lines, "}\n"]))
     return "".join(parts)

@@ -143,7 +143,7 @@ def test_mocks_are_written_that_throw_until_they_are_filled_in(app: MakeApplicat
     done = application.run("doctor", "--write-mocks", "mocks.ts")
     assert (done.code, done.stderr) == (0, "Wrote <app>/mocks.ts\n")
     text = (application.root / "mocks.ts").read_text()
-    assert 't.mock.process("flows.a.b", () => missing("flows.a.b", "assistants/calls/src/tools.ts:1"));' in text
+    assert 't.mock.process("flows.a.b", () => missing(t, "flows.a.b", "assistants/calls/src/tools.ts:1"));' in text
     assert 't.mock.agent("nobody", ' in text
     assert 't.mock.http("GET https://api.example.org/*", ' in text
     assert "flows.c.d" not in text
@@ -162,6 +162,37 @@ def test_mocks_are_written_that_throw_until_they_are_filled_in(app: MakeApplicat
     assert again.stderr.startswith("Error: Cannot write mocks to mocks.ts: it exists")
     assert (application.root / "mocks.ts").read_text() == text
     assert found(application.run("doctor", "--json"))["calls"] == []
+
+
+def test_what_a_handler_makes_of_an_unfilled_mock_does_not_hide_it(app: MakeApplication) -> None:
+    """A request whose mock throws has the status 0 for its handler, and a hook may catch what a process throws."""
+    handler = """\
+        export function Ask() { return http.Get("https://api.example.org/rates").status; }
+        export function Caught() { try { Process("flows.caught"); } catch {} return 1; }
+        function Next() { try { Process("flows.hook"); } catch {} return { data: 1 }; }
+    """
+    tests = """\
+        import { mockQuiet } from "../../../mocks";
+        import { Ask, Caught } from "./index";
+        export function TestRequest(t: testing.T) { mockQuiet(t); Ask(); }
+        export function TestCaught(t: testing.T) { mockQuiet(t); Caught(); }
+        export function TestHook(t: testing.T) { mockQuiet(t); Process("agents.quiet.Stream", "x"); }
+    """
+    application = app(
+        {
+            "/assistants/quiet/package.yao": '{"name": "quiet"}',
+            "/assistants/quiet/src/index.ts": handler,
+            "/assistants/quiet/src/index_test.ts": tests,
+        }
+    )
+    assert application.run("doctor", "--write-mocks", "mocks.ts").code == 0
+    results = application.results("-i", "scripts.quiet.index", code=1)
+    said = {name: result["error"].partition(" is not mocked yet")[0] for name, result in results.items()}
+    assert said == {
+        "TestRequest": "GET https://api.example.org/rates",
+        "TestCaught": "flows.caught",
+        "TestHook": "flows.hook",
+    }
 
 
 def test_a_key_that_is_set_is_not_missing(app: MakeApplication) -> None:
