@@ -146,7 +146,7 @@ ROOMS = {
     " runner/fingerprints runner/planning runner/execution runner/results",
     "runner/pytest_plugin": "runner runner/security runner/cli runner/application runner/connectors runner/cases"
     " runner/agents runner/fingerprints runner/planning runner/execution runner/reporters/console runner/results",
-    "runner/doctor": "runner runner/application runner/connectors runner/agents runner/agents/mcp",
+    "runner/doctor": "runner runner/security runner/application runner/connectors runner/agents runner/agents/mcp",
     "runner/view": "runner runner/security runner/statistics runner/cli runner/application runner/results runner/store"
     " runner/reporters runner/reporters/html",
     "runner/cli/commands": "runner runner/security runner/statistics runner/cli runner/application runner/connectors runner/doctor runner/cases"

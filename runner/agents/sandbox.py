@@ -14,7 +14,8 @@ from runner.assertions.base import ToolUse
 from runner.connectors.base import Completion, ModelRequest
 from runner.connectors.load import RUNNER
 from runner.connectors.runner_rules import Product, product_of
-from scripttest import RefusedFileError, anywhere, read_file
+from runner.security.files import read_named
+from scripttest import RefusedFileError
 
 if TYPE_CHECKING:
     from runner.agents.assistant import Assistant
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 SHOWN_ERROR = 200
 """Letters of what a step wrote to its standard error."""
-MOST_BYTES = 64 * 1024 * 1024
-"""Of one file that a step copies."""
 
 
 def notice(assistant: Assistant) -> str:
@@ -55,7 +54,7 @@ async def prepare(runtime: Runtime, scope: Scope) -> None:
             continue
         try:
             await _do(step, assistant, workspace, scope)
-        except (ProcessError, OSError, RefusedFileError) as error:
+        except (ProcessError, OSError) as error:
             if not step.ignores_errors:
                 raise AgentError(f"runner.Prepare: prepare step {number} ({step.action}): {error}") from error
         if step.once:
@@ -80,7 +79,10 @@ def _copy(folder: Path, source: str, target: str, workspace: Workspace) -> None:
         raise ProcessError(f"copy {source}: no such file or directory")
     for path in [top] if top.is_file() else sorted(path for path in top.rglob("*") if path.is_file()):
         place = target if path == top else f"{target}/{path.relative_to(top).as_posix()}"
-        workspace.write_bytes(place, read_file(str(path), anywhere, MOST_BYTES))
+        try:
+            workspace.write_bytes(place, read_named(path, folder))
+        except RefusedFileError as error:
+            raise ProcessError(f"copy {source}: {path.relative_to(folder.resolve())}: {error.strerror}") from error
 
 
 async def _exec(step: Step, scope: Scope) -> None:

@@ -17,6 +17,7 @@ What is said of a flag by the command line counts before its profile, that befor
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
@@ -27,6 +28,7 @@ from runner.cli.options import FLAGS, RunOptions, lacking, with_rounds
 from runner.cli.settings import Settings
 from runner.errors import ConfigurationError, did_you_mean
 from runner.security.files import read_text
+from scripttest import holds_secrets, parts_below
 from scripttest.values import Value
 
 FILE = "yao-test.toml"
@@ -58,6 +60,7 @@ REFUSED = {
     ),
 }
 """Flags that the file may not have → why."""
+_OUTSIDE = "only the command line may do that"
 OF_AGENTS = (
     "connector user team locale ctx timeout threshold require-judge simulator on-missing-input before after"
 ).split()
@@ -304,12 +307,26 @@ class _Reader:
         texts = value if several and isinstance(value, list) else [value]
         if not texts or not all(isinstance(text, str | int | float) and not isinstance(text, bool) for text in texts):
             raise ValueError(f"{name} is a text{' or a list of texts' if several else ' or a number'}")
-        words = [self._path_of(str(text)) if flag.metavar in ("FILE", "DIR") else str(text) for text in texts]
-        return flag.value({flag.field: tuple(words) if several else words[0]})
+        words = [self._path_of(name, str(text)) if flag.metavar in ("FILE", "DIR") else str(text) for text in texts]
+        read = flag.value({flag.field: tuple(words) if several else words[0]})
+        for variant in read if name == "variant" else ():
+            if ".." in Path(variant.prompts).parts or os.path.isabs(variant.prompts):
+                raise ValueError(f"{name} names the prompts {variant.prompts}: {_OUTSIDE}")
+        return read
 
-    def _path_of(self, text: str) -> str:
-        """A path, which counts from the folder of the file."""
-        return str(self._path.parent / Path(text).expanduser()) if text else ""
+    def _path_of(self, name: str, text: str) -> str:
+        """A path, which counts from the folder of the file. Raises ValueError for one that is not open to a file that
+        comes with the application; where links lead is judged when it is used."""
+        if not text:
+            return ""
+        folder = self._path.parent
+        path = os.path.normpath(folder / Path(text).expanduser())
+        parts = parts_below(path, str(folder))
+        if parts is None:
+            raise ValueError(f"{name} names a place outside of the application: {_OUTSIDE}")
+        if holds_secrets(parts):
+            raise ValueError(f"{name} names {text}, and {'/'.join(parts)} may hold secrets")
+        return path
 
     def _prices(self, connector: str, table: dict[str, Any]) -> dict[str, float]:
         for key, value in table.items():

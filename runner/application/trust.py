@@ -5,7 +5,7 @@
 | what is trusted | where |
 |---|---|
 | connectors, MCP servers and their mappings | `connectors/`, `mcps/`, and `mcps/` of agents |
-| what applies to all agents | `agent/`, `app.yao`, `package.json`, `tsconfig.json` |
+| what applies to all agents | `agent/`, `app.yao`, `package.json`, `tsconfig.json`, `yao-test.toml` |
 | agents: connector, prompts, replies | below `assistants/`, but for `tests/` |
 | all scripts but tests (`*_test.ts`) | everywhere but in `node_modules/`, `data/`, `types/` |
 | the variables of the application | `.env`: names, and values that are no secrets, hosts among them; no keys |
@@ -23,6 +23,7 @@ from pathlib import Path
 
 from runner.application.dotenv import named_variables
 from runner.errors import ConfigurationError
+from runner.security.files import read_bytes, read_text
 from runner.security.secrets import Secrets, is_secret
 from scripttest.values import Value
 
@@ -31,7 +32,7 @@ FOLDERS = ("agent", "assistants", "connectors", "mcps", "scripts")
 """Folders of which every file is trusted."""
 _CODE = re.compile(r"\.[cm]?[jt]sx?\Z")
 _TESTS = re.compile(r"_test\.[cm]?[jt]sx?\Z")
-_SETTINGS = re.compile(r"app\.(?:yao|json|jsonc)|package\.json|tsconfig.*\.json")
+_SETTINGS = re.compile(r"app\.(?:yao|json|jsonc)|package\.json|tsconfig.*\.json|yao-test\.toml")
 _ADDRESS = re.compile(
     r"[a-z][a-z0-9+.-]*://|(?:[\w-]+\.)+[a-z]{2,24}(?::\d+)?(?:/|\Z)|[\w.-]+:\d+(?:/|\Z)", re.IGNORECASE | re.ASCII
 )
@@ -63,7 +64,7 @@ def digests_of(root: Path) -> Digests:
         if not name.isprintable():
             raise ConfigurationError(f"Cannot approve {name!r}: its name holds a control character", "Rename it")
         try:
-            content = b"link to " + os.fsencode(os.readlink(path)) if path.is_symlink() else path.read_bytes()
+            content = b"link to " + os.fsencode(os.readlink(path)) if path.is_symlink() else read_bytes(path)
         except OSError as error:
             raise ConfigurationError(f"Cannot read {path}: {error.strerror}") from error
         found[name] = sha256(content).hexdigest()
@@ -176,7 +177,7 @@ def require(root: Path, revision: str | None, variables: Mapping[str, str]) -> N
 
 def _here(root: Path) -> str:
     try:
-        return (root / FILE).read_text("utf-8")
+        return read_text(root / FILE)
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise ConfigurationError(

@@ -18,6 +18,7 @@ from runner.doctor import asked
 from runner.doctor.asked import Asked, Reader
 from runner.doctor.findings import Kind, Need
 from runner.errors import ConfigurationError, MissingError, RunnerError
+from runner.security.files import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -197,7 +198,7 @@ class Needs:
 
     def _keys(self, path: Path, message: str) -> Iterator[Need]:
         """The variables that a file names."""
-        for name in dict.fromkeys(_VARIABLE.findall(path.read_text("utf-8", errors="replace"))):
+        for name in dict.fromkeys(_VARIABLE.findall(_text(path))):
             yield Need(kind=Kind.KEY, name=name, missing=not self._variables.get(name), message=message, places=())
 
     def _extra(self, name: str, message: str) -> Need:
@@ -215,7 +216,7 @@ class _Written:
     def mocks(self, method: str, name: str) -> bool:
         """Whether a mock of this is written somewhere, or the name stands in a test or case."""
         if self._read is None:
-            texts = [path.read_text("utf-8", errors="replace") for path in self._files()]
+            texts = [_text(path) for path in self._files()]
             patterns = [pattern for text in texts for pattern in _PATTERN.findall(text)]
             patterns += [pattern for _, pattern in self._reader.mocks(self._folder)]
             self._read = "\n".join(texts), patterns
@@ -232,6 +233,14 @@ class _Written:
             is_case = place == "tests" and path.suffix in (*_CASES, *SUFFIXES)
             if (is_test or is_case) and path.is_file() and "node_modules" not in path.parts:
                 yield path
+
+
+def _text(path: Path) -> str:
+    """What a file says; nothing when it is not to be read, which is said where it is used."""
+    try:
+        return read_text(path, "replace")
+    except OSError:
+        return ""
 
 
 def _fits(pattern: str, name: str) -> bool:

@@ -80,7 +80,20 @@ def told_of(record: Record, limit: int = 0) -> list[str]:
             said = (at for at, error in enumerate(errors) if at not in compared and failure["message"] in error)
             if values and (at := next(said, None)) is not None:
                 compared[at] = [f"{side}: {text}" for side, text in values_of(values, limit)]
+    for at, error in enumerate(errors):
+        if at not in compared:
+            compared[at] = [line for message, lines in _graded(record, limit) if message in error for line in lines]
     return [line for at, error in enumerate(errors) for line in (error, *compared.get(at, ()))]
+
+
+def _graded(record: Record, limit: int) -> Iterator[tuple[str, list[str]]]:
+    """The assertions of turns that failed, each as its message and the values that it compared: the error of a score
+    is about several."""
+    for turn in record.get("turns") or ():
+        for check in turn.get("assertions") or ():
+            if check.get("passed") is False and check.get("message"):
+                where = f"turn {turn['turn']}, {check['type']}"
+                yield check["message"], [f"{where}, {side}: {text}" for side, text in values_of(check, limit)]
 
 
 def name_of(record: Record) -> str:

@@ -18,12 +18,18 @@ Judge = Callable[[str], "str | None"]
 
 
 def application_of(path: Path) -> Path | None:
-    """The application in which a file or folder is: the nearest folder above it with `app.yao` or `assistants/`; None
-    when there is none."""
+    """The application in which a file or folder is: the nearest folder above it with `app.yao` or `assistants/`, but
+    none to which a link leads out of another one; None when there is none."""
+    found: Path | None = None
     for folder in path.parents:
-        if (folder / "app.yao").is_file() or (folder / "assistants").is_dir():
-            return folder
-    return None
+        is_application = (folder / "app.yao").is_file() or (folder / "assistants").is_dir()
+        if is_application and (found is None or not _is_below(found, folder)):
+            found = folder
+    return found
+
+
+def _is_below(path: Path, folder: Path) -> bool:
+    return parts_below(os.path.realpath(path), os.path.realpath(folder)) is not None
 
 
 def read_bytes(path: Path, limit: int | None = DATA_LIMIT) -> bytes:

@@ -205,6 +205,20 @@ def test_the_annotation_of_an_error_carries_its_fields_and_causes(app: MakeAppli
     assert "%0A  code: 7" in text and "%0A  caused by b%0A    at assistants/demo/src/one_test.ts:2:" in text
 
 
+def test_the_annotation_of_a_score_carries_what_its_assertions_compared(app: MakeApplication) -> None:
+    checks = [{"type": "equals", "value": "p\u0430y"}, {"type": "contains", "value": "bill"}]
+    turns = [{"input": "a", "assertions": checks}, {"input": "b", "assertions": [{"type": "contains", "value": "pay"}]}]
+    here = app(agent(replies="- reply: pay", cases=[{"id": "one", "mode": "conversation", "turns": turns}]))
+    run = here.run("-i", case_file(), env=here.environment | {"GITHUB_ACTIONS": "true"})
+    text = next(line for line in run.stdout.split("\n") if line.startswith("::error "))
+    assert text.split("%0A")[1:] == [
+        'turn 1, equals, expected: "p\\u0430y"',
+        'turn 1, equals, actual: "pay"',
+        "turn 1, contains, expected: bill",
+        "turn 1, contains, actual: pay",
+    ]
+
+
 def test_annotations_are_bounded(app: MakeApplication) -> None:
     assert len(annotation(app, '  t.assert.Equal("x".repeat(90000), "y".repeat(90000));')) < 6000
 

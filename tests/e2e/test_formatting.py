@@ -48,6 +48,12 @@ export function TestUnderstood({ assert }) {
   assert.Equal(new Intl.NumberFormat("zh_CN").resolvedOptions().locale, "zh-CN");
   assert.Equal(new Intl.NumberFormat(["xx", "zh_tw"]).resolvedOptions().locale, "zh-TW");
 }
+export function TestZones({ assert }) {
+  const at = (timeZone) => new Date("2025-07-05T03:00:00Z").toLocaleString("en", { timeZone, hour: "numeric", timeZoneName: "short" });
+  const zones = ["Etc/UTC", "gmt0", "Zulu", "Etc/GMT+5", "Etc/GMT-14", "EST5EDT", "pst8pdt", "Africa/Abidjan", "Iceland", "US/Pacific", "CET"];
+  assert.Equal(zones.map(at), ["3 AM UTC", "3 AM UTC", "3 AM UTC", "10 PM GMT-5", "5 PM GMT+14", "11 PM EDT", "8 PM PDT", "3 AM GMT", "3 AM GMT", "8 PM PDT", "5 AM GMT+2"]);
+  for (const zone of ["Mars/Phobos", "Etc/GMT+13", "Etc/GMT-15"]) assert.Match(thrown(() => at(zone)), "^RangeError");
+}
 export function TestMissing({ assert }) {
   for (const make of [() => (1).toLocaleString("sv"), () => new Date().toLocaleDateString("tr-TR"), () => new Intl.ListFormat(["xx", "it"]), () => "i".toLocaleUpperCase("tr"), () => "a".localeCompare("b", "sv")]) {
     assert.Match(thrown(make), "The locale (sv|tr-TR|it|tr) is not available here");

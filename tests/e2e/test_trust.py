@@ -73,6 +73,7 @@ CHANGES = {
     "/shared/other.ts": ("export const x = 1;", "new"),
     "/tsconfig.json": ('{"compilerOptions": {"paths": {}}}', "new"),
     "/assistants/demo/package.yao": ('{"connector": "c"}', "changed"),
+    "/yao-test.toml": ('user = "somebody"', "new"),
 }
 
 

@@ -95,8 +95,8 @@ function load(kind: string, locale: string): Kind {
     Intl[kind] = (0, eval)($read(code)) as Kind;
     if (kind === "DateTimeFormat") {
       const dates = Intl.DateTimeFormat as DateKind;
-      for (const zone of $read("zones").split(" ")) dates.tzData[zone] = undefined;
-      dates.__setDefaultTimeZone($read("zone"));
+      for (const zone of [WITHOUT_DATA, ...$read("zones").split(" ")]) dates.tzData[zone] = undefined;
+      dates.__setDefaultTimeZone(plainZone($read("zone")));
     }
   }
   for (const piece of pieces) {
@@ -114,6 +114,23 @@ function loadRanges(locale: string): void {
   Intl.DateTimeFormat.__addLocaleData!({ data: { ...dataOf("dates", locale), intervalFormats: dataOf("ranges", locale) }, locale });
 }
 
+/** Always UTC, as are all that FormatJS takes for it, such as `Iceland`. */
+const WITHOUT_DATA = "Africa/Abidjan";
+const RENAMED: Record<string, string> = {
+  EST5EDT: "America/New_York",
+  CST6CDT: "America/Chicago",
+  MST7MDT: "America/Denver",
+  PST8PDT: "America/Los_Angeles",
+};
+
+/** A time zone by a name that FormatJS knows: it takes old names and those of fixed offsets, and formats them as UTC. */
+function plainZone(name: string): string {
+  if (/^(Etc\/)?(UTC|UCT|GMT|GMT0|GMT[+-]0|Greenwich|Universal|Zulu)$/i.test(name)) return "UTC";
+  const [, sign, hours] = /^Etc\/GMT([+-])(\d\d?)$/i.exec(name) ?? [];
+  if (sign && Number(hours) <= (sign === "-" ? 14 : 12)) return `${sign === "-" ? "+" : "-"}${hours.padStart(2, "0")}:00`;
+  return RENAMED[name.toUpperCase()] ?? name;
+}
+
 function formatter({ kind, locales, options, method }: Request): Formatter {
   const ranges = kind === "DateTimeFormat" && method.startsWith("formatRange");
   const key = JSON.stringify([kind, locales, options, ranges]);
@@ -126,11 +143,16 @@ function formatter({ kind, locales, options, method }: Request): Formatter {
   }
   const Made = load(kind, resolved.data);
   if (ranges) loadRanges(resolved.data);
-  const made = new Made([resolved.data + resolved.extension], options);
+  const dated = kind === "DateTimeFormat" && options.timeZone !== undefined;
+  const made = new Made(
+    [resolved.data + resolved.extension],
+    dated ? { ...options, timeZone: plainZone(String(options.timeZone)) } : options,
+  );
   if (kind === "DateTimeFormat") {
-    const zone = (made.resolvedOptions() as { timeZone: string }).timeZone;
-    const transitions = $read(`zone.${zone}`);
-    if (transitions) (Made as DateKind).tzData[zone] ??= JSON.parse(transitions);
+    const { timeZone: zone } = made.resolvedOptions() as { timeZone?: string };
+    const transitions = $read(`zone.${zone === WITHOUT_DATA ? "UTC" : zone}`);
+    if (zone && transitions) (Made as DateKind).tzData[zone] ??= JSON.parse(transitions);
+    else if (!zone || !/^[+-]/.test(zone)) throw new Error(`The time zone ${options.timeZone ?? $read("zone")} is not available here`);
   }
   found = { resolved, made };
   if (formatters.size === most) formatters.clear();

@@ -19,7 +19,7 @@ from runner.cli.options import FLAGS, RunOptions
 from runner.environment import Environment
 from runner.errors import RunnerError
 from runner.planning.inputs import CaseInput, everything, resolve_application, resolve_inputs
-from runner.security.files import read_text
+from runner.security.files import open_text, read_text
 
 VARIABLE = "_YAO_TEST_COMPLETE"
 """The shell sets it when it asks what to complete; `runner.cli.main` looks for it."""
@@ -131,7 +131,7 @@ def _tests(application: Application, options: RunOptions, environment: Environme
         if isinstance(item, TestModule):
             yield from _TEST.findall(read_text(item.test, "replace"))
         elif isinstance(item, CaseInput) and item.path is not None:
-            with item.path.open(encoding="utf-8", errors="replace") as file:
+            with open_text(item.path, "replace") as file:
                 yield from _CASE.findall(file.read(READ))
 
 

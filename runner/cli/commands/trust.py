@@ -11,7 +11,7 @@ from runner.application.trust import FILE, differences, digests_of, read, writte
 from runner.cli.commands.flags import Command
 from runner.cli.commands.reports import writing
 from runner.environment import Environment
-from runner.security.files import check_target
+from runner.security.files import check_target, read_text
 
 
 @click.command(
@@ -28,7 +28,7 @@ def trust(environment: Environment, folder: str | None) -> int:
     path, now = root / FILE, digests_of(root)
     with writing(path):
         check_target(path)
-    before = read(path.read_text("utf-8", "replace"), FILE) if path.is_file() else {}
+    before = read(read_text(path, "replace"), FILE) if path.is_file() else {}
     for difference in differences(before, now):
         environment.stdout.write(f"  {difference.kind:<8}{difference.path}\n")
     with writing(path):
