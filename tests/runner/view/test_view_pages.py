@@ -113,6 +113,68 @@ def test_runs_are_reached_without_a_mouse(elsewhere: View, look: Any) -> None:
     expect(page.get_by_role("region", name="Result dog")).to_contain_text("Yes, dogs are welcome.")
 
 
+def focused(page: Page) -> str:
+    """What the element with the focus is called."""
+    return str(page.evaluate("(document.activeElement.labels?.[0] ?? document.activeElement).textContent"))
+
+
+def pressed(page: Page, *keys: str) -> str:
+    """The same after these keys."""
+    for key in keys:
+        page.keyboard.press(key)
+    return focused(page)
+
+
+def test_every_page_is_used_with_keys_alone(elsewhere: View, view: View, look: Any) -> None:
+    page = look(elsewhere)
+    expect(page.locator(".run")).to_have_count(3)
+    assert pressed(page, "Tab", "Enter", "ArrowDown") == "2 Jan 2099, 09:00:00"
+    assert pressed(page, "Shift+Tab") == "Compare the run of 2 Jan 2099, 09:00:00"
+    page.keyboard.press("Space")
+    assert pressed(page, "Tab", "ArrowDown", "Shift+Tab") == "Compare the run of 1 Jan 2099, 09:00:00"
+    page.keyboard.press("Space")
+    compare = page.get_by_role("link", name="Compare 2 runs")
+    compare.focus()
+    page.keyboard.press("Enter")
+    table = page.get_by_label("Cases by variants")
+    table.focus()
+    assert pressed(page, "ArrowDown", "ArrowDown", "Enter") == "late"
+    expect(table.locator(".answer")).to_have_text(["No.", "No."])
+    assert pressed(page, "ArrowUp", "ArrowUp") == "dog"
+    page.get_by_role("link", name="Tests").focus()
+    page.keyboard.press("Enter")
+    page.locator(".table").focus()
+    last = page.locator("tbody a").last.inner_text()
+    assert pressed(page, "ArrowDown", "End") == last
+    page.keyboard.press("/")
+    page.keyboard.type("late")
+    expect(page.locator("tbody tr")).to_have_count(2)  # TestLater too
+    assert pressed(page, "Tab", "Tab") == "late"
+    page.keyboard.press("Enter")
+    page.locator(".table").focus()
+    assert pressed(page, "ArrowDown", "ArrowDown") == "1 Jan 2099, 09:00:00"
+    assert pressed(page, "Shift+Tab", "ArrowUp") == "Compare the run of 2 Jan 2099, 09:00:00"
+    page.keyboard.press("Space")
+    assert pressed(page, "ArrowDown", "Space") == "Compare the run of 1 Jan 2099, 09:00:00"
+    expect(page.get_by_role("link", name="Compare 2 runs")).to_be_visible()
+
+    page = look(view, "/run", run=ids(view)[-1])
+    page.locator(".row-head").first.focus()
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    again = page.get_by_role("button", name="Run again…").last
+    again.focus()
+    page.keyboard.press("Enter")
+    panel = page.get_by_role("region", name="Run again: one result")
+    expect(panel).to_be_focused()
+    expect(panel).to_be_in_viewport()
+    expect(panel.get_by_role("button", name="Run", exact=True)).to_be_enabled()
+    assert pressed(page, "Tab", "Tab", "Tab") == "Close"
+    page.keyboard.press("Enter")
+    expect(panel).to_have_count(0)
+    expect(again).to_be_focused()
+
+
 def test_two_runs_stand_side_by_side_with_what_differs_marked(elsewhere: View, look: Any) -> None:
     page = look(elsewhere)
     for at in (0, 1):
