@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TextIO
 
-    from bindings import Policy
+    from bindings import Policy, World
     from runner.agents.runtime import Runtime
     from runner.agents.service import AgentService
     from runner.application.application import Application
@@ -378,6 +378,16 @@ class TestServices:
             transcripts=plan.transcripts,
             database=self._services.open_databases().of_case,
         )
+
+    def calls_of_scripts(self) -> Callable[[World], dict[str, Any] | None] | None:
+        """Tells what a script test has asked of agents, for spans; None when none are sent."""
+        options = self._plan.options
+        if options.otlp is None or options.trace == "off":
+            return None
+        from runner.execution.outside import calls_of
+
+        clean, whole = self._environment.secrets.text, self._spans_hold_content(options)
+        return lambda world: calls_of(world, clean, whole)
 
     def _spans_hold_content(self, options: RunOptions) -> bool:
         return options.otlp is not None and self._environment.content_in_spans
