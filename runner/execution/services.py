@@ -4,6 +4,7 @@ once the plan is there. Each is made when it is first needed, since a script tes
 from __future__ import annotations
 
 import _thread
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bindings import HostProcesses, RunSnapshots, Worlds
@@ -381,13 +382,11 @@ class TestServices:
 
     def calls_of_scripts(self) -> Callable[[World], dict[str, Any] | None] | None:
         """Tells what a script test has asked of agents, for spans; None when none are sent."""
-        options = self._plan.options
-        if options.otlp is None or options.trace == "off":
+        if (options := self._plan.options).otlp is None or options.trace == "off":
             return None
         from runner.execution.outside import calls_of
 
-        clean, whole = self._environment.secrets.text, self._spans_hold_content(options)
-        return lambda world: calls_of(world, clean, whole)
+        return partial(calls_of, clean=self._environment.secrets.text, whole=self._spans_hold_content(options))
 
     def _spans_hold_content(self, options: RunOptions) -> bool:
         return options.otlp is not None and self._environment.content_in_spans
