@@ -190,7 +190,7 @@ DOORS = {
     "runner/results": "attachments calibration case_json certainty change_report change_verdict changes combining comparison coverage criteria events failure_texts fold histories inconclusive json_text judged_cases judgements judging labels line_file made_of model pipes places regradable repeating replay report result_json result_problems run_lines"
     " result_texts saved snapshot_lines stability stability_json strictness suite_json summary thresholds value_texts variants"
     " verdict verdict_json",
-    "runner/modes": "base case_environment interactive transcripts",
+    "runner/modes": "base case_environment interactive tracing transcripts",
     "runner/store": "baseline failures history joining keeping places pruning revisions rows schema store",
     "runner/planning": "case_source configured gaps generators inputs last_failed order plan planner regrading resume resume_origin saved_run selection shards tags",
     "runner/reporters": "__init__ base multiplexer ordered rerun_command",

@@ -130,6 +130,10 @@ def taken(calls: Sequence[ModelCall]) -> Taken:
     )
 
 
+CHAT = "chat"
+"""What the chat of a script test is called among what its world holds open."""
+
+
 class Chat:
     """What is said in one world, by one user. Other chats never see what it keeps."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from bindings import SCRIPT_GLOBALS, HostProcesses, ProcessError, World
 from runner.agents.assistant import Assistants
-from runner.agents.chat import Chat
+from runner.agents.chat import CHAT, Chat
 from runner.agents.helpers import Helpers
 from runner.agents.mcp.servers import Servers
 from runner.agents.processes import AgentProcesses
@@ -142,7 +142,7 @@ class AgentService:
 
     def answer(self, world: World, name: str, args: list[Any]) -> Any:
         """Answers a process that a script test calls; blocks. Raises ProcessError."""
-        chat = world.opened("chat", self._chat)
+        chat = world.opened(CHAT, self._chat)
         scope = Scope(chat=chat, assistant=None, context=chat.context, depth=0)
 
         async def work() -> Any:

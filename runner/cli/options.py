@@ -142,7 +142,7 @@ class RunOptions(FlagTable):
     fuzz: str | None = flag("Search for inputs that fail the Fuzz functions whose name matches; no other test runs.", metavar="REGEX", read=names, excludes=("run", "runs", "watch", "resume", "shard", "bench"))
     fuzz_time: float = flag("How long to search for each of them. Default: 30s.", default=30, metavar="DURATION", read=duration, needs="fuzz")
     """Seconds."""
-    bench: str | None = flag("Measure the Benchmark functions whose name matches; no other test runs. Results are all of standard output.", metavar="REGEX", read=names, excludes=("run", "runs", "watch", "resume", "shard", "json", "coverage", "reporter"))
+    bench: str | None = flag("Measure the Benchmark functions whose name matches; no other test runs. Results are all of standard output.", metavar="REGEX", read=names, excludes=("run", "runs", "watch", "resume", "shard", "json", "coverage", "reporter", "store"))
     bench_time: float = flag("How long to measure each of them at the least. Default: 1s.", default=1, metavar="DURATION", read=duration, needs="bench")
     """Seconds."""
     repetitions: int = flag("How often to measure each of them. Default: 1.", name="count", default=1, metavar="N", read=count, needs="bench")

@@ -296,7 +296,7 @@ class _Shipped:
     def __init__(self, runner: Runner, piece: Piece) -> None:
         self.stop = runner.stop
         self.processes: Processes | None = None
-        self.traces = False
+        self.traces = self.keeps = False
         self.held_back: Callable[[str], str | None] | None = None
         self._runner = runner
         self._modules = {part.module.id for part in piece.modules}

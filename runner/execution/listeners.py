@@ -103,7 +103,7 @@ class Listeners:
     def _store(self, reports: list[Path]) -> list[Reporter]:
         """What writes the run into its store, if it has one."""
         plan, environment = self._plan, self._environment
-        if plan.store is None:
+        if plan.store is None or (self._observer is not None and not self._observer.keeps):
             return []
         from runner.cli.store_keep import STANDARD
         from runner.store.keeping import RunKeeper
@@ -124,8 +124,10 @@ class Listeners:
         ]
 
     def _failures(self) -> list[Reporter]:
-        """What remembers failures for later runs, unless a store does that, or a saved run is graded again."""
-        if self._plan.store is not None or self._plan.transcripts is not None:
+        """What remembers failures for later runs, unless a store does that, a saved run is graded again, or benchmarks
+        run, which other runs do not know."""
+        plan = self._plan
+        if plan.store is not None or plan.transcripts is not None or plan.options.bench:
             return []
         from runner.planning.last_failed import memory_of
 

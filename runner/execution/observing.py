@@ -24,6 +24,8 @@ class Observer(Protocol):
     """What ran scripts, for the next run."""
     traces: bool
     """Whether it is noted what results are made of."""
+    keeps: bool
+    """Whether the run goes into a store, where there is one."""
 
     held_back: Callable[[str], str | None] | None
     """See `Recording`."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from bindings import CLOCK_STANDS, Answered, OutsideCall, World
 from runner.results.model import TestResult
 from scripttest import Cause, ResultWarning
@@ -24,6 +27,16 @@ def with_outside(result: TestResult, world: World | None) -> TestResult:
     )
     outcome = result.outcome.replace(warnings=(*result.outcome.warnings, *of_clock, *warnings))
     return result.replace(outcome=outcome, outside=calls, judgements=judgements)
+
+
+def calls_of(world: World, clean: Callable[[str], str], whole: bool) -> dict[str, Any] | None:
+    """What a script test asked of agents, models and tools, for spans; None where it asked nothing. `clean` takes
+    secrets out; `whole`: with what was said."""
+    from runner.agents.chat import CHAT
+    from runner.modes.tracing import trace_of
+
+    chat = world.held(CHAT)
+    return None if chat is None else trace_of(chat.steps, chat.calls, clean, whole=whole, spans=True)
 
 
 def _of_clock(result: TestResult, world: World | None) -> tuple[ResultWarning, ...]:

@@ -87,6 +87,7 @@ class ScriptModules:
             again=self._again,
             worlds=self._services.worlds,
             snapshots=self._tests.snapshots,
+            calls=self._tests.calls_of_scripts(),
         )
 
     def _again(self, tests: Mapping[str, Collection[str] | None]) -> Iterator[HostRecord]:

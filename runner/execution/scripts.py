@@ -32,7 +32,7 @@ from scripttest import (
 from scripttest.values import Value
 
 if TYPE_CHECKING:
-    from bindings import RunSnapshots, Worlds
+    from bindings import RunSnapshots, World, Worlds
     from runner.planning.plan import RunPlan
     from runner.planning.selection import Selection
 
@@ -85,6 +85,7 @@ def run_scripts(
     again: Callable[[Mapping[str, Collection[str] | None]], Iterator[HostRecord]],
     worlds: Worlds,
     snapshots: RunSnapshots,
+    calls: Callable[[World], dict[str, Any] | None] | None,
 ) -> int:
     """Sends what the host reports of modules as events; blocks. When the run is to stop, and when
     `max_failures` tests have failed, what was running then has no result. Raises HostError.
@@ -98,6 +99,7 @@ def run_scripts(
         again: runs tests of modules again, None standing for all tests of one.
         worlds: of the tests, each of which ends with its test.
         snapshots: take what tests want written into their sources.
+        calls: what a test has asked of agents; None when nobody wants to know.
 
     Returns:
         After `max_failures`, how many tests the modules have of which nothing was sent.
@@ -111,6 +113,7 @@ def run_scripts(
         passes=passes,
         worlds=worlds,
         snapshots=snapshots,
+        calls=calls,
     )
     try:
         while True:
@@ -170,7 +173,9 @@ class _ScriptEvents:
         passes: Passes[_Test],
         worlds: Worlds,
         snapshots: RunSnapshots,
+        calls: Callable[[World], dict[str, Any] | None] | None,
     ) -> None:
+        self._calls = calls
         self._snapshots = snapshots
         self._passes = passes
         self._again: dict[str, set[tuple[int, int]]] = {}
@@ -228,7 +233,10 @@ class _ScriptEvents:
                 run=run,
                 fingerprint=made_of,
             )
-            world = self._worlds.end(module, outcome.name + (f"#{record.run}" if record.run > 1 else ""))
+            key = outcome.name + (f"#{record.run}" if record.run > 1 else "")
+            if self._calls is not None and (asked := self._worlds.known(module, key)) is not None:
+                result = result.replace(calls=self._calls(asked))
+            world = self._worlds.end(module, key)
             if world is not None or outcome.mocked:
                 from runner.execution.outside import with_outside
 

@@ -4,6 +4,7 @@ once the plan is there. Each is made when it is first needed, since a script tes
 from __future__ import annotations
 
 import _thread
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bindings import HostProcesses, RunSnapshots, Worlds
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TextIO
 
-    from bindings import Policy
+    from bindings import Policy, World
     from runner.agents.runtime import Runtime
     from runner.agents.service import AgentService
     from runner.application.application import Application
@@ -378,6 +379,14 @@ class TestServices:
             transcripts=plan.transcripts,
             database=self._services.open_databases().of_case,
         )
+
+    def calls_of_scripts(self) -> Callable[[World], dict[str, Any] | None] | None:
+        """Tells what a script test has asked of agents, for spans; None when none are sent."""
+        if (options := self._plan.options).otlp is None or options.trace == "off":
+            return None
+        from runner.execution.outside import calls_of
+
+        return partial(calls_of, clean=self._environment.secrets.text, whole=self._spans_hold_content(options))
 
     def _spans_hold_content(self, options: RunOptions) -> bool:
         return options.otlp is not None and self._environment.content_in_spans

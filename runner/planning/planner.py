@@ -267,7 +267,7 @@ class _Planner:
     def _store(self) -> Path | None:
         """The folder of the store in which the run is kept."""
         options = self._options
-        keeps = not (options.dry_run or self._transcripts is not None)
+        keeps = not (options.dry_run or options.bench or self._transcripts is not None)
         store = store_of(options, self._environment, self._application) if keeps else None
         if options.kept_baseline is not None and store is None:
             raise ConfigurationError(

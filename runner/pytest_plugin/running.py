@@ -45,6 +45,7 @@ class _Collected:
     """One run; implements `runner.execution.observing.Observer`."""
 
     traces = False
+    keeps = False
     held_back: Callable[[str], str | None] | None = None
 
     def __init__(self, processes: Processes | None) -> None:

@@ -386,3 +386,5 @@ class TestResult(Value):
     """What judges said that a script has asked with `t.assert.Agent`."""
     cut_short: bool = False
     """Whether the run ended before the case did: it is skipped, and has no verdict."""
+    calls: dict[str, Any] | None = None
+    """Of a script test, for spans: its calls of agents, models and tools, as in the trace of a case."""

@@ -20,6 +20,7 @@ class ObservedRun:
     """Implements `runner.execution.observing.Observer`."""
 
     traces = True
+    keeps = True
 
     def __init__(
         self,

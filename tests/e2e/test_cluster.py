@@ -16,6 +16,8 @@ from dask_cluster import DaskCluster
 from faults import with_model
 from model_server import Behaviour, Exchange, ModelServer, echo, status
 
+from runner.store.store import Store
+
 pytest.importorskip("distributed")
 
 MODULE = """\
@@ -66,8 +68,15 @@ def scripts(app: MakeApplication) -> Application:
 def test_script_tests_have_the_same_results_as_without_it(app: MakeApplication, cluster: DaskCluster) -> None:
     here = scripts(app)
     alone = here.report("-i", "scripts.demo", code=1)
-    there = here.report("-i", "scripts.demo", "--cluster", cluster.address, code=1)
+    there = here.report("-i", "scripts.demo", "--cluster", cluster.address, "--store", "store", code=1)
     assert timeless(there) == timeless(alone)
+    with Store(here.root / "store") as store:
+        (run,) = store.runs()
+        kept = store.report(run.id)
+    assert sorted(one["id"] for one in kept.results) == sorted(
+        one.get("name") or one["id"] for part in there["reports"] for one in part["results"]
+    )
+    assert (run.state, kept.summary["failed"]) == ("failed", there["summary"]["failed"])
 
 
 @pytest.mark.parametrize(

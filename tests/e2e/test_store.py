@@ -149,7 +149,7 @@ def test_secrets_are_in_no_store(here: Application) -> None:
     here.write(
         {"some_test.ts": f"export function TestA(t) {{ console.log('the key {secret}'); t.fatal('{secret}'); }}"}
     )
-    here.fork("-i", "scripts.demo.some", "--store", "store", env={**here.environment, "OPENAI_API_KEY": secret})
+    here.run("-i", "scripts.demo.some", "--store", "store", env={**here.environment, "OPENAI_API_KEY": secret})
     with kept(here) as store:
         assert "the key ***" in store.text("latest")
     assert not any(secret.encode() in path.read_bytes() for path in (here.root / "store").rglob("*") if path.is_file())

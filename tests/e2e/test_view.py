@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 from subprocess import Popen
 
 import pytest
-from command import PATIENCE, Application, MakeApplication
+from command import Application, MakeApplication
 from html_reports import report, result, suite
 from kept_runs import keep
 
@@ -49,23 +49,19 @@ def asked(port: int, token: str) -> int:
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_it_prints_a_link_and_serves_until_it_is_ended(here: Application, number: int, code: int) -> None:
+def test_it_prints_a_link_and_serves_until_it_is_ended_also_who_follows(
+    here: Application, number: int, code: int
+) -> None:
     with started(here) as (process, port, token, said):
         assert (asked(port, token), asked(port, token[1:])) == (200, 403)
-        process.send_signal(number)
-        run = here.finish(process)
-    assert said == "It shows the runs of <app>/.yao-test. Ctrl-C ends it.\n"
-    assert run == (code, "", "")
-
-
-def test_a_stream_does_not_keep_it_from_ending(here: Application) -> None:
-    with started(here) as (process, port, token, _):
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
         connection.request("GET", "/api/events", headers={"X-Yao-Test-Token": token})
         assert connection.getresponse().fp.readline()
-        process.send_signal(signal.SIGINT)
-        assert process.wait(PATIENCE) == 130
+        process.send_signal(number)
+        run = here.finish(process)
         connection.close()
+    assert said == "It shows the runs of <app>/.yao-test. Ctrl-C ends it.\n"
+    assert run == (code, "", "")
 
 
 def test_a_port_in_use_is_said(here: Application) -> None:

@@ -86,7 +86,8 @@ def why_failed(result: TestResult, contents: bool) -> str:
     if failure is None:
         return ""
     kind = f"{failure.cause.value}: {failure.type}" if failure.type else failure.cause.value
-    if result.case is not None and failure.cause == Cause.ASSERTION and not contents:
+    is_quoted = result.case is not None or result.calls is not None
+    if is_quoted and failure.cause == Cause.ASSERTION and not contents:
         return kind
     return f"{kind}: {failure.message}"[:DESCRIPTION_LIMIT]
 

@@ -1,4 +1,4 @@
-"""The event stream as spans: the run, its suites, their tests and the runs of these, and in a case the calls of agents,
+"""The event stream as spans: the run, its suites, their tests and the runs of these, and in these the calls of agents,
 models and tools, with the times at which they happened."""
 
 from __future__ import annotations
@@ -90,12 +90,13 @@ class Spans:
             span.set_attribute(name, value)
         if verdict_on(result) not in (Verdict.PASSED, Verdict.SKIPPED):
             span.set_status(Status(StatusCode.ERROR, attributes.why_failed(result, self._contents)))
-        if result.case is not None and result.case.trace and not of_runs:
-            self._add_calls(span, result.case.trace)
+        trace = result.calls if result.case is None else result.case.trace
+        if trace and not of_runs:
+            self._add_calls(span, trace)
         self._end(span)
 
     def _add_calls(self, test: Span, trace: dict[str, Any]) -> None:
-        """The calls of agents, models and tools in a case."""
+        """The calls of agents, models and tools in a test."""
         agents: list[Span] = []
         for call in trace["calls"]:
             span = self._call(f"invoke_agent {call['agent']}", call, attributes.of_call(call), test, agents)

@@ -16,27 +16,56 @@ ENDED = ("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED", "ERR_NETWORK", "yao
 """What a page says whose server has ended before it."""
 
 
-@pytest.fixture
-def look(browser: Browser) -> Iterator[Callable[..., Page]]:
-    """Opens a page of a server; afterwards no page may have had an error, or asked anybody else."""
-    said: list[str] = []
-    asked: list[str] = []
-    origins = {"blob:"}
-    pages: list[Page] = []
+class Window:
+    """A browser window, in which one page after another is opened: a new one takes longer than all that is on it."""
 
-    def open(view: View, path: str = "/", hash: str = "", context: dict[str, Any] | None = None, **values: Any) -> Page:
-        origins.add(view.origin)
-        page = browser.new_context(**{"viewport": WINDOW, **(context or {})}).new_page()
+    def __init__(self, browser: Browser) -> None:
+        self._context = browser.new_context(viewport=WINDOW)
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self._context.on("request", lambda request: self.asked.append(request.url))
+        self._context.on("console", lambda message: self.said.append(message.text))
+        self._context.on("weberror", lambda error: self.said.append(str(error.error)))
+        self.page = self.further()
+
+    def further(self) -> Page:
+        """One more page."""
+        page = self._context.new_page()
         page.set_default_timeout(PATIENCE)
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("console", lambda message: said.append(message.text))
-        page.on("request", lambda request: asked.append(request.url))
-        pages.append(page)
+        return page
+
+    def empty(self) -> None:
+        """Leaves nothing of what was opened."""
+        for page in self._context.pages:
+            page.goto("about:blank")
+            if page is not self.page:
+                page.close()
+        self.page.set_viewport_size(WINDOW)
+        self.page.emulate_media(color_scheme="light")
+        self.said.clear()
+        self.asked.clear()
+
+
+@pytest.fixture(scope="module")
+def window(browser: Browser) -> Window:
+    return Window(browser)
+
+
+@pytest.fixture
+def look(window: Window) -> Iterator[Callable[..., Page]]:
+    """Opens a page of a server, in the place of the last one or `beside` it; afterwards none may have had an error, or
+    asked anybody else."""
+    origins = {"blob:", "about:"}
+
+    def open(view: View, path: str = "/", hash: str = "", beside: bool = False, **values: Any) -> Page:
+        origins.add(view.origin)
+        page = window.further() if beside else window.page
+        page.goto("about:blank")
         page.goto(view.page(path, hash, **values))
         return page
 
     yield open
-    for page in pages:
-        page.context.close()
-    assert [text for text in said if not any(sign in text for sign in ENDED)] == []
-    assert [url for url in asked if not url.startswith(tuple(origins))] == []
+    said = [text for text in window.said if not any(sign in text for sign in ENDED)]
+    asked = [url for url in window.asked if not url.startswith(tuple(origins))]
+    window.empty()
+    assert (said, asked) == ([], [])

@@ -113,6 +113,68 @@ def test_runs_are_reached_without_a_mouse(elsewhere: View, look: Any) -> None:
     expect(page.get_by_role("region", name="Result dog")).to_contain_text("Yes, dogs are welcome.")
 
 
+def focused(page: Page) -> str:
+    """What the element with the focus is called."""
+    return str(page.evaluate("(document.activeElement.labels?.[0] ?? document.activeElement).textContent"))
+
+
+def pressed(page: Page, *keys: str) -> str:
+    """The same after these keys."""
+    for key in keys:
+        page.keyboard.press(key)
+    return focused(page)
+
+
+def test_every_page_is_used_with_keys_alone(elsewhere: View, view: View, look: Any) -> None:
+    page = look(elsewhere)
+    expect(page.locator(".run")).to_have_count(3)
+    assert pressed(page, "Tab", "Enter", "ArrowDown") == "2 Jan 2099, 09:00:00"
+    assert pressed(page, "Shift+Tab") == "Compare the run of 2 Jan 2099, 09:00:00"
+    page.keyboard.press("Space")
+    assert pressed(page, "Tab", "ArrowDown", "Shift+Tab") == "Compare the run of 1 Jan 2099, 09:00:00"
+    page.keyboard.press("Space")
+    compare = page.get_by_role("link", name="Compare 2 runs")
+    compare.focus()
+    page.keyboard.press("Enter")
+    table = page.get_by_label("Cases by variants")
+    table.focus()
+    assert pressed(page, "ArrowDown", "ArrowDown", "Enter") == "late"
+    expect(table.locator(".answer")).to_have_text(["No.", "No."])
+    assert pressed(page, "ArrowUp", "ArrowUp") == "dog"
+    page.get_by_role("link", name="Tests").focus()
+    page.keyboard.press("Enter")
+    page.locator(".table").focus()
+    last = page.locator("tbody a").last.inner_text()
+    assert pressed(page, "ArrowDown", "End") == last
+    page.keyboard.press("/")
+    page.keyboard.type("late")
+    expect(page.locator("tbody tr")).to_have_count(2)  # TestLater too
+    assert pressed(page, "Tab", "Tab") == "late"
+    page.keyboard.press("Enter")
+    page.locator(".table").focus()
+    assert pressed(page, "ArrowDown", "ArrowDown") == "1 Jan 2099, 09:00:00"
+    assert pressed(page, "Shift+Tab", "ArrowUp") == "Compare the run of 2 Jan 2099, 09:00:00"
+    page.keyboard.press("Space")
+    assert pressed(page, "ArrowDown", "Space") == "Compare the run of 1 Jan 2099, 09:00:00"
+    expect(page.get_by_role("link", name="Compare 2 runs")).to_be_visible()
+
+    page = look(view, "/run", run=ids(view)[-1])
+    page.locator(".row-head").first.focus()
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    again = page.get_by_role("button", name="Run again…").last
+    again.focus()
+    page.keyboard.press("Enter")
+    panel = page.get_by_role("region", name="Run again: one result")
+    expect(panel).to_be_focused()
+    expect(panel).to_be_in_viewport()
+    expect(panel.get_by_role("button", name="Run", exact=True)).to_be_enabled()
+    assert pressed(page, "Tab", "Tab", "Tab") == "Close"
+    page.keyboard.press("Enter")
+    expect(panel).to_have_count(0)
+    expect(again).to_be_focused()
+
+
 def test_two_runs_stand_side_by_side_with_what_differs_marked(elsewhere: View, look: Any) -> None:
     page = look(elsewhere)
     for at in (0, 1):
@@ -161,7 +223,7 @@ def test_results_of_a_run_under_way_appear_by_themselves(tmp_path: Path, look: A
         expect(page.locator(".row-id").first).to_have_text("case-120")
         expect(page.get_by_role("region", name="Result case-1", exact=True)).to_be_visible()  # it stays open
         expect(opened(page, "case-120").locator(".why")).to_contain_text("too late")
-        other = look(view)
+        other = look(view, beside=True)
         going.end()
         expect(page.locator("h2").first).to_have_text("1 of 130 tests failed")
         expect(other.locator(".run .badge")).to_have_count(0)
@@ -351,13 +413,11 @@ def test_a_browser_that_keeps_nothing_shows_the_page_of_the_link(elsewhere: View
     page.close()
 
 
-def test_the_end_of_the_server_is_said(store: Path, browser: Any) -> None:
+def test_the_end_of_the_server_is_said(store: Path, look: Any) -> None:
     with serving(store) as view:
-        page = browser.new_page()
-        page.goto(view.page())
+        page = look(view)
         page.locator(".run").first.wait_for()
     expect(page.get_by_role("alert")).to_contain_text("yao-test view has ended, or cannot be reached")
-    page.close()
 
 
 def test_ten_thousand_results_need_few_elements(tmp_path: Path, look: Any) -> None:
@@ -378,38 +438,32 @@ def test_ten_thousand_results_need_few_elements(tmp_path: Path, look: Any) -> No
 PAGES = ["/", "/run", "/tests", "/test", "/compare", "several"]
 
 
-@pytest.fixture(scope="module")
-def expanded(browser: Any, elsewhere: View, view: View) -> Any:
+def expanded(name: str, look: Any, elsewhere: View, view: View) -> Page:
     """A page with everything opened."""
-
-    def of(name: str) -> Page:
-        page = browser.new_page()
-        newest, older, _ = ids(elsewhere)
-        values: dict[str, dict[str, Any]] = {
-            "/compare": {"run": [older, newest]}, "several": {"run": [older, newest, older]}, "/test": {"suite": CASES, "test": "late"},
-        }  # fmt: skip
-        shown = view if name == "/run" else elsewhere
-        values["/run"] = {"run": ids(view)[-1]}
-        page.goto(shown.page("/compare" if name == "several" else name, **values.get(name, {})))
-        page.locator({"/": ".run", "/run": ".row", "several": ".variants td"}.get(name, "td")).first.wait_for()
-        page.evaluate("document.querySelectorAll('.row-head, .variants .link').forEach((head) => head.click())")
-        if name == "/run":
-            expect(page.get_by_role("img", name="room.png").first).to_be_visible()
-            page.get_by_role("button", name="Run again…").first.click()
-            expect(page.get_by_label("Command")).to_be_visible()
-        if name == "/":
-            for at in (0, 1):
-                page.locator(".run").nth(at).get_by_role("checkbox").check()
-        expect(page.locator(".loading")).to_have_count(0)
-        page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
-        return page
-
-    return of
+    newest, older = ids(elsewhere)[:2]
+    values: dict[str, dict[str, Any]] = {
+        "/compare": {"run": [older, newest]}, "several": {"run": [older, newest, older]}, "/test": {"suite": CASES, "test": "late"},
+        "/run": {"run": ids(view)[-1]},
+    }  # fmt: skip
+    shown, path = view if name == "/run" else elsewhere, "/compare" if name == "several" else name
+    page: Page = look(shown, path, **values.get(name, {}))
+    page.locator({"/": ".run", "/run": ".row", "several": ".variants td"}.get(name, "td")).first.wait_for()
+    page.evaluate("document.querySelectorAll('.row-head, .variants .link').forEach((head) => head.click())")
+    if name == "/run":
+        expect(page.get_by_role("img", name="room.png").first).to_be_visible()
+        page.get_by_role("button", name="Run again…").first.click()
+        expect(page.get_by_label("Command")).to_be_visible()
+    if name == "/":
+        for at in (0, 1):
+            page.locator(".run").nth(at).get_by_role("checkbox").check()
+    expect(page.locator(".loading")).to_have_count(0)
+    page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
+    return page
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_everybody_can_use_it_on_every_screen(expanded: Any, name: str) -> None:
-    page = expanded(name)
+def test_everybody_can_use_it_on_every_screen(look: Any, elsewhere: View, view: View, name: str) -> None:
+    page = expanded(name, look, elsewhere, view)
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         assert_accessible(page, scheme)
@@ -419,4 +473,3 @@ def test_everybody_can_use_it_on_every_screen(expanded: Any, name: str) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") == width, width
     assert [page.get_by_role(role).count() for role in ("banner", "main", "contentinfo")] == [1, 1, 1]
     assert page.locator("h1").count() == 1
-    page.close()

@@ -1,6 +1,7 @@
 /** A case that was run several times. */
 
 import { duration, number, percent, range, visible } from "./format";
+import { moveInTable } from "./keys";
 import { verdictOf, type Attempt, type RunFigures, type Trial } from "./model";
 import { Section, Sign, Value } from "./values";
 
@@ -63,7 +64,7 @@ export function Trials({ trials, noise }: { trials: Trial[]; noise?: { error: nu
 
 export function Table(props: { head: string[]; label: string; children: preact.ComponentChildren }) {
   return (
-    <div class="table" tabIndex={0} role="group" aria-label={props.label}>
+    <div class="table" tabIndex={0} role="group" aria-label={props.label} onKeyDown={moveInTable}>
       <table>
         <thead><tr>{props.head.map((name) => (name ? <th scope="col">{name}</th> : <td />))}</tr></thead>
         <tbody>{props.children}</tbody>

@@ -1,53 +1,40 @@
 /** The shown results as a file. */
 
-import { verdictOf, type Result, type Row, type Suite } from "./model";
+import { countsOf } from "./counts";
+import type { Result, Row, Suite } from "./model";
 import type { Store } from "./store";
 
 /** A report of the shown results, in the shape that `-o report.json` has and the other commands read. */
 export async function asJson(store: Store, positions: number[]): Promise<string> {
   const { start, errors, rows, summary } = store.index;
-  const parts = new Map<number, Part>();
+  const all: Result[] = [];
+  const bySuite = new Map<number, Result[]>();
   for (const at of positions) {
-    const place = rows[at].suite;
-    let part = parts.get(place);
-    if (part === undefined) parts.set(place, (part = partOf(start.suites[place])));
-    part.results.push(withoutPlace((await store.entry(at))[0], start.suites[place]));
-    count(part.summary, rows[at]);
+    const [result] = await store.entry(at);
+    all.push(result);
+    const known = bySuite.get(rows[at].suite);
+    if (known) known.push(result);
+    else bySuite.set(rows[at].suite, [result]);
   }
-  const total = positions.length === rows.length ? summary : { ...NOTHING };
-  if (total !== summary) for (const at of positions) count(total, rows[at]);
   const environment = start.environment;
   const metadata = { started_at: start.timestamp, completed_at: summary.completed_at ?? null, version: start.version };
-  const reports = [...parts].sort(([a], [b]) => a - b).map(([, part]) => ({ ...part, environment, metadata }));
+  const parts = [...bySuite].sort(([a], [b]) => a - b).map(([place, results]) => partOf(start.suites[place], results));
+  const reports = parts.map((part) => ({ ...part, environment, metadata }));
+  const total = all.length === rows.length ? summary : countsOf(all);
   return JSON.stringify({ type: "test_run", summary: total, environment, reports, errors, metadata }, null, 2);
 }
 
-const NOTHING = { total: 0, passed: 0, failed: 0, skipped: 0, duration_ms: 0 };
-
-interface Part {
-  type: string;
-  summary: typeof NOTHING;
-  results: object[];
-}
-
-function partOf(suite: Suite): Part {
+function partOf(suite: Suite, results: Result[]): object {
   const isScript = suite.kind === "script_test";
   const what = isScript ? { script: suite.id, script_path: suite.label } : { input: suite.label };
   const agent = isScript ? {} : { agent_id: suite.agent, connector: suite.connector };
-  return { type: suite.kind, ...what, summary: { ...NOTHING, ...agent }, results: [] };
+  const summary = { ...countsOf(results), ...agent };
+  return { type: suite.kind, ...what, summary, results: results.map((result) => withoutPlace(result, suite)) };
 }
 
 function withoutPlace(result: Result, suite: Suite): object {
   const { type, suite: _suite, script, position, id, ...rest } = result;
   return suite.kind === "script_test" ? { ...rest, name: id } : { id, ...rest };
-}
-
-function count(summary: typeof NOTHING & { errors?: number; warnings?: number }, row: Row): void {
-  summary.total++;
-  summary.duration_ms += row.ms;
-  if (row.warnings) summary.warnings = (summary.warnings ?? 0) + row.warnings;
-  if (verdictOf(row) === "error") summary.errors = (summary.errors ?? 0) + 1;
-  else summary[row.status]++;
 }
 
 type Column = [string, (row: Row, suite: Suite) => string | number | undefined];

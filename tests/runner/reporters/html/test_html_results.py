@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import random
 from base64 import b64decode
 from gzip import decompress
 from pathlib import Path
@@ -15,7 +16,10 @@ from html_reports import CASES, NASTY, SCRIPT, TALKS, assertion, everything, rep
 from playwright.sync_api import Page, expect
 
 from runner.reporters.html.data import blocks_of
+from runner.results.fold import counted
 from runner.results.report import Report, load
+from runner.results.summary import summary_record
+from runner.results.verdict import verdict_in
 
 ALL = ["TestSetupReturnsId", "TestSlowSetup", "T002", "T003", "book-a-trip", "TestSystemReady", "T001", "polite-refusal", "TestLater"]  # fmt: skip
 
@@ -379,6 +383,66 @@ def test_the_shown_results_are_exported_as_json_that_can_be_read_again(
         "skipped": 0,
     }
     assert read.start["environment"] == whole[0].start["environment"]
+
+
+def made_up(seed: int) -> Report:
+    """A run of everything that counts differently, by chance."""
+    draw = random.Random(seed)
+    suites = [suite(SCRIPT, "script_test"), suite(CASES), suite(TALKS)]
+    results = []
+    for at in range(80):
+        status = draw.choice(["passed", "failed", "skipped"])
+        cause = draw.choice(["assertion", "infrastructure", "inconclusive", "timeout"]) if status == "failed" else None
+        more: dict[str, Any] = {"cause": cause} if cause else {}
+        if draw.random() < 0.3:
+            more["warnings"] = [{"kind": "late", "message": "m"}] * draw.randrange(1, 4)
+        if draw.random() < 0.3:
+            attempts = [{"run": run, "status": status, **more, "duration_ms": draw.randrange(100)} for run in (1, 2, 3)]
+            more["runs"] = {"count": 3, "passed": 0, "pass_rate": 0.0, "attempts": attempts} | dict.fromkeys(
+                ("avg_duration_ms", "min_duration_ms", "max_duration_ms", "std_deviation_ms"), 1
+            )
+        of = draw.choice(suites)["id"]
+        results.append(result(of, f"test-{at}", status, draw.randrange(1000), position=at, **more))
+    results.sort(key=lambda one: [known["id"] for known in suites].index(one["suite"]))
+    return report(suites, results)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_an_export_counts_as_the_fold_does(open_report: Any, seed: int) -> None:
+    whole = made_up(seed)
+    page = open_report(whole)
+
+    def check(chosen: list[dict[str, Any]], **selected: str) -> None:
+        for label, value in selected.items():
+            page.get_by_label(label, exact=True).select_option(value)
+        with page.expect_download() as download:
+            page.get_by_role("button", name="JSON", exact=True).click()
+        made = json.loads(Path(download.value.path()).read_text("utf-8"))
+        parts = {part.get("script") or part["input"]: part["summary"] for part in made["reports"]}
+        for name, summary in parts.items():
+            expected = of_fold([one for one in chosen if one["suite"] == name])
+            assert {
+                key: value for key, value in summary.items() if key in {*expected, "errors", "warnings"}
+            } == expected
+        assert parts.keys() == {one["suite"] for one in chosen}
+        assert made["summary"] == (of_fold(chosen) if len(chosen) < len(whole.results) else whole.summary)
+        for label in selected:
+            page.get_by_label(label, exact=True).select_option("")
+
+    check(whole.results)
+    check([one for one in whole.results if one["suite"] == CASES], Suite=CASES)
+    for shown, verdicts in {
+        "passed": ["passed"],
+        "failed": ["failed"],
+        "error": ["broken", "inconclusive"],
+        "skipped": ["skipped"],
+    }.items():
+        check([one for one in whole.results if verdict_in(one) in verdicts], Status=shown)
+
+
+def of_fold(results: list[dict[str, Any]]) -> dict[str, Any]:
+    counts = counted(results)
+    return summary_record(counts, counts.milliseconds)
 
 
 def test_the_shown_results_are_exported_as_csv_without_formulas(open_report: Any, tmp_path: Path) -> None:

@@ -42,6 +42,16 @@ export function TestGood(t: testing.T) { t.assert.Equal(twice(2), 4); }
 export function TestBad(t: testing.T) { t.assert.Equal(twice(2), 5); }
 export function TestNone(t: testing.T) { t.skip("not today"); }
 """
+ASKING = f"""\
+export function TestAsks(t: testing.T) {{
+  const said = Process("agents.demo.Stream", [{{ role: "user", content: "find {KEY}" }}]).content;
+  t.assert.Agent(said, "agents:judge", {{ criteria: "Anything about {KEY}" }});
+  t.mock.agent("guest", "mocked");
+  Process("agents.guest.Stream", "find");
+  t.assert.Equal(said, "{KEY}");
+}}
+export function TestBreaks(t: testing.T) {{ t.assert.Error(Process("agents.demo.Stream", "down")); }}
+"""
 CONTENTS = {"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "true"}
 
 
@@ -51,7 +61,11 @@ def application(shared_app: MakeApplication) -> Application:
     files |= server("shop", {"find": "scripts.shop.find"})
     files |= {"/scripts/shop.ts": f"export function find(asked: any) {{ return {{ id: asked.id, key: '{KEY}' }}; }}\n"}
     files |= agent("guest", replies=SIMULATED) | agent("judge", replies=JUDGE)
-    files |= {"twice.ts": "export const twice = (n: number) => 2 * n;\n", "twice_test.ts": TESTS}
+    files |= {
+        "twice.ts": "export const twice = (n: number) => 2 * n;\n",
+        "twice_test.ts": TESTS,
+        "asking_test.ts": ASKING,
+    }
     return shared_app({**files, "/.env": f"MY_TOKEN={KEY}\n"})
 
 
@@ -167,6 +181,47 @@ def test_contents_are_sent_on_request_without_secrets(application: Application) 
     assert roles == ["system", "user", "assistant", "tool"]
     assert KEY not in repr(collector.spans)
     assert "a price" in collector.named("test wrong").why
+
+
+def test_what_script_tests_ask_of_agents_is_in_their_spans(application: Application) -> None:
+    run = ("-i", "scripts.demo.asking", "-q")
+    with collecting() as collector:
+        assert sending(application, collector, *run).code == 1
+    calls = [collector.path_of(span)[2:] for span in sorted(collector.spans, key=lambda span: span.began)]
+    asked = ["test TestAsks", "invoke_agent demo"]
+    assert sorted(path for path in calls if path[:1] == asked[:1]) == sorted(
+        [
+            asked[:1],
+            asked,
+            [*asked, "chat scripted"],
+            [*asked, "execute_tool find"],
+            [*asked, "chat scripted"],
+            ["test TestAsks", "invoke_agent judge"],
+            ["test TestAsks", "invoke_agent judge", "chat scripted"],
+        ]
+    )
+    assert collector.named("invoke_agent judge").attributes["yao_test.role"] == "judge"
+    assert collector.named("test TestAsks").why == "assertion: Equal"
+    (broken,) = [
+        span for span in collector.spans if collector.path_of(span)[2:-1] == ["test TestBreaks", "invoke_agent demo"]
+    ]
+    assert (broken.status, broken.attributes["error.type"]) == (2, "model")
+    for secret in (KEY, "It is here", "Anything about", "Be brief"):
+        assert secret not in repr(collector.spans)
+
+    with collecting() as collector:
+        sending(application, collector, *run, "--runs", "2", **CONTENTS)
+    assert KEY not in repr(collector.spans)
+    asked = ["run 2 of TestAsks", "invoke_agent demo", "chat scripted"]
+    first = next(span for span in collector.spans if collector.path_of(span)[3:] == asked)
+    assert json.loads(first.attributes["gen_ai.input.messages"])[1] == {
+        "role": "user",
+        "parts": [{"type": "text", "content": "find ***MY_TOKEN***"}],
+    }
+
+    with collecting() as collector:
+        sending(application, collector, *run, "--trace", "off")
+    assert not [span for span in collector.spans if "gen_ai.operation.name" in span.attributes]
 
 
 def test_each_run_of_a_test_is_a_span_within_it(application: Application) -> None:

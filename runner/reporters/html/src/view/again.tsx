@@ -1,6 +1,6 @@
 /** Runs tests of a run again: first the command is shown, then somebody has to start it. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { visible } from "../format";
 import { Badge } from "../values";
 import { type Again, get, hrefOf, runPath, send } from "./api";
@@ -14,6 +14,12 @@ export function AgainPanel({ run, keys, onClose }: { run: string; keys: string[]
   const [again, setAgain] = useState<Again | null>(null);
   const [problem, setProblem] = useState("");
   const isRunning = again?.state === "running";
+  const panel = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const before = document.activeElement as HTMLElement | null;
+    panel.current!.focus();
+    return () => before?.focus(); // to where it was opened
+  }, []);
   useEffect(() => {
     send<{ commands: string[] }>("POST", runPath(run, "again/plan"), { keys }).then((plan) => setCommands(plan.commands), (error) => setProblem(problemOf(error)));
   }, [run]);
@@ -32,7 +38,7 @@ export function AgainPanel({ run, keys, onClose }: { run: string; keys: string[]
   };
   const stop = () => void send<Again>("DELETE", "/api/again").then(setAgain, (error) => setProblem(problemOf(error)));
   return (
-    <section class="again card" aria-labelledby="again-title">
+    <section class="again card" aria-labelledby="again-title" tabIndex={-1} ref={panel}>
       <h2 id="again-title">Run again{keys.length > 0 ? `: ${keys.length === 1 ? "one result" : `${keys.length} results`}` : ""}</h2>
       {problem && <p class="problem" role="alert">{visible(problem)}</p>}
       {commands.map((command) => <pre class="value" tabIndex={0} role="group" aria-label="Command">{visible(command)}</pre>)}

@@ -1,7 +1,8 @@
 /** All runs, newest first; live. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { duration, moment, money, number, plural, visible } from "../format";
+import { move } from "../keys";
 import { SearchField } from "../toolbar";
 import { Badge, Sign } from "../values";
 import { termsOf } from "../view";
@@ -18,7 +19,6 @@ export function RunsPage(look: Look) {
   const [query, setQuery] = useState("");
   const [picked, setPicked] = useState<string[]>([]);
   const [problem, setProblem] = useState("");
-  const rows = useRef<HTMLUListElement>(null);
 
   useEffect(() => {
     document.title = "Runs – yao-test";
@@ -31,14 +31,6 @@ export function RunsPage(look: Look) {
   const shown = (list?.runs ?? []).filter((run) => terms.every((term) => wordsOf(run).includes(term)));
   const pick = (id: string) => setPicked((old) => (old.includes(id) ? old.filter((one) => one !== id) : [...old, id]));
   const inOrder = [...(list?.runs ?? [])].reverse().map(({ id }) => id).filter((id) => picked.includes(id));
-  const moved = (event: KeyboardEvent) => {
-    const links = [...rows.current!.querySelectorAll<HTMLElement>(".run-title")];
-    const at = links.indexOf(document.activeElement as HTMLElement);
-    const goals: Record<string, number> = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: links.length - 1 };
-    if (at < 0 || !(event.key in goals) || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    links[Math.max(0, Math.min(links.length - 1, goals[event.key]))].focus();
-  };
   return (
     <Shell {...look} title="Runs" version={list?.version} problem={problem} main={["runs", "runs"]}>
       <div class="tools-row" role="search" aria-label="Runs">
@@ -50,7 +42,7 @@ export function RunsPage(look: Look) {
           ? <a class="button primary" href={hrefOf("/compare", { run: inOrder })}>Compare {inOrder.length} runs</a>
           : <span class="faint">Choose two or more to compare them</span>}
       </div>
-      <ul class="runs" id="runs" tabIndex={-1} aria-label="Runs" ref={rows} onKeyDown={moved}>
+      <ul class="runs" id="runs" tabIndex={-1} aria-label="Runs" onKeyDown={(event) => move(event, [...event.currentTarget.querySelectorAll<HTMLElement>(".run-title")])}>
         {shown.map((run) => <OneRun key={run.id} run={run} isPicked={picked.includes(run.id)} onPick={() => pick(run.id)} />)}
       </ul>
       {list && shown.length === 0 && <p class="empty">{list.runs.length === 0 ? "The store has no runs yet." : "No run is like that."}</p>}

@@ -1,0 +1,29 @@
+/** The only place of the page that counts: the results of a selection, in the way of `runner/results/fold.py`, which has
+ * counted the whole run. Figures that are more than counts, such as intervals, a selection does not have. */
+
+import { verdictOf, type Result } from "./model";
+
+export interface Counts {
+  total: number;
+  passed: number;
+  failed: number;
+  skipped: number;
+  errors?: number;
+  warnings?: number;
+  /** Of all runs of the tests. */
+  duration_ms: number;
+}
+
+export function countsOf(results: Result[]): Counts {
+  const verdicts = { passed: 0, failed: 0, skipped: 0, error: 0 };
+  let [warnings, duration] = [0, 0];
+  for (const result of results) {
+    verdicts[verdictOf(result) as keyof typeof verdicts]++;
+    warnings += result.warnings?.length ?? 0;
+    for (const run of result.runs?.attempts ?? [result]) duration += run.duration_ms;
+  }
+  const { error, ...rest } = verdicts;
+  return {
+    total: results.length, ...rest, ...(error && { errors: error }), ...(warnings && { warnings }), duration_ms: duration,
+  };
+}
