@@ -91,6 +91,7 @@ class Dispatch:
                 run.repetition.cut(suite.id)
             if self._ledger.repeated:
                 self._warn(_repeated(self._ledger.repeated))
+        self._ledger.end_sources()
         return sum(module.id not in self._ledger.listed for module in plan.modules)
 
     def _run_round(self, plan: RunPlan, modules: tuple[TestModule, ...], round: int | None) -> None:

@@ -125,14 +125,15 @@ class Feed:
 
 
 def cases_part(source: CaseSource, cases: list[Placed], round: int | None) -> CasesPart:
-    """Cases of a source as they travel; in a `round` with the number of their run."""
+    """Cases of a source as they travel. In a `round` with the number of their run: no case has ended before the last
+    one, so that those which depend on others wait for none."""
     ids = {case.id for _, _, case in cases}
     ended = {id: source.ended[id] for _, _, case in cases for id in case.depends_on if id in source.ended}
     return CasesPart(
         suite=source.suite,
         folder=source.folder,
         cases=tuple(cases),
-        waited=source.waited & (ids | ended.keys()),
+        waited=source.waited & (ids | ended.keys()) if round is None else frozenset(),
         broken=source.broken,
         variant=source.variant,
         done={id: runs for id, runs in source.done.items() if id in ids},

@@ -54,6 +54,8 @@ class Ledger:
         """Test of which some runs have ended → how."""
         self._ended: dict[str, dict[int, Status]] = {}
         """Suite → position → how the test ended."""
+        self._over: set[str] = set()
+        """Suites of which all tests have ended."""
         self._done: dict[str, list[Done]] = {}
         """Module → its results."""
         self._held: dict[tuple[str, int, int], str] = {}
@@ -83,6 +85,12 @@ class Ledger:
         self._send(SuiteStart(suite=suite, selected=source.selected, total=source.total))
         self._selected[suite] = source.selected - len(source.ended)
         self._end_suite(suite)
+
+    def end_sources(self) -> None:
+        """Ends the suites of cases that have begun, also those of which cases are left."""
+        for suite in self._sources:
+            if suite not in self._over:
+                self._send(SuiteEnd(suite=suite))
 
     def take(self, event: Event, part: ModulePart | CasesPart | None) -> None:
         """Sends what is new. `part` is what the event is about of a piece."""
@@ -181,6 +189,7 @@ class Ledger:
 
     def _end_suite(self, suite: str) -> None:
         if len(self._ended[suite]) == self._selected.get(suite, -1):
+            self._over.add(suite)
             self._send(SuiteEnd(suite=suite))
 
     def _has_its_runs(self, part: CasesPart, position: int, case: str) -> bool:

@@ -115,6 +115,28 @@ def test_cases_have_the_same_results_as_without_it(
     assert timeless(there) == timeless(alone)
 
 
+@pytest.mark.parametrize(
+    "flags",
+    [("--runs", "2", "--parallel", "2"), ("--until-decided",), ("--until-decided", "--runs", "2")],
+    ids=" ".join,
+)
+def test_variants_have_the_same_results_as_without_it(
+    app: MakeApplication, cluster: DaskCluster, flags: tuple[str, ...]
+) -> None:
+    said = {"type": "contains", "value": "Be brief." if len(flags) == 1 else "x"}
+    cases = [{"id": f"c{n}", "input": "x", "assert": said, "depends_on": ["c0"] if n == 1 else []} for n in range(7)]
+    skipped = {"id": "later", "input": "x", "skip": "later"}
+    prompts = "- { role: system, content: Be long. }"
+    here = app({**agent(cases=[*cases, skipped]), "/assistants/demo/new.yml": prompts})
+    flags = ("-i", case_file(), "--variant", "old=", "--variant", "new=prompts:new.yml", *flags)
+    alone = here.report(*flags)
+    there = here.report(*flags, "--cluster", cluster.address)
+    for report in (alone, there):  # the parts are in the order in which their first runs ended
+        report["summary"]["parts"].sort(key=lambda part: part["name"])
+    assert timeless(there) == timeless(alone)
+    assert alone["summary"]["total"] == 16
+
+
 def model_talks(app: MakeApplication, server: ModelServer, count: int, turns: int = 0, **options: Any) -> Application:
     """Cases that a real model answers, with `options` in the file of its connector."""
 

@@ -35,6 +35,8 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
         (("--cluster", "local", "--watch"), "--cluster and --watch exclude each other"),
         (("--cluster", "local", "--coverage"), "--cluster and --coverage exclude each other"),
         (("--cluster", "local", "--db", "x"), "--cluster and --db exclude each other"),
+        (("--cluster", "local", "--fuzz", "."), "--cluster and --fuzz exclude each other"),
+        (("--cluster", "local", "--bench", "."), "--cluster and --bench exclude each other"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
