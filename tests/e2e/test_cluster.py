@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,11 @@ from typing import Any
 import pytest
 from agent_files import agent, case_file
 from command import Application, MakeApplication, Record, eventually
-from dask_cluster import DaskCluster
-from faults import with_model
+from dask_cluster import DaskCluster, runners
+from faults import WORKER, are_gone, below, helper_processes, with_model
 from model_server import Behaviour, Exchange, ModelServer, echo, status
+
+from scripttest import system_walls
 
 pytest.importorskip("distributed")
 
@@ -295,3 +298,42 @@ def test_the_application_travels_once_and_without_what_holds_keys(app: MakeAppli
     for folder in folders:
         assert {path.name for path in folder.iterdir()} == {"assistants", "data"}
         assert [path.name for path in (folder / "data").iterdir()] == ["kept.txt"]
+
+
+def test_ctrl_c_cancels_and_leaves_nothing(app: MakeApplication, cluster: DaskCluster) -> None:
+    with ModelServer(echo(30)) as server:
+        here = model_talks(app, server, 20)
+        with here.start("-i", case_file(), "--cluster", cluster.address, "-o", "r.jsonl") as command:
+            eventually(lambda: len(server.requests) == 2, "a call on each worker", 40)
+            started = runners(cluster)
+            command.send_signal(signal.SIGINT)
+            run = here.finish(command)
+        assert run.code == 130
+        assert "Stopped: interrupted; 20 not run" in run.stdout
+    assert started
+    eventually(lambda: are_gone(started), "nothing goes on running")
+
+
+def test_scripts_have_the_walls_that_they_have_on_one_machine(app: MakeApplication, cluster: DaskCluster) -> None:
+    outside = 'function TestOutside(t: testing.T) { t.log(Process("fs.system.ReadFile", "../../../../etc/hostname")); }'
+    here = app({"outside_test.ts": outside})
+    alone = here.report("-i", "scripts.demo", code=1)
+    there = here.report("-i", "scripts.demo", "--cluster", cluster.address, code=1)
+    assert timeless(there) == timeless(alone)
+    if any(wall.missing for wall in system_walls() if wall.name == "system calls"):
+        pytest.skip("this system has no filter of system calls")
+    here.write({"outside_test.ts": "function TestLoop() { while (true); }"})
+
+    def filtered() -> bool:
+        workers = below(*runners(cluster)) & {pid for pid, _ in helper_processes(WORKER)}
+        try:
+            said = [Path(f"/proc/{pid}/status").read_text() for pid in workers]
+        except OSError:  # of an earlier run, and has ended
+            return False
+        return bool(said) and all("\nSeccomp:\t2\n" in one for one in said)
+
+    with here.start("-i", "scripts.demo", "--cluster", cluster.address) as command:
+        try:
+            eventually(filtered, "the worker of a script has a filter of system calls", 40)
+        finally:
+            command.kill()

@@ -11,14 +11,13 @@ from pathlib import Path
 import pytest
 from agent_files import agent, case_file
 from command import Application, MakeApplication, Record, eventually
-from dask_cluster import DaskCluster
-from faults import are_gone, below, helper_processes, lines_of, with_model
+from dask_cluster import DaskCluster, runners
+from faults import are_gone, below, lines_of, with_model
 from model_server import Exchange, ModelServer, echo
 
 pytest.importorskip("distributed")
 KEY = {"WORKER_KEY": "tok-of-workers-4711"}
 OTHERS = "what others say"
-RUNNER = "runner.cluster.piece_runner"
 
 
 def conversations(app: MakeApplication, server: ModelServer, count: int, turns: int) -> Application:
@@ -37,11 +36,6 @@ def statuses(report: Path) -> dict[str, str]:
 
 def asked(server: ModelServer) -> list[str]:
     return [request.last_text for request in server.requests if request.last_text != OTHERS]
-
-
-def runners(cluster: DaskCluster) -> set[int]:
-    """The processes that run tests for the workers of a cluster."""
-    return below(*(worker.pid for worker in cluster.workers)) & {pid for pid, _ in helper_processes(RUNNER)}
 
 
 class Held:

@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from command import eventually
+from faults import below, helper_processes
+
+RUNNER = "runner.cluster.piece_runner"
 
 
 class DaskCluster:
@@ -81,6 +84,11 @@ class DaskCluster:
         except OSError:
             return False
         return True
+
+
+def runners(cluster: DaskCluster) -> set[int]:
+    """The processes that run tests for the workers of a cluster."""
+    return below(*(worker.pid for worker in cluster.workers)) & {pid for pid, _ in helper_processes(RUNNER)}
 
 
 def _quiet() -> dict[str, str]:
