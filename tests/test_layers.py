@@ -38,6 +38,7 @@ LIBRARIES = {
         "runner/cluster/station_work.py",
     },
     "dask": {"runner/cluster/station.py"},
+    "tornado": {"runner/cluster/loop_thread.py"},
     "httpx": {"bindings/processes/http.py", "runner/connectors/http.py", "runner/agents/mcp/http.py"},
     "mcp": {
         "runner/agents/mcp/remote.py",
@@ -199,7 +200,7 @@ DOORS = {
     "runner/reporters/html": "compared data report variants",
     "runner/reporters/traces": "otlp",
     "runner/reporters/opening": "opening",
-    "runner/execution": "outcome outcome_schema passes repetition run services session state stopping walls",
+    "runner/execution": "elsewhere outcome outcome_schema passes repetition run services session state stopping walls",
     "runner/cluster": "cluster",
     "runner/watch": "loop",
     "runner/view": "again desk runs serving",

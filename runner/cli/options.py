@@ -105,7 +105,7 @@ class RunOptions(FlagTable):
     baseline: str | None = flag("Compare with the newest runs of this branch, commit or run in the store; with --bench, with the results in this file.", metavar="NAME", read=revision, excludes=("dry-run", "json", "watch"))
     resume: str | None = flag("Go on with this .jsonl report: only what it has no result of runs.", metavar="FILE", excludes=("dry-run",))
     shard: Shard | None = flag("Run one of N parts of the tests, such as 2/4.", metavar="I/N", read=shard)
-    cluster: ClusterAddress | None = flag("Run the tests on the workers of a Dask cluster: tls://HOST:PORT of its scheduler, or local, local:N.", metavar="ADDRESS", read=cluster, excludes=("watch", "coverage", "dry-run", "db", "interactive", "update-snapshots", "until-decided", "variant", "fuzz", "bench"))
+    cluster: ClusterAddress | None = flag("Run the tests on the workers of a Dask cluster: tls://HOST:PORT of its scheduler, or local, local:N.", metavar="ADDRESS", read=cluster, excludes=("watch", "coverage", "dry-run", "db", "interactive", "update-snapshots", "fuzz", "bench"))
     """Where the scheduler is."""
     max_cost: float | None = flag("Begin no test once model calls have cost so many US dollars.", metavar="USD", read=amount)
     """US dollars."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from runner.cluster.answers import KeptAnswers
 from runner.cluster.archive import archive_of
 from runner.cluster.connection import Connection
 from runner.cluster.dispatch import Dispatch
@@ -20,13 +19,10 @@ if TYPE_CHECKING:
     from runner.application.application import Application
     from runner.cli.cluster_address import ClusterAddress
     from runner.cli.options import RunOptions
-    from runner.connectors.journal import Journal
     from runner.environment import Environment
-    from runner.execution.repetition import Repetition
+    from runner.execution.elsewhere import PlanRun
     from runner.execution.services import RunServices
-    from runner.execution.stopping import Stop
     from runner.planning.plan import RunPlan
-    from runner.results.events import Event
 
 
 class Cluster:
@@ -70,25 +66,17 @@ class Cluster:
         self._dispatch = Dispatch(
             connection,
             self._address,
-            archive,
+            archive.digest,
             packed(self._setup(plan, services)),
             stations,
             preflight,
             services.recording.folder if services.recording is not None else None,
         )
 
-    def run(
-        self,
-        plan: RunPlan,
-        send: Callable[[Event], None],
-        repetition: Repetition,
-        stop: Stop,
-        services: RunServices,
-    ) -> int:
+    def run(self, run: PlanRun) -> int:
         """See `Elsewhere`."""
         assert self._dispatch is not None
-        kept = _KeptAnswers(services, self._application.root)
-        return self._dispatch.run(plan, send, repetition, stop, services, kept.journal)
+        return self._dispatch.run(run, KeptAnswers(run.services, self._application.root))
 
     def _setup(self, plan: RunPlan, services: RunServices) -> Setup:
         options = plan.options
@@ -104,51 +92,8 @@ class Cluster:
             resumable=plan.resumable,
             key=plan.resume.origin["key"] if plan.resume is not None and plan.resume.origin is not None else "",
             counts_usage=options.max_cost is not None or options.max_tokens is not None,
-            bounds=plan.resumable,
             parallel=options.parallel or 0,
         )
-
-
-class _KeptAnswers:
-    """What models have answered in tests that are under way, for when these run again on another worker."""
-
-    def __init__(self, services: RunServices, root: Path) -> None:
-        self._services = services
-        self._root = root
-        self._own: Journal | None = None
-
-    def journal(self) -> Journal | None:
-        """The journal of the run, else one that is in the memory alone."""
-        if self._services.journal is not None:
-            return self._services.journal
-        if self._own is None:
-            from runner.connectors.journal import Journal
-
-            self._own = Journal(
-                Path(os.devnull).parent / "yao-test-has-no-journal", _nowhere, self._root, str, _unsaid, goes_on=False
-            )
-        return self._own
-
-
-class _Nowhere:
-    """A file that keeps nothing; implements `runner.connectors.journal.Lines`."""
-
-    def replace(self, lines: Any) -> None:
-        """Keeps nothing."""
-
-    def write(self, line: str) -> None:
-        """Keeps nothing."""
-
-    def close(self) -> None:
-        """Has nothing to close."""
-
-
-def _nowhere(_: Path) -> _Nowhere:
-    return _Nowhere()
-
-
-def _unsaid(_: str) -> None:
-    """Nothing that is not written needs to be said."""
 
 
 def _paths_of(plan: RunPlan, directory: Path) -> dict[str, Path]:

@@ -12,6 +12,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from runner.cli.cluster_address import ClusterAddress
+from runner.cluster.loop_thread import LoopThread
 from runner.errors import ConfigurationError, RunnerError
 from scripttest.values import Value
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 REACHING = 5.0
 """Seconds in which a scheduler has to answer."""
+CLOSING = 2.0
+"""Seconds that a scheduler gets to take leave."""
 ASKING = 30.0
 """Seconds in which workers have to answer."""
 SPREADING = 500_000
@@ -47,11 +50,18 @@ class Station(Value):
     """How many pieces it runs at a time."""
 
 
+class _Client(Client):
+    """A client whose loop may have ended before it is forgotten."""
+
+    def __del__(self) -> None:
+        """Leaves nothing to close."""
+
+
 class Connection:
     """To a scheduler, which may be started for it. To be closed.
 
-    What happens comes through `inbox`: `("events", message)`, `("come", address)`, `("gone", address)` of a worker, and
-    `("ended", attempt)`.
+    What happens comes through `inbox`: `("events", message)`, `("come", address)`, `("gone", address)` of a worker,
+    `("ended", attempt)`, and `("untold", attempt)` where its worker could not be told something.
     """
 
     def __init__(self, address: ClusterAddress, cpus: int, variables: Mapping[str, str]) -> None:
@@ -62,8 +72,7 @@ class Connection:
             cpus: how many workers `local` has without a number.
             variables: the environment of local workers.
         """
-        for name in ("distributed", "tornado", "asyncio"):
-            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+        _silence()
         self.inbox: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
         self._address = address
         self._local: LocalStations | None = None
@@ -81,18 +90,27 @@ class Connection:
         else:
             url = address.url
             _check_reachable(address)
+        self._thread = LoopThread()
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                self._client = Client(url, security=security, timeout=REACHING, set_as_default=False, name="yao-test")
+                self._client: Any = _Client(  # type: ignore[no-untyped-call]
+                    url,
+                    security=security,
+                    timeout=REACHING,
+                    set_as_default=False,
+                    name="yao-test",
+                    loop=self._thread.loop,
+                )
         except (OSError, ValueError, TypeError, RuntimeError, ImportError) as error:
+            self._thread.end()
             self._end_local()
             raise _refusal(address, error) from error
 
     @property
     def is_lost(self) -> bool:
         """Whether the scheduler is gone."""
-        return self._client.status != "running"
+        return bool(self._client.status != "running")
 
     def workers(self) -> dict[str, int]:
         """How many pieces each worker runs at a time, by its address; blocks. Raises RunnerError."""
@@ -104,10 +122,23 @@ class Connection:
         that it raised there. Raises RunnerError when the scheduler does not answer."""
         return dict(self._asked(lambda: self._client.run(function, *arguments, workers=stations, on_error="return")))
 
-    def tell(self, function: Callable[..., Any], *arguments: Any, stations: list[str]) -> None:
+    def let_know(self, function: Callable[..., Any], *arguments: Any, stations: list[str]) -> None:
         """The same without waiting for answers; from any thread."""
         if not self._is_closing and not self.is_lost:
             self._pool.submit(self._client.run, function, *arguments, workers=stations, on_error="ignore")
+
+    def tell(self, function: Callable[..., Any], *arguments: Any, attempt: str, station: str) -> None:
+        """Calls a function on the worker of an attempt, without waiting; the inbox hears when it could not be called.
+        From any thread."""
+
+        def call() -> None:
+            try:
+                self._client.run(function, *arguments, workers=[station])
+            except Exception:
+                self.inbox.put(("untold", attempt))
+
+        if not self._is_closing and not self.is_lost:
+            self._pool.submit(call)
 
     def spread(self, function: Callable[..., Any], data: bytes, *arguments: Any, stations: list[str]) -> None:
         """Calls a function with data on workers, to which the data goes from worker to worker; blocks. Raises
@@ -147,10 +178,11 @@ class Connection:
         self._is_closing = True
         try:
             self._pool.shutdown(wait=True)
-            self._client.close(timeout=2)
+            self._client.close(timeout=CLOSING)
         except Exception:  # of a scheduler that is gone
             pass
         finally:
+            self._thread.end()
             self._end_local()
 
     def _heard(self, event: tuple[float, Any]) -> None:
@@ -169,6 +201,14 @@ class Connection:
         if self._local is not None:
             self._local.close()
             self._local = None
+
+
+def _silence() -> None:
+    """What Dask has to say is said by errors and warnings of the run."""
+    libraries = ("distributed", "tornado", "asyncio")
+    for name in (*libraries, *logging.root.manager.loggerDict):
+        if name.partition(".")[0] in libraries:
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
 def gone(address: ClusterAddress, error: Exception | None = None) -> RunnerError:

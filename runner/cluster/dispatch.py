@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
 from pathlib import Path
 from queue import Empty
 from typing import TYPE_CHECKING, Any
 
 from runner.cluster import station_work
-from runner.cluster.archive import Archive
 from runner.cluster.connection import Connection, Station, gone
 from runner.cluster.feed import Feed
-from runner.cluster.frames import EVENT, FAILED, TELL, FrameBuffer, frame, packed, unpacked
-from runner.cluster.ledger import Again, Ledger, Place, part_with
+from runner.cluster.flight import Flight
+from runner.cluster.frames import EVENT, FAILED, TELL, frame, packed, unpacked
+from runner.cluster.ledger import Again, Ledger, part_with
 from runner.cluster.pieces import Heard, Job, Piece, Told
 from runner.cluster.preflight import Preflight
+from runner.cluster.recordings import write_recording
 from runner.cluster.shared_bounds import KeptBounds
 from runner.errors import RunnerError
 from runner.execution.passes import Passes, at_a_time
-from runner.results.events import AttemptEnd, Event, RunError, SuiteEnd, TestEnd, TestStart, Warned
+from runner.results.events import AttemptEnd, RunError, SuiteEnd, TestEnd, TestStart, Warned
 
 if TYPE_CHECKING:
+    from runner.application.application import TestModule
     from runner.cli.cluster_address import ClusterAddress
-    from runner.connectors.journal import Journal
-    from runner.execution.repetition import Repetition
-    from runner.execution.services import RunServices
-    from runner.execution.stopping import Stop
+    from runner.cluster.answers import KeptAnswers
+    from runner.execution.elsewhere import PlanRun
     from runner.planning.plan import RunPlan
 
 AHEAD = 1
@@ -44,23 +43,6 @@ DOING_NOTHING = 3
 """Times that a piece may end without a result for its tests."""
 
 
-class _Flight:
-    """A piece on a worker."""
-
-    def __init__(self, piece: Piece, station: Station) -> None:
-        self.piece, self.station = piece, station
-        self.future: Any = None
-        self.buffer = FrameBuffer()
-        self.number = 0
-        """Of the next message."""
-        self.begun = False
-        self.stopped_at: float | None = None
-        """Seconds that it was told to have left."""
-        self.under_way: dict[Place, str] = {}
-        self.ended_at: float | None = None
-        """When Dask said that it has ended."""
-
-
 class Dispatch:
     """One run."""
 
@@ -68,60 +50,61 @@ class Dispatch:
         self,
         connection: Connection,
         address: ClusterAddress,
-        archive: Archive,
+        digest: str,
         setup: bytes,
         stations: dict[str, Station],
         preflight: Preflight,
         recordings: Path | None,
     ) -> None:
-        """`stations` have passed the preflight; `recordings` is where what workers record is written."""
-        self._connection, self._address, self._archive, self._setup = connection, address, archive, setup
+        """`digest` is that of the application; `stations` have passed the preflight; `recordings` is where what workers
+        record is written."""
+        self._connection, self._address, self._digest, self._setup = connection, address, digest, setup
         self._stations, self._preflight, self._recordings = stations, preflight, recordings
         self._run = os.urandom(8).hex()
-        self._flights: dict[str, _Flight] = {}
+        self._flights: dict[str, Flight] = {}
         self._without_stations: float | None = None
         self._said: set[str] = set()
         self._idle_ends = 0
         self._bounds = KeptBounds(lambda attempt, number: self._tell(attempt, Told(let=number)))
 
-    def run(
-        self,
-        plan: RunPlan,
-        send: Callable[[Event], None],
-        repetition: Repetition,
-        stop: Stop,
-        services: RunServices,
-        journal: Callable[[], Journal | None],
-    ) -> int:
-        """See `Elsewhere.run`; `journal` gives what keeps the answers of tests that are under way."""
-        self._send, self._stop, self._services = send, stop, services
-        self._repetition, self._limit = repetition, plan.options.failure_limit
-        self._journal = journal
-        self._passes: Passes[Again] = Passes(plan.options.retry_errors, send, stop)
-        self._ledger = Ledger(send, repetition, self._passes, journal)
-        self._feed = Feed(plan, self._ledger.begin_source)
+    def run(self, run: PlanRun, answers: KeptAnswers) -> int:
+        """See `Elsewhere.run`; `answers` are those of models in tests that are under way."""
+        plan, rounds = run.plan, run.rounds
+        self._send, self._stop, self._services = run.send, run.stop, run.services
+        self._repetition, self._limit = run.repetition, plan.options.failure_limit
+        self._answers = answers
+        self._passes: Passes[Again] = Passes(plan.options.retry_errors, run.send, run.stop)
+        self._ledger = Ledger(run.send, run.repetition, self._passes, answers)
         self._connection.listen(f"yao-test-{self._run}")
         for warning in self._preflight.warnings:
             self._warn(warning)
+        if rounds is not None:
+            rounds.begin()
         try:
-            self._go_on()
-            while self._passes.goes_on():
-                for pause in self._passes.pauses():
-                    time.sleep(pause)
-                if self._passes.goes_on():
-                    for piece in self._ledger.begin_pass():
-                        self._feed.give_back(piece)
-                    self._go_on()
+            self._run_round(plan, plan.modules, rounds.made if rounds is not None else None)
+            while rounds is not None and not run.stop.reason and not self._has_failed_enough and rounds.goes_on():
+                self._run_round(plan, (), rounds.made)
         finally:
             self._give_up()
             self._ledger.give_up_held()
             for suite in plan.suites:
-                repetition.cut(suite.id)
+                run.repetition.cut(suite.id)
             if self._ledger.repeated:
                 self._warn(_repeated(self._ledger.repeated))
-        if not (plan.matched or self._ledger.has_tests or stop.reason):
-            raise RunnerError(f"No test and no case matches {plan.options.selecting}")
+        self._ledger.end_sources()
         return sum(module.id not in self._ledger.listed for module in plan.modules)
+
+    def _run_round(self, plan: RunPlan, modules: tuple[TestModule, ...], round: int | None) -> None:
+        """Runs some modules, and all cases or one run of each, and again what broke."""
+        self._feed = Feed(plan, modules, self._ledger.begin_source, round)
+        self._go_on()
+        while self._passes.goes_on():
+            for pause in self._passes.pauses():
+                time.sleep(pause)
+            if self._passes.goes_on():
+                for piece in self._ledger.begin_pass():
+                    self._feed.give_back(piece)
+                self._go_on()
 
     @property
     def _has_failed_enough(self) -> bool:
@@ -165,12 +148,12 @@ class Dispatch:
         if whole is None:
             return
         attempt = os.urandom(8).hex()
-        flight = self._flights[attempt] = _Flight(whole, station)
+        flight = self._flights[attempt] = Flight(whole, station)
         job = Job(
             run=self._run,
             attempt=attempt,
             worker=station.id,
-            digest=self._archive.digest,
+            digest=self._digest,
             setup=self._setup,
             piece=packed(whole),
             topic=f"yao-test-{self._run}",
@@ -205,7 +188,14 @@ class Dispatch:
                     return
                 message = inbox.get_nowait()
         except Empty:
-            return
+            self._say_kept()
+
+    def _say_kept(self) -> None:
+        """Tells runner processes which answers are kept."""
+        for attempt, flight in self._flights.items():
+            if flight.told < flight.kept:
+                flight.told = flight.kept
+                self._tell(attempt, Told(kept=flight.kept))
 
     def _take(self, message: tuple[Any, ...]) -> None:
         kind = message[0]
@@ -215,6 +205,9 @@ class Dispatch:
             self._take_gone(message[1])
         elif kind == "come":
             self._take_come()
+        elif kind == "untold":
+            if message[1] in self._flights and not self._connection.is_lost:
+                self._lose(message[1], "it could not be told how to go on")
         elif (flight := self._flights.get(message[1])) is not None:
             if self._connection.is_lost:
                 return
@@ -243,9 +236,9 @@ class Dispatch:
         elif message["end"]:
             self._lose(attempt, "the process that ran its tests died")
 
-    def _take_said(self, attempt: str, flight: _Flight, said: Any) -> None:
+    def _take_said(self, attempt: str, flight: Flight, said: Any) -> None:
         if isinstance(said, Heard):
-            self._take_heard(attempt, said)
+            self._take_heard(attempt, flight, said)
         elif isinstance(said, Warned):
             self._warn(said.message)
         elif isinstance(said, RunError):
@@ -263,13 +256,14 @@ class Dispatch:
                     return
             self._ledger.take(said, part_with(flight.piece, suite))
 
-    def _take_heard(self, attempt: str, heard: Heard) -> None:
-        if heard.usage is not None and self._services.budgets is not None:
-            self._services.budgets.spend(*heard.usage)
-        if heard.answer is not None and (journal := self._journal()) is not None:
-            journal.add(heard.answer)
+    def _take_heard(self, attempt: str, flight: Flight, heard: Heard) -> None:
+        if heard.usage is not None and self._services.usage is not None:
+            self._services.usage.spend(*heard.usage)
+        if heard.answer is not None:
+            flight.kept, line = heard.answer
+            self._answers.add(line)
         if heard.file is not None and self._recordings is not None:
-            _write_recording(self._recordings, *heard.file)
+            write_recording(self._recordings, *heard.file)
         if heard.call is not None:
             self._bounds.take(attempt, heard.call)
 
@@ -349,7 +343,7 @@ class Dispatch:
             return
         try:
             self._connection.cancel([flight.future for flight in flights.values()])
-            self._connection.tell(station_work.finish, self._run, stations=list(self._stations))
+            self._connection.let_know(station_work.finish, self._run, stations=list(self._stations))
         except RunnerError:
             return
 
@@ -357,27 +351,12 @@ class Dispatch:
         flight = self._flights.get(attempt)
         if flight is not None:
             message = frame(TELL, packed(told))
-            self._connection.tell(station_work.tell, attempt, message, stations=[flight.station.address])
+            self._connection.tell(station_work.tell, attempt, message, attempt=attempt, station=flight.station.address)
 
     def _warn(self, message: str) -> None:
         if message not in self._said:
             self._said.add(message)
             self._send(Warned(message=message))
-
-
-def _write_recording(folder: Path, name: str, content: bytes | None) -> None:
-    """Writes what a worker has recorded, or removes it. Raises OSError, and RunnerError for a place outside."""
-    parts = name.split("/")
-    if name.startswith("/") or ".." in parts:
-        raise RunnerError(f"A worker names a recording outside of {folder}: {name}")
-    path = folder.joinpath(*parts)
-    if content is None:
-        path.unlink(missing_ok=True)
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    beside.write_bytes(content)
-    beside.replace(path)
 
 
 def _repeated(number: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -30,15 +31,22 @@ Placed = tuple[int, int, "Case"]
 class Feed:
     """What is left of a plan. Cases are read as they are needed."""
 
-    def __init__(self, plan: RunPlan, reached: Callable[[CaseSource], None]) -> None:
-        """`reached` hears of each source of cases before its first piece."""
+    def __init__(
+        self,
+        plan: RunPlan,
+        modules: Iterable[TestModule],
+        reached: Callable[[CaseSource], None],
+        round: int | None = None,
+    ) -> None:
+        """`modules` are left, and all cases; in a `round`, the run of that number of each case. `reached` hears of each
+        source of cases before its first piece."""
         self._plan = plan
+        self._round = round
         self._reached = reached
         self._returned: deque[Piece] = deque()
-        self._modules = deque(map(self._part_of, plan.modules))
+        self._modules = deque(map(self._part_of, modules))
         self._left = sum(source.selected - len(source.ended) for source in plan.sources)
         self._units = self._all_units()
-        self._next_unit: tuple[CaseSource, list[Placed]] | None = None
 
     def give_back(self, piece: Piece) -> None:
         """Takes a piece that is to run before all others."""
@@ -55,11 +63,11 @@ class Feed:
         found: dict[str, tuple[CaseSource, list[Placed]]] = {}
         taken = 0
         while taken < number and (unit := next(self._units, None)) is not None:
-            source, cases = unit
-            found.setdefault(source.suite.id, (source, []))[1].extend(cases)
-            taken += len(cases)
+            for source, cases in unit:
+                found.setdefault(source.suite.id, (source, []))[1].extend(cases)
+                taken += len(cases)
         self._left -= taken
-        return Piece(cases=tuple(cases_part(*one) for one in found.values())) if found else None
+        return Piece(cases=tuple(cases_part(*one, self._round) for one in found.values())) if found else None
 
     def _part_of(self, module: TestModule) -> ModulePart:
         plan = self._plan
@@ -77,14 +85,20 @@ class Feed:
         )
         return ModulePart(module=module, picked=plan.picked.get(id), done=tuple(done))
 
-    def _all_units(self) -> Iterator[tuple[CaseSource, list[Placed]]]:
-        """Cases that run on the same worker: one, or all that depend on each other, or all of an input with hooks."""
-        for source in self._plan.sources:
-            self._reached(source)
-            for unit in self._units_of(source):
-                left = [placed for placed in unit if placed[2].id not in source.ended]
-                if left:
-                    yield source, left
+    def _all_units(self) -> Iterator[list[tuple[CaseSource, list[Placed]]]]:
+        """Cases that run on the same worker, in all variants: one, or all that depend on each other, or all of an input
+        with hooks."""
+        for _, group in groupby(self._plan.sources, key=lambda source: source.suite.without_variant):
+            sources = list(group)
+            for source in sources:
+                self._reached(source)
+            for unit in self._units_of(sources[0]):
+                left = [(source, [placed for placed in unit if self._is_left(source, placed)]) for source in sources]
+                yield [(source, cases) for source, cases in left if cases]
+
+    def _is_left(self, source: CaseSource, placed: Placed) -> bool:
+        id = placed[2].id
+        return id not in source.ended and self._round not in source.done.get(id, ())
 
     def _units_of(self, source: CaseSource) -> Iterator[list[Placed]]:
         options = self._plan.settings.of(source.assistant.id, self._plan.options)
@@ -110,19 +124,21 @@ class Feed:
         return ((place, *cases[place]) for place in places)
 
 
-def cases_part(source: CaseSource, cases: list[Placed]) -> CasesPart:
-    """Cases of a source as they travel."""
+def cases_part(source: CaseSource, cases: list[Placed], round: int | None) -> CasesPart:
+    """Cases of a source as they travel. In a `round` with the number of their run: no case has ended before the last
+    one, so that those which depend on others wait for none."""
     ids = {case.id for _, _, case in cases}
+    ended = {id: source.ended[id] for _, _, case in cases for id in case.depends_on if id in source.ended}
     return CasesPart(
         suite=source.suite,
         folder=source.folder,
         cases=tuple(cases),
-        waited=source.waited & ids,
+        waited=source.waited & (ids | ended.keys()) if round is None else frozenset(),
         broken=source.broken,
         variant=source.variant,
         done={id: runs for id, runs in source.done.items() if id in ids},
-        ended={id: source.ended[id] for _, _, case in cases for id in case.depends_on if id in source.ended},
-        runs={id: numbers for id, numbers in source.runs.items() if id in ids},
+        ended=ended,
+        runs=dict.fromkeys(ids, (round,)) if round is not None else {},
     )
 
 

@@ -14,7 +14,7 @@ from scripttest import Cause, Failure, Outcome, Status
 from scripttest.values import Value
 
 if TYPE_CHECKING:
-    from runner.connectors.journal import Journal
+    from runner.cluster.answers import KeptAnswers
     from runner.execution.passes import Passes
     from runner.execution.repetition import Repetition
     from runner.planning.case_source import CaseSource
@@ -40,13 +40,13 @@ class Ledger:
         send: Callable[[Event], None],
         repetition: Repetition,
         passes: Passes[Again],
-        journal: Callable[[], Journal | None],
+        answers: KeptAnswers,
     ) -> None:
-        """`journal` gives what keeps the answers of tests that are under way."""
+        """`answers` are those of models in tests that are under way."""
         self._send = send
         self._repetition = repetition
         self._passes = passes
-        self._journal = journal
+        self._answers = answers
         self._selected: dict[str, int] = {}
         """Suite → how many of its tests run, or have run before."""
         self._began: set[tuple[str, int, int]] = set()
@@ -54,6 +54,8 @@ class Ledger:
         """Test of which some runs have ended → how."""
         self._ended: dict[str, dict[int, Status]] = {}
         """Suite → position → how the test ended."""
+        self._over: set[str] = set()
+        """Suites of which all tests have ended."""
         self._done: dict[str, list[Done]] = {}
         """Module → its results."""
         self._held: dict[tuple[str, int, int], str] = {}
@@ -76,11 +78,19 @@ class Ledger:
     def begin_source(self, source: CaseSource) -> None:
         """Begins a suite of cases."""
         suite = source.suite.id
+        if suite in self._sources:  # in an earlier round
+            return
         self._sources[suite] = source
         self._ended.setdefault(suite, {})
         self._send(SuiteStart(suite=suite, selected=source.selected, total=source.total))
         self._selected[suite] = source.selected - len(source.ended)
         self._end_suite(suite)
+
+    def end_sources(self) -> None:
+        """Ends the suites of cases that have begun, also those of which cases are left."""
+        for suite in self._sources:
+            if suite not in self._over:
+                self._send(SuiteEnd(suite=suite))
 
     def take(self, event: Event, part: ModulePart | CasesPart | None) -> None:
         """Sends what is new. `part` is what the event is about of a piece."""
@@ -109,10 +119,9 @@ class Ledger:
         cases = [rest for part in piece.cases if (rest := self._rest_of_cases(part)) is not None]
         if not modules and not cases:
             return None
-        journal = self._journal()
         names = [(part.suite.id, case.id) for part in cases for _, _, case in part.cases]
-        answers = journal.lines([part.module.id for part in modules], names) if journal else ()
-        return piece.replace(modules=tuple(modules), cases=tuple(cases), answers=tuple(answers))
+        answers = self._answers.lines([part.module.id for part in modules], names)
+        return piece.replace(modules=tuple(modules), cases=tuple(cases), answers=answers)
 
     def lose(self, piece: Piece, under_way: Mapping[Place, str]) -> None:
         """Takes note that a worker was lost while tests were under way on it. One that has lost too many is broken."""
@@ -171,9 +180,8 @@ class Ledger:
             self._done[suite].append(Done(name=result.name, position=position, run=result.run, status=status))
         if result.run:
             self._runs.setdefault((suite, position), {})[result.run] = status
-        journal = self._journal()
-        if journal is not None and not result.cut_short:
-            journal.end(suite, result.name, result.run or 1, verdict_on(result) is Verdict.BROKEN)
+        if not result.cut_short:
+            self._answers.end(suite, result.name, result.run or 1, verdict_on(result) is Verdict.BROKEN)
         if ended is not None:
             self._ended.setdefault(suite, {})[position] = ended.outcome.status
             self._runs.pop((suite, position), None)
@@ -181,7 +189,13 @@ class Ledger:
 
     def _end_suite(self, suite: str) -> None:
         if len(self._ended[suite]) == self._selected.get(suite, -1):
+            self._over.add(suite)
             self._send(SuiteEnd(suite=suite))
+
+    def _has_its_runs(self, part: CasesPart, position: int, case: str) -> bool:
+        """Whether the runs of a case have ended that a part names, where it names some."""
+        numbers = part.runs.get(case)
+        return numbers is not None and self._runs.get((part.suite.id, position), {}).keys() >= set(numbers)
 
     def _is_over(self, suite: str, position: int, run: int) -> bool:
         return position in self._ended.get(suite, ()) or run in self._runs.get((suite, position), ())
@@ -206,7 +220,11 @@ class Ledger:
         suite = part.suite.id
         ended = self._ended.get(suite, {})
         held = {position for of, position, _ in self._held if of == suite}
-        cases = tuple(one for one in part.cases if one[0] not in ended and one[0] not in held)
+        cases = tuple(
+            (position, line, case)
+            for position, line, case in part.cases
+            if position not in ended and position not in held and not self._has_its_runs(part, position, case.id)
+        )
         if not cases:
             return None
         over = {case.id: ended[position] for position, _, case in part.cases if position in ended}

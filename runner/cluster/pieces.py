@@ -37,8 +37,6 @@ class Setup(Value):
     """What values of variables are hashed with in results."""
     counts_usage: bool
     """Whether the run has a budget."""
-    bounds: bool
-    """Whether no more requests are under way than tests run at a time, since answers are kept."""
     parallel: int
     """Tests at a time; 0: one module, one case."""
 
@@ -121,8 +119,8 @@ class Heard(Value):
 
     usage: tuple[Any, ...] | None = None
     """Connector, usage, and whether it is free: one model call."""
-    answer: str | None = None
-    """A line of the journal."""
+    answer: tuple[int, str] | None = None
+    """A line of the journal, with its number."""
     file: tuple[str, bytes | None] | None = None
     """A recording: its path below the folder, and its content; None: there is none any more."""
     call: tuple[Any, ...] | None = None
@@ -136,3 +134,5 @@ class Told(Value):
     """Why no test is to begin any more, and how many seconds those under way have."""
     let: int | None = None
     """The number of a call of the bounds that may go on."""
+    kept: int | None = None
+    """The number up to which the command has written the lines of the journal."""

@@ -16,15 +16,25 @@ from typing import Any
 import dask
 from distributed import Scheduler, Security, Worker
 
-_CONFIG = {
-    "distributed.scheduler.worker-ttl": "30s",
-    "distributed.scheduler.allowed-failures": 2,
+QUIET = {
+    "distributed.worker.profile.enabled": False,
     "distributed.worker.memory.target": False,
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": False,
     "distributed.worker.memory.terminate": False,
+    "distributed.worker.memory.monitor-interval": "2s",
+    "distributed.scheduler.work-stealing": False,
+    "distributed.scheduler.active-memory-manager.start": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "5s",
     "distributed.admin.system-monitor.gil.enabled": False,
-    "distributed.worker.profile.enabled": False,
+}
+"""What Dask looks at many times a second, and pieces of tests have no use for: pieces hold no data, and stay where they
+are put."""
+_CONFIG = {
+    **QUIET,
+    "distributed.scheduler.worker-ttl": "30s",
+    "distributed.scheduler.allowed-failures": 2,
     "distributed.comm.timeouts.connect": "10s",
 }
 

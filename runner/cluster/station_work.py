@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from distributed import get_worker
+from distributed import Status, get_worker
 
 from runner.cluster.archive import unpack
 from runner.cluster.frames import DONE, FAILED, PIECE, SETUP, FrameBuffer, frame
@@ -36,6 +36,7 @@ DYING = 3.0
 _READ = 1 << 18
 _RUNNER = "import gc; gc.disable(); from runner.cluster.piece_runner import main; main()"
 """While modules are loaded there is nothing to collect; a piece turns it on."""
+_ENDED = (Status.closing, Status.closed, Status.failed)
 _lock = threading.Lock()
 _idle: dict[str, list[_Process]] = {}
 """Run → its processes that have nothing to do."""
@@ -109,8 +110,8 @@ def work(job: Job) -> str:
                 if FAILED in kinds:
                     return "failed"
             task = worker.state.tasks.get(key)
-            if task is None or task.state != "executing":  # the command gave it up, or is gone
-                return "given up"
+            if task is None or task.state != "executing" or worker.status in _ENDED:
+                return "given up"  # by the command, or it is gone, or the scheduler
     finally:
         with _lock:
             _busy.pop(job.attempt, None)

@@ -60,6 +60,19 @@ class Lines(Protocol):
         """Waits until the disk has it. Raises OSError."""
 
 
+class Admission(Protocol):
+    """Has calls wait, so that not too many have no answer that is kept. For one event loop."""
+
+    async def begin(self) -> None:
+        """Waits until a call may begin, which is no time of its case."""
+
+    def give_up(self) -> None:
+        """Takes note that a call has ended without an answer."""
+
+    def end(self) -> None:
+        """Takes note that the answer to a call was written."""
+
+
 class _Call(Value):
     """One answer."""
 
@@ -105,6 +118,7 @@ class Journal:
         warn: Callable[[str], None],
         goes_on: bool,
         limit: int = MOST_BYTES,
+        admission: Admission | None = None,
     ) -> None:
         """Reads what an earlier run has left, if this one `goes_on` with it; else that is removed.
 
@@ -115,6 +129,7 @@ class Journal:
             redact: takes secrets out of a text; everything that is written went through it.
             warn: hears, once, why nothing is kept any more.
             limit: bytes that the file may have.
+            admission: lets calls begin; without it each one begins at once.
         """
         self._path = path
         self._open_file = open_file
@@ -122,6 +137,7 @@ class Journal:
         self._redact = redact
         self._warn = warn
         self._limit = limit
+        self._admission = admission
         self._size = 0
         self._file: Lines | None = None
         self._writes = True
@@ -143,17 +159,23 @@ class Journal:
             say(kept.chunks, request)
             count_in(kept.milliseconds / 1000)
             return Answer(completion=kept.completion, chunks=kept.chunks, asked=False, journaled=True)
+        if self._admission is not None:
+            await self._admission.begin()
         started = case_now()
         try:
             answer = await ask(connectors.get(connector), request)
-        except ConnectorError:
-            of_case.unanswered = True
+        except BaseException as error:
+            of_case.unanswered |= isinstance(error, ConnectorError)
+            if self._admission is not None:
+                self._admission.give_up()
             raise
         completion, chunks = cleaned(answer.completion, answer.chunks, self._redact)
         milliseconds = round((case_now() - started) * 1000, 1)
         call = _Call(exact=exact, loose=loose, milliseconds=milliseconds, completion=completion, chunks=chunks)
         of_case.calls.append(call)
         self._write(_record_of(self._key(origin), of_case.time, call))
+        if self._admission is not None:
+            self._admission.end()
         return answer
 
     def time(self, origin: Origin, now: Callable[[], datetime]) -> datetime:

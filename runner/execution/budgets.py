@@ -6,7 +6,7 @@ A budget that cannot be kept, because a call does not say what it took, ends the
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from runner.durations import in_words
 from runner.execution.stopping import BUDGET_GRACE
@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from runner.cli.options import RunOptions
     from runner.connectors.base import Usage
     from runner.execution.stopping import Stop
+
+
+class UsageCounter(Protocol):
+    """Hears of model calls; from any thread."""
+
+    def spend(self, connector: str, usage: Usage, free: bool) -> None:
+        """Counts one model call; of a `free` one nothing needs to be known."""
 
 
 class Budgets:
@@ -35,7 +42,7 @@ class Budgets:
             self._timer.start()
 
     def spend(self, connector: str, usage: Usage, free: bool) -> None:
-        """Counts one model call; of a `free` one nothing needs to be known."""
+        """See `UsageCounter`."""
         self._tokens += usage.input_tokens + usage.output_tokens
         self._cost += usage.cost or 0.0
         if self._cost_limit is not None:

@@ -13,7 +13,7 @@ from runner.execution.scripts import host_module
 from runner.execution.services import RunServices, TestServices
 from runner.execution.session import Session
 from runner.execution.stopping import Interrupted, Signals, Stop, Woken
-from scripttest import EVERY_RUN, ScriptHost
+from scripttest import EVERY_RUN, ScriptHost, start_processes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,7 +85,14 @@ def run(
                         processes.close()
                     raise
                 if elsewhere is not None:
-                    _open(elsewhere, plan, services)
+                    try:
+                        if selection is not None and not (plan.matched or plan.retained_tests):
+                            _check_selection(selection, plan, tests, environment, parts, stop)
+                        elsewhere.open(plan, services)
+                    except BaseException:
+                        if plan.resume is not None and plan.resume.resumed_report is not None:
+                            plan.resume.resumed_report.close()
+                        raise
 
                 def carry_out(host: ScriptHost | None) -> int:
                     if options.dry_run:
@@ -117,13 +124,16 @@ def run(
         raise Interrupted(stop.code or exit_codes.INTERRUPTED) from error
 
 
-def _open(elsewhere: Elsewhere, plan: RunPlan, services: RunServices) -> None:
-    try:
-        elsewhere.open(plan, services)
-    except BaseException:
-        if plan.resume is not None and plan.resume.resumed_report is not None:
-            plan.resume.resumed_report.close()
-        raise
+def _check_selection(
+    selection: Selection, plan: RunPlan, tests: TestServices, environment: Environment, parts: Path, stop: Stop
+) -> None:
+    """Lists tests here until `--run` matches one, for a run that has them run elsewhere. Raises ConfigurationError when
+    it matches none."""
+    application, options = plan.application, plan.options.replace(dry_run=True)
+    processes = start_processes(parts, application.root)
+    with open_host(options, application, processes, tests, environment.cpus) as host:
+        records = host.run([host_module(module, plan) for module in plan.modules], stop.left)
+        selection.check_listed(records, (id for source in plan.sources for id in source.ids()))
 
 
 def open_host(

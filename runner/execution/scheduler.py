@@ -127,7 +127,7 @@ class _Run:
 
     def _next(self) -> Iterator[list[_Item]]:
         """The cases, each in all its variants."""
-        for _, group in groupby(self._sources, key=lambda source: source.input):
+        for _, group in groupby(self._sources, key=lambda source: source.suite.without_variant):
             sources = list(group)
             suites = [SuiteRun(source, self._schedule) for source in sources]
             self._begun += suites
@@ -168,7 +168,7 @@ class _Run:
         self._queue = self._again()
 
     def _again(self) -> Iterator[list[_Item]]:
-        for _, group in groupby(self._begun, key=lambda suite: suite.source.input):
+        for _, group in groupby(self._begun, key=lambda suite: suite.source.suite.without_variant):
             suites = list(group)
             for position, (line, case) in self._arranged(suites[0].source):
                 items = [_Item(suite=suite, position=position, line=line, case=case) for suite in suites]
@@ -223,7 +223,7 @@ class _Run:
     def _begin(self, items: list[_Item]) -> _Item | None:
         """The first run of a case that may begin, when there are several; the others are ready. Those of its variants
         take turns. None where a round of an earlier run has made all of them."""
-        seed = f"{self._schedule.environment.seed} {items[0].suite.source.input} {items[0].case.id}"
+        seed = f"{self._schedule.environment.seed} {items[0].suite.source.suite.without_variant} {items[0].case.id}"
         due = in_turns([self._runs_of(item) for item in items], seed)
         self._make_ready(due[1:])
         return due[0] if due else None

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from runner.connectors.journal import Journal
     from runner.connectors.recording import Recording
     from runner.environment import Environment
-    from runner.execution.budgets import Budgets
+    from runner.execution.budgets import UsageCounter
     from runner.execution.databases import RunDatabases
     from runner.execution.other_kinds import OtherKinds
     from runner.fingerprints.fingerprints import Fingerprints
@@ -68,7 +68,7 @@ class RunServices:
         self.on_agents: Callable[[AgentService], None] | None = None
         """Hears of the agents when they are made."""
         self._settings = settings
-        self.budgets: Budgets | None = None
+        self.usage: UsageCounter | None = None
         self._options = options
         self._environment = environment
         self._application = application
@@ -131,11 +131,11 @@ class RunServices:
         if self._service is not None:
             self._service.forget(module, [test])
 
-    def count_usage(self, budgets: Budgets) -> None:
-        """Tells budgets of every model call from here on."""
-        self.budgets = budgets
+    def count_usage(self, usage: UsageCounter) -> None:
+        """Tells of every model call from here on."""
+        self.usage = usage
         if self._service is not None:
-            self._service.runtime.on_usage = budgets.spend
+            self._service.runtime.on_usage = usage.spend
 
     def keep_answers(self, report: Path, goes_on: bool, at_once: int) -> None:
         """Keeps what models answer from here on beside a `.jsonl` report, and has no more than `at_once` of them asked
@@ -148,6 +148,11 @@ class RunServices:
             service = self.agents()
             if self.journal is None:
                 self._open_journal(service.runtime)
+
+    @property
+    def keeps_answers(self) -> bool:
+        """Whether what models answer is kept beside the report."""
+        return self._report is not None
 
     def _open_journal(self, runtime: Runtime) -> None:
         assert self._report is not None
@@ -188,8 +193,8 @@ class RunServices:
                 self._settings.prices,
                 self._coverage.instrument if self._coverage is not None else None,
             )
-            if self.budgets is not None:
-                self._service.runtime.on_usage = self.budgets.spend
+            if self.usage is not None:
+                self._service.runtime.on_usage = self.usage.spend
             if self._report is not None:
                 self._open_journal(self._service.runtime)
             if self.on_agents is not None:

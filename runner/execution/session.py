@@ -23,6 +23,7 @@ from scripttest import ScriptHost, sandbox_of, system_walls
 
 if TYPE_CHECKING:
     from runner.environment import Environment
+    from runner.execution.budgets import Budgets
     from runner.execution.elsewhere import Elsewhere
     from runner.execution.observing import Observer
     from runner.execution.outcome import Outcome
@@ -75,6 +76,7 @@ class Session:
         self._outcome: Outcome | None = None
         """What `--json` prints of the run."""
         self._rounds: Rounds | None = None
+        self._budgets: Budgets | None = None
 
     def run(self) -> int:
         """From the first event to the exit code. Whatever breaks the tests, the run ends as every run does."""
@@ -99,12 +101,12 @@ class Session:
             self._send_retained(repetition)
             self._open_budgets()
             if self._elsewhere is not None:
-                unlisted = self._elsewhere.run(self._plan, stream.send, repetition, self._stop, services)
+                unlisted = self._run_elsewhere(self._elsewhere, stream, repetition)
             else:
                 unlisted = self._modules.run(stream.send, repetition) if self._modules is not None else 0
                 self._run_cases(stream, repetition)
-        if services.budgets is not None:
-            services.budgets.end()
+        if self._budgets is not None:
+            self._budgets.end()
         self._say_errors(stream)
         with guarded("closing the journal of model calls"):
             self._finish_journal(stream)
@@ -232,7 +234,22 @@ class Session:
             return
         from runner.execution.budgets import Budgets
 
-        self._services.count_usage(Budgets(options, self._stop))
+        self._budgets = Budgets(options, self._stop)
+        self._services.count_usage(self._budgets)
+
+    def _run_elsewhere(self, elsewhere: Elsewhere, stream: Multiplexer, repetition: Repetition) -> int:
+        """Runs all tests on other machines; how many were not even listed."""
+        from runner.execution.elsewhere import PlanRun
+
+        run = PlanRun(
+            plan=self._plan,
+            send=stream.send,
+            repetition=repetition,
+            stop=self._stop,
+            services=self._services,
+            rounds=self._open_rounds(repetition),
+        )
+        return elsewhere.run(run)
 
     def _run_cases(self, stream: Multiplexer, repetition: Repetition) -> None:
         """Runs the cases, unless the run is over already."""

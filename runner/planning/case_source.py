@@ -46,12 +46,6 @@ class CaseSource(Value):
     runs: Mapping[str, tuple[int, ...]] = {}
     """Case → the numbers of its runs; those that are not here run as often as flags and case say."""
 
-    @property
-    def input(self) -> str:
-        """The id of the input that it is of, whatever its variant."""
-        suite = self.suite
-        return suite.id.removesuffix(f" [{suite.variant}]") if suite.variant else suite.id
-
     def cleaned(self, clean: Callable[[str], str]) -> CaseSource:
         """The same cases, with ids that hold no secret: as results, recordings and snapshots name them."""
         return self.replace(

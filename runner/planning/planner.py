@@ -259,7 +259,7 @@ class _Planner:
         """The suites of what runs, in the order of the inputs."""
         by_id: dict[str, list[Suite]] = {module.id: [suite_of(module)] for module in self._modules}
         for source in self._sources:
-            by_id.setdefault(source.input, []).append(source.suite)
+            by_id.setdefault(source.suite.without_variant, []).append(source.suite)
         listed = [suite for item in self._inputs for suite in by_id.pop(item.id, ())]
         root = str(repository_of(self._application.root))
         return tuple(suite.replace(root=root) for suite in chain(listed, *by_id.values()))

@@ -91,6 +91,16 @@ class Selection:
             raise ConfigurationError(f"No subtest matches {self._flags}", subtests)
         raise self.nothing(chain((name for record in listed for name in record.known), cases))
 
+    def check_listed(self, records: Iterator[HostRecord], cases: Iterable[str]) -> None:
+        """Reads what a host lists until the filter matches something, or may match a subtest; `cases` as above. Raises
+        ConfigurationError when it matches nothing."""
+        names: list[str] = []
+        for record in records:
+            if not isinstance(record, Listed) or record.tests:
+                return
+            names += record.known
+        raise self.nothing(chain(names, cases))
+
     def nothing(self, names: Iterable[str]) -> ConfigurationError:
         """The error when it matches no test and no case; `names` are those that there are."""
         return ConfigurationError(

@@ -56,6 +56,11 @@ class Suite(Value):
     """The folder from which reports name files: the repository, else the application; empty when it is not known."""
 
     @property
+    def without_variant(self) -> str:
+        """The id of the input that it is of, whatever its variant."""
+        return self.id.removesuffix(f" [{self.variant}]") if self.variant else self.id
+
+    @property
     def has_cases(self) -> bool:
         """Whether its tests are cases, rather than script tests."""
         return self.kind is not SuiteKind.MODULE

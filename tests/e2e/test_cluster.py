@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,12 @@ from typing import Any
 import pytest
 from agent_files import agent, case_file
 from command import Application, MakeApplication, Record, eventually
-from dask_cluster import DaskCluster
-from faults import with_model
+from dask_cluster import DaskCluster, runners
+from faults import WORKER, are_gone, below, helper_processes, with_model
 from model_server import Behaviour, Exchange, ModelServer, echo, status
 
 from runner.store.store import Store
+from scripttest import system_walls
 
 pytest.importorskip("distributed")
 
@@ -95,9 +97,11 @@ def test_flags_mean_the_same(app: MakeApplication, cluster: DaskCluster, flags: 
 
 
 def test_a_name_that_fits_nothing_is_said(app: MakeApplication, cluster: DaskCluster) -> None:
-    run = scripts(app).run("-i", "scripts.demo.second", "--run", "TestNobody", "--cluster", cluster.address)
-    assert run.code == 3
-    assert "Error: No test and no case matches --run TestNobody" in run.stdout
+    here = scripts(app)
+    alone = here.run("-i", "scripts.demo.second", "--run", "TestNobody")
+    there = here.run("-i", "scripts.demo.second", "--run", "TestNobody", "--cluster", cluster.address)
+    assert there == alone
+    assert alone.code == 2
 
 
 def talks(app: MakeApplication) -> Application:
@@ -120,6 +124,28 @@ def test_cases_have_the_same_results_as_without_it(
     alone = here.report("-i", case_file(), *flags)
     there = here.report("-i", case_file(), *flags, "--cluster", cluster.address)
     assert timeless(there) == timeless(alone)
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [("--runs", "2", "--parallel", "2"), ("--until-decided",), ("--until-decided", "--runs", "2")],
+    ids=" ".join,
+)
+def test_variants_have_the_same_results_as_without_it(
+    app: MakeApplication, cluster: DaskCluster, flags: tuple[str, ...]
+) -> None:
+    said = {"type": "contains", "value": "Be brief." if len(flags) == 1 else "x"}
+    cases = [{"id": f"c{n}", "input": "x", "assert": said, "depends_on": ["c0"] if n == 1 else []} for n in range(7)]
+    skipped = {"id": "later", "input": "x", "skip": "later"}
+    prompts = "- { role: system, content: Be long. }"
+    here = app({**agent(cases=[*cases, skipped]), "/assistants/demo/new.yml": prompts})
+    flags = ("-i", case_file(), "--variant", "old=", "--variant", "new=prompts:new.yml", *flags)
+    alone = here.report(*flags)
+    there = here.report(*flags, "--cluster", cluster.address)
+    for report in (alone, there):  # the parts are in the order in which their first runs ended
+        report["summary"]["parts"].sort(key=lambda part: part["name"])
+    assert timeless(there) == timeless(alone)
+    assert alone["summary"]["total"] == 16
 
 
 def model_talks(app: MakeApplication, server: ModelServer, count: int, turns: int = 0, **options: Any) -> Application:
@@ -280,3 +306,42 @@ def test_the_application_travels_once_and_without_what_holds_keys(app: MakeAppli
     for folder in folders:
         assert {path.name for path in folder.iterdir()} == {"assistants", "data"}
         assert [path.name for path in (folder / "data").iterdir()] == ["kept.txt"]
+
+
+def test_ctrl_c_cancels_and_leaves_nothing(app: MakeApplication, cluster: DaskCluster) -> None:
+    with ModelServer(echo(30)) as server:
+        here = model_talks(app, server, 20)
+        with here.start("-i", case_file(), "--cluster", cluster.address, "-o", "r.jsonl") as command:
+            eventually(lambda: len(server.requests) == 2, "a call on each worker", 40)
+            started = runners(cluster)
+            command.send_signal(signal.SIGINT)
+            run = here.finish(command)
+        assert run.code == 130
+        assert "Stopped: interrupted; 20 not run" in run.stdout
+    assert started
+    eventually(lambda: are_gone(started), "nothing goes on running")
+
+
+def test_scripts_have_the_walls_that_they_have_on_one_machine(app: MakeApplication, cluster: DaskCluster) -> None:
+    outside = 'function TestOutside(t: testing.T) { t.log(Process("fs.system.ReadFile", "../../../../etc/hostname")); }'
+    here = app({"outside_test.ts": outside})
+    alone = here.report("-i", "scripts.demo", code=1)
+    there = here.report("-i", "scripts.demo", "--cluster", cluster.address, code=1)
+    assert timeless(there) == timeless(alone)
+    if any(wall.missing for wall in system_walls() if wall.name == "system calls"):
+        pytest.skip("this system has no filter of system calls")
+    here.write({"outside_test.ts": "function TestLoop() { while (true); }"})
+
+    def filtered() -> bool:
+        workers = below(*runners(cluster)) & {pid for pid, _ in helper_processes(WORKER)}
+        try:
+            said = [Path(f"/proc/{pid}/status").read_text() for pid in workers]
+        except OSError:  # of an earlier run, and has ended
+            return False
+        return bool(said) and all("\nSeccomp:\t2\n" in one for one in said)
+
+    with here.start("-i", "scripts.demo", "--cluster", cluster.address) as command:
+        try:
+            eventually(filtered, "the worker of a script has a filter of system calls", 40)
+        finally:
+            command.kill()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import socket
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,6 +36,8 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
         (("--cluster", "local", "--watch"), "--cluster and --watch exclude each other"),
         (("--cluster", "local", "--coverage"), "--cluster and --coverage exclude each other"),
         (("--cluster", "local", "--db", "x"), "--cluster and --db exclude each other"),
+        (("--cluster", "local", "--fuzz", "."), "--cluster and --fuzz exclude each other"),
+        (("--cluster", "local", "--bench", "."), "--cluster and --bench exclude each other"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
@@ -110,10 +113,10 @@ def test_tls_with_and_without_the_certificates(app: MakeApplication, tmp_path: P
     files = {"tls_ca_file": "ca.pem", "tls_cert": "ca.pem", "tls_key": "key.pem"}
     with DaskCluster(tmp_path / "tls", workers=1, **{k: str(tmp_path / v) for k, v in files.items()}) as cluster:
         here = app(CASES)
-        refused = here.spawn("-i", case_file(), "--cluster", cluster.address)
+        refused = here.run("-i", case_file(), "--cluster", cluster.address)
         assert (refused.code, refused.stdout) == (2, "")
         assert f"Error: Cannot connect to the cluster at {cluster.address}: TLS does not come about" in refused.stderr
-        plain = here.spawn("-i", case_file(), "--cluster", cluster.address.replace("tls", "tcp"))
+        plain = here.run("-i", case_file(), "--cluster", cluster.address.replace("tls", "tcp"))
         assert plain.code == 2
         assert "Does it speak TLS? Then its address begins with tls://" in plain.stderr
         prefix = "DASK_DISTRIBUTED__COMM__TLS__"
@@ -121,3 +124,4 @@ def test_tls_with_and_without_the_certificates(app: MakeApplication, tmp_path: P
         variables = {f"{prefix}{name}": str(tmp_path / file) for name, file in names.items()}
         run = here.spawn("-i", case_file(), "--cluster", cluster.address, env={**here.environment, **variables})
         assert run.code == 0, run
+    assert not [thread for thread in threading.enumerate() if "loop" in thread.name]

@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from command import eventually
+from faults import below, helper_processes
+
+RUNNER = "runner.cluster.piece_runner"
 
 
 class DaskCluster:
@@ -20,7 +23,7 @@ class DaskCluster:
 
     def __init__(self, folder: Path, workers: int = 2, env: Mapping[str, str] | None = None, **tls: str) -> None:
         self.folder = folder
-        self._env = {"PATH": os.defpath, "LANG": "C.UTF-8", "HOME": str(folder), **(env or {})}
+        self._env = {"PATH": os.defpath, "LANG": "C.UTF-8", "HOME": str(folder), **_quiet(), **(env or {})}
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -81,3 +84,16 @@ class DaskCluster:
         except OSError:
             return False
         return True
+
+
+def runners(cluster: DaskCluster) -> set[int]:
+    """The processes that run tests for the workers of a cluster."""
+    return below(*(worker.pid for worker in cluster.workers)) & {pid for pid, _ in helper_processes(RUNNER)}
+
+
+def _quiet() -> dict[str, str]:
+    """The settings with which Dask takes little, as variables."""
+    from runner.cluster.station import QUIET
+
+    names = {key: "DASK_" + key.upper().replace(".", "__").replace("-", "_") for key in QUIET}
+    return {names[key]: str(value) for key, value in QUIET.items()}

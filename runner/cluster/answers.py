@@ -1,0 +1,140 @@
+"""Answers of models on their way from a runner process to the command, which keeps them for when a test runs again.
+
+| runner process | command |
+| --- | --- |
+| sends an answer with its number | writes it into its journal, and says up to which number it has them |
+| begins no further call while so many are not kept as tests run at a time | |
+
+So a kill of either costs no more calls than that, however slow the way between them is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runner.cluster.pieces import Heard
+from runner.connectors.journal import Journal
+from runner.connectors.limits import Limits
+from runner.connectors.timing import Timing
+
+if TYPE_CHECKING:
+    from runner.execution.services import RunServices
+
+
+class SentAnswers:
+    """In a runner process: the lines of its journal, as its `Lines` and its `Admission`."""
+
+    def __init__(self, send: Callable[[Heard], None], at_once: int) -> None:
+        """`at_once` is how many calls may be under way or not kept."""
+        self._send = send
+        self._limits = Limits(at_once, None, Timing())
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._sent = self._kept = 0
+        """Up to which number."""
+        self._open: list[int] = []
+        """For each call that has an answer which is not kept: up to which number the command has to have them."""
+        self._changed = threading.Condition()
+
+    async def begin(self) -> None:
+        """See `Admission`."""
+        self._loop = asyncio.get_running_loop()
+        await self._limits.__aenter__()
+
+    def give_up(self) -> None:
+        """See `Admission`."""
+        self._limits.leave()
+
+    def end(self) -> None:
+        """See `Admission`."""
+        with self._changed:
+            if self._kept < self._sent:
+                self._open.append(self._sent)
+                return
+        self._limits.leave()
+
+    def write(self, line: str) -> None:
+        """Sends a line."""
+        with self._changed:
+            self._sent += 1
+            self._send(Heard(answer=(self._sent, line)))
+
+    def keep(self, number: int) -> None:
+        """Takes note that the command has all lines up to a number; from any thread."""
+        with self._changed:
+            self._kept = max(number, self._kept)
+            kept = [one for one in self._open if one <= self._kept]
+            del self._open[: len(kept)]
+            self._changed.notify_all()
+        for _ in kept:
+            assert self._loop is not None
+            self._loop.call_soon_threadsafe(self._limits.leave)
+
+    def wait(self) -> None:
+        """Waits until all are kept; blocks."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._kept == self._sent)
+
+    def replace(self, lines: Iterable[str]) -> None:
+        """The command has these."""
+
+    def close(self) -> None:
+        """Has nothing to close."""
+
+
+class KeptAnswers:
+    """In the command: the journal of the run, else one that is in the memory alone."""
+
+    def __init__(self, services: RunServices, root: Path) -> None:
+        """`root` is that of the application."""
+        self._services = services
+        self._root = root
+        self._own: Journal | None = None
+
+    def add(self, line: str) -> None:
+        """Takes an answer that a runner process has got, as a line of its journal."""
+        if self._journal is None:
+            self._open()
+        assert self._journal is not None
+        self._journal.add(line)
+
+    def lines(self, suites: Iterable[str], cases: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+        """See `Journal.lines`."""
+        return tuple(self._journal.lines(suites, cases)) if self._journal is not None else ()
+
+    def end(self, suite: str, case: str, run: int, broke: bool) -> None:
+        """See `Journal.end`."""
+        if self._journal is not None:
+            self._journal.end(suite, case, run, broke)
+
+    @property
+    def _journal(self) -> Journal | None:
+        return self._services.journal or self._own
+
+    def _open(self) -> None:
+        if self._services.keeps_answers:
+            self._services.agents()  # which opens the journal of the run
+        else:
+            nowhere = Path(os.devnull).parent / "yao-test-has-no-journal"
+            self._own = Journal(nowhere, lambda _: _Nowhere(), self._root, str, _unsaid, goes_on=False)
+
+
+class _Nowhere:
+    """A file that keeps nothing; implements `runner.connectors.journal.Lines`."""
+
+    def replace(self, lines: Iterable[str]) -> None:
+        """Keeps nothing."""
+
+    def write(self, line: str) -> None:
+        """Keeps nothing."""
+
+    def close(self) -> None:
+        """Has nothing to close."""
+
+
+def _unsaid(_: str) -> None:
+    """Nothing that is not written needs to be said."""

@@ -1,0 +1,29 @@
+"""A piece that is on a worker."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runner.cluster.connection import Station
+from runner.cluster.frames import FrameBuffer
+from runner.cluster.ledger import Place
+from runner.cluster.pieces import Piece
+
+
+class Flight:
+    """What the command knows of it."""
+
+    def __init__(self, piece: Piece, station: Station) -> None:
+        self.piece, self.station = piece, station
+        self.future: Any = None
+        self.buffer = FrameBuffer()
+        self.number = 0
+        """Of the next message."""
+        self.begun = False
+        self.stopped_at: float | None = None
+        """Seconds that it was told to have left."""
+        self.under_way: dict[Place, str] = {}
+        self.kept = self.told = 0
+        """Up to which number the answers of models are kept, and up to which it was told so."""
+        self.ended_at: float | None = None
+        """When Dask said that it has ended."""

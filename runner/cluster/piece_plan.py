@@ -1,0 +1,100 @@
+"""In a runner process: the plan of one piece, with the options of the run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from runner.cli.options import RunOptions
+from runner.planning.case_source import CaseSource
+from runner.planning.plan import RunPlan, suite_of
+from runner.planning.resume import ResumeState, Retained
+from runner.planning.saved_run import Saved
+from scripttest import Status
+
+if TYPE_CHECKING:
+    from runner.application.application import Application
+    from runner.cases.model import Case
+    from runner.cluster.pieces import CasesPart, ModulePart, Piece, Setup
+
+_OF_THE_RUN = (
+    "outputs reporter resume shard shuffle failed_first max_cost max_tokens max_duration max_errors retry_errors"
+    " fail_fast max_failures durations require_trust trust_from verbose json cluster variants until_decided"
+).split()
+"""Options that decide about the whole run, which is the affair of the command."""
+
+
+def options_of(options: RunOptions, recordings: Path) -> RunOptions:
+    """The options of a run for its pieces. What they record goes to a folder of this machine."""
+    plain = RunOptions(inputs=("everything",))
+    left_out = {name: getattr(plain, name) for name in _OF_THE_RUN}
+    record = str(recordings) if options.record else None
+    return options.replace(inputs=plain.inputs, quiet=True, no_color=True, record=record, **left_out)
+
+
+def plan_of(piece: Piece, setup: Setup, options: RunOptions, application: Application) -> RunPlan:
+    """The plan of a piece."""
+    modules = tuple(part.module for part in piece.modules)
+    sources = tuple(_source(part, piece, application) for part in piece.cases)
+    saved = Saved(path=application.root, start={}, results=[], is_whole=True, subject="")
+    records = {part.module.id: _records(part) for part in piece.modules if part.done}
+    retained = Retained(saved=saved, results=records, ended={}, gaps=(), warnings=())
+    return RunPlan(
+        options=options,
+        application=application,
+        context=setup.context,
+        settings=setup.settings,
+        contexts=setup.contexts,
+        suites=(*map(suite_of, modules), *(source.suite for source in sources)),
+        modules=modules,
+        sources=sources,
+        warnings=(),
+        notes=(),
+        picked={part.module.id: part.picked for part in piece.modules if part.picked is not None},
+        order=setup.order,
+        matched=True,
+        left_out=(),
+        resumable=setup.resumable,
+        resume=ResumeState(sources=list(sources), retained=retained),
+        store=None,
+        transcripts=None,
+        is_part=True,
+        writes_cases=False,
+    )
+
+
+def placed_in(part: CasesPart, piece: Piece) -> dict[int, tuple[int, Case]]:
+    """Position in the suite → line and case, of all that the piece has of the input in some variant: the variants of an
+    input have the same cases, and those that one of them has no use for have ended there."""
+    inputs = [other for other in piece.cases if other.suite.without_variant == part.suite.without_variant]
+    return {position: (line, case) for other in inputs for position, line, case in other.cases}
+
+
+def _records(part: ModulePart) -> list[dict[str, Any]]:
+    return [{"id": done.name, "position": done.position, "run": done.run, "status": done.status} for done in part.done]
+
+
+def _source(part: CasesPart, piece: Piece, application: Application) -> CaseSource:
+    from runner.agents.assistant import Assistants, stand_in
+
+    assistants = Assistants(application)
+    agent = part.suite.agent
+    assistant = stand_in(*assistants.find(agent)) if part.broken else assistants.get(agent)
+    own = {case.id for _, _, case in part.cases}
+    cases = list(placed_in(part, piece).values())
+    ended = {**{case.id: Status.PASSED for _, case in cases if case.id not in own}, **part.ended}
+    return CaseSource(
+        suite=part.suite,
+        assistant=assistant,
+        folder=part.folder,
+        selected=len(own) + len(ended),
+        total=len(own) + len(ended),
+        cases=lambda: cases,
+        ids=lambda: [case.id for _, case in cases],
+        waited=part.waited,
+        broken=part.broken,
+        done=part.done,
+        variant=part.variant,
+        ended=ended,
+        runs=part.runs,
+    )

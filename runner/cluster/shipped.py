@@ -1,0 +1,85 @@
+"""In a runner process: what a piece sends to the command, which has the positions of the whole plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from runner.cluster.piece_plan import placed_in
+from runner.cluster.pieces import Heard, Piece
+from runner.results.events import (
+    AttemptEnd,
+    Event,
+    RunEnd,
+    RunStart,
+    SuiteEnd,
+    SuiteStart,
+    TestEnd,
+    TestStart,
+    TurnStart,
+)
+
+if TYPE_CHECKING:
+    from runner.connectors.recording import Recording
+    from runner.execution.stopping import Stop
+    from runner.fingerprints.parts import PartDigests
+    from runner.results.fold import Execution
+    from runner.results.model import TestResult
+    from scripttest import Processes
+
+
+class ShippedEvents:
+    """Of one piece; implements `runner.execution.observing.Observer`."""
+
+    def __init__(self, piece: Piece, stop: Stop, recording: Recording | None, say: Callable[[Any], None]) -> None:
+        """`say` takes events, and what else the command is to hear."""
+        self.stop = stop
+        self.processes: Processes | None = None
+        self.traces = self.keeps = False
+        self.held_back: Callable[[str], str | None] | None = None
+        self._recording = recording if recording is not None and recording.mode != "replay" else None
+        self._say = say
+        self._modules = {part.module.id for part in piece.modules}
+        self._places = {part.suite.id: list(placed_in(part, piece)) for part in piece.cases}
+        """Suite → the positions of its cases, by their places in this piece."""
+
+    def begin(self, parts: PartDigests) -> None:
+        """See `Observer`."""
+
+    def writes(self, path: Path, content: bytes) -> None:
+        """See `Observer`."""
+
+    def on_event(self, event: Event, so_far: Execution) -> None:
+        """See `Observer`."""
+        if isinstance(event, RunStart | RunEnd):
+            return
+        if isinstance(event, SuiteStart | SuiteEnd) and event.suite not in self._modules:
+            return
+        if isinstance(event, TestEnd):
+            self._send_recordings(event.result)
+        self._say(self._in_place(event))
+
+    def close(self) -> None:
+        """See `Observer`."""
+
+    def _in_place(self, event: Event) -> Event:
+        if isinstance(event, AttemptEnd | TestEnd):
+            result = event.result
+            places = self._places.get(result.suite)
+            return event if places is None else event.replace(result=result.replace(position=places[result.position]))
+        if isinstance(event, TestStart | TurnStart):
+            places = self._places.get(event.suite)
+            return event if places is None else event.replace(position=places[event.position])
+        return event
+
+    def _send_recordings(self, result: TestResult) -> None:
+        """Sends the recordings of a test that has ended."""
+        if self._recording is None:
+            return
+        from runner.connectors.base import Origin
+
+        for run in [attempt.run for attempt in result.attempts] or [1]:
+            name = self._recording.file(Origin(suite=result.suite, case=result.name, run=run))
+            path = self._recording.folder / name
+            self._say(Heard(file=(name, path.read_bytes() if path.is_file() else None)))
