@@ -32,7 +32,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.errors import ConfigurationError
-from runner.paths import shown_path
 from runner.security.files import read_bytes, read_text
 
 if TYPE_CHECKING:
@@ -131,7 +130,8 @@ class PartDigests:
         codes = (text.encode("utf-8", "replace") for text in texts)
         part = part_of(compiled.source, self.root)
         self._known[part] = digest_of_bytes(*codes)
-        self.files[part] = frozenset(os.path.normpath(os.path.join(self.root, path)) for path in compiled.inputs)
+        root = str(self.root)
+        self.files[part] = frozenset(os.path.normpath(f"{root}/{path}") for path in compiled.inputs)
 
     # one method for each kind of part
 
@@ -267,7 +267,7 @@ def parts_of_database(database: OwnDatabase | None) -> list[str]:
 def part_of(source: Source, root: Path) -> str:
     """The name of a script as a part of results."""
     kind = "script" if source.script is None else "module"
-    return f"{kind} {shown_path(source.test, root)}"
+    return f"{kind} {str(source.test).removeprefix(f'{root}/')}"
 
 
 def _variables_in(value: Any) -> Iterable[str]:

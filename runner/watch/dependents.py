@@ -81,8 +81,13 @@ class Dependents:
     def learn(self, files: Mapping[str, frozenset[str]]) -> None:
         """Learns of which files scripts are made."""
         with self._lock:
-            for part, of in files.items():  # other suites may send the same from elsewhere
-                self._files[part] = of | self._files.get(part, of) if part.startswith(ATTACHMENTS) else of
+            for part, of in files.items():
+                if (known := self._files.get(part)) is of:
+                    continue
+                if known is not None and part.startswith(ATTACHMENTS):  # other suites send it from elsewhere
+                    self._files[part] = of | known
+                else:
+                    self._files[part] = of
 
     def affected(self, changed: Collection[str], now: Callable[[], PartDigests]) -> set[str]:
         """The suites that depend on changed files; `now` makes the digests of what there is."""

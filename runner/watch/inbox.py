@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import time
+from collections import deque
 from collections.abc import Iterable
-from queue import Empty, SimpleQueue
+from threading import Condition
 
 from scripttest.values import Value
 
 QUIET = 0.02
 """Seconds without a change, after which a run begins."""
+ONE_FILE = 0.004
+"""The same where one file was saved, as by an editor."""
 FILLING = 0.2
 """The same where a file is empty: who saves it has perhaps not written it yet."""
 LOOK = 1.0
@@ -44,29 +47,33 @@ class Inbox:
     """Messages in the order in which they came."""
 
     def __init__(self) -> None:
-        self._queue: SimpleQueue[Message] = SimpleQueue()
+        self._messages: deque[Message] = deque()
+        self._came = Condition()
 
     def put(self, messages: Iterable[Message]) -> None:
         """Puts them in. From any thread."""
-        for message in messages:
-            self._queue.put(message)
+        with self._came:
+            self._messages.extend(messages)
+            self._came.notify()
+
+    def waiting(self) -> list[Message]:
+        """What nobody has taken yet. From any thread."""
+        with self._came:
+            return list(self._messages)
 
     def next(self) -> Message:
         """Waits for the next one."""
-        while True:
-            try:
-                return self._queue.get(timeout=LOOK)
-            except Empty:
-                continue
+        while (message := self._take(LOOK)) is None:
+            continue
+        return message
 
     def gathered(self, changed: set[str]) -> tuple[set[str], list[Message]]:
         """Waits until it is quiet: all changes until then, with those that are given, and what else came."""
         others: list[Message] = []
         end = time.monotonic() + LONGEST
         while (left := end - time.monotonic()) > 0:
-            try:
-                message = self._queue.get(timeout=min(FILLING if any(map(_is_empty, changed)) else QUIET, left))
-            except Empty:
+            message = self._take(min(_quiet(changed), left))
+            if message is None:
                 break
             if isinstance(message, Saved):
                 changed.add(message.path)
@@ -74,9 +81,22 @@ class Inbox:
                 others.append(message)
         return changed, others
 
+    def _take(self, seconds: float) -> Message | None:
+        with self._came:
+            return self._messages.popleft() if self._came.wait_for(lambda: self._messages, seconds) else None
 
-def _is_empty(path: str) -> bool:
+
+def _quiet(changed: set[str]) -> float:
+    """Seconds without a further change, after which those so far are all."""
+    sizes = [_size(path) for path in changed]
+    if 0 in sizes:
+        return FILLING
+    return QUIET if None in sizes or len(sizes) != 1 else ONE_FILE
+
+
+def _size(path: str) -> int | None:
+    """Bytes of a file; None when there is none."""
     try:
-        return not os.path.getsize(path)
+        return os.path.getsize(path)
     except OSError:
-        return False
+        return None

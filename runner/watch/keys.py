@@ -24,7 +24,7 @@ class Keys:
         import tty
 
         self._before = termios.tcgetattr(self._descriptor)
-        tty.setcbreak(self._descriptor)
+        tty.setcbreak(self._descriptor, termios.TCSANOW)  # a key that was pressed before counts too
         threading.Thread(target=self._work, name="keys", daemon=True).start()
         return self
 

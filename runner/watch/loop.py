@@ -110,16 +110,28 @@ class Watch:
 
     def _hear(self, changed: set[str]) -> None:
         """Files changed; on the thread of the changes."""
-        current = self._current
         self._inbox.put(Saved(path=path) for path in changed)
-        if current is not None and current.open & self._affected(changed):
-            current.stop.request(STALE, 0)
+        self._give_up_stale(changed)
 
     def _hear_key(self, key: str) -> None:
         """A key was pressed; on the thread of the keys. One that starts something else, or ends all, ends the run."""
-        current = self._current
         self._inbox.put([Pressed(key=key)])
-        if current is not None and key in DECIDING:
+        self._give_up_for({key})
+
+    def _look_at_waiting(self) -> None:
+        """Ends a run for what came before it could be told."""
+        waiting = self._inbox.waiting()
+        self._give_up_for({message.key for message in waiting if isinstance(message, Pressed)})
+        self._give_up_stale({message.path for message in waiting if isinstance(message, Saved)})
+
+    def _give_up_stale(self, changed: set[str]) -> None:
+        current = self._current
+        if current is not None and changed and current.open & self._affected(changed):
+            current.stop.request(STALE, 0)
+
+    def _give_up_for(self, keys: set[str]) -> None:
+        current = self._current
+        if current is not None and not keys.isdisjoint(DECIDING):
             current.is_given_up = True
             current.stop.request(STALE, 0)
 
@@ -225,6 +237,8 @@ class Watch:
         except RunnerError as error:
             self._screen.explain(error)
         self._screen.wait(self._files, self._names)
+        if self._processes is not None:
+            self._processes.prepare()
 
     def _kept(self, options: RunOptions, chosen: Mapping[str, Input]) -> set[str]:
         """Suites whose results are kept: real models would be asked something else, or have not been recorded."""
@@ -263,7 +277,10 @@ class Watch:
         processes, rest = (self._processes, None) if has_modules else (None, self._processes)
         self._processes = None
         held_back = self._held_back if narrowed.record_missing == self._answers.path else None
-        current = self._current = ObservedRun(self._dependents, rest, self._changes.expect, held_back)
+        current = self._current = ObservedRun(
+            self._dependents, rest, self._changes.expect, held_back, self._look_at_waiting
+        )
+        self._look_at_waiting()
         try:
             run(
                 narrowed,

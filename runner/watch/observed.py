@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,8 +28,10 @@ class ObservedRun:
         processes: Processes | None,
         writes: Callable[[Path, bytes], None],
         held_back: Callable[[str], str | None] | None,
+        begun: Callable[[], None],
     ) -> None:
-        """`writes` and `held_back` are those of `Observer`."""
+        """`writes` and `held_back` are those of `Observer`; `begun` is called when `open` is known."""
+        self._begun = begun
         self.stop = Stop()
         self.processes = processes
         self.writes = writes
@@ -42,6 +44,8 @@ class ObservedRun:
         """Suite → its tests and how they ended."""
         self._dependents = dependents
         self._parts: PartDigests | None = None
+        self._learned = 0
+        """Of how many scripts the files are known."""
 
     def begin(self, parts: PartDigests) -> None:
         """See `Observer`."""
@@ -53,14 +57,20 @@ class ObservedRun:
         if isinstance(event, RunStart):
             self.open = frozenset(so_far.suites)
             self._dependents.begin(so_far.suites)
+            self._begun()
         elif isinstance(event, TestEnd):
-            self._dependents.learn(self._parts.files)
+            if len(self._parts.files) != self._learned:
+                self._learn(self._parts.files)
             self._dependents.take(event.result)
             self.kept.setdefault(event.result.suite, {})[event.result.name] = event.result.outcome.status
         elif isinstance(event, SuiteEnd):
-            self._dependents.learn(self._parts.files)
+            self._learn(self._parts.files)
             self._dependents.end(event.suite)
             self.open = self.open - {event.suite}  # others read it meanwhile
 
     def close(self) -> None:
         """See `Observer`."""
+
+    def _learn(self, files: Mapping[str, frozenset[str]]) -> None:
+        self._learned = len(files)
+        self._dependents.learn(files)

@@ -33,6 +33,8 @@ THREAD_STACK = 160 * 1024 * 1024
 DEPTH_LIMIT = 8
 """How deep `Process("scripts...")` calls may nest."""
 CHUNK = 1 << 16
+MOST_SPARE = 100
+"""Realms that a worker makes ahead, of some 200 KB each."""
 MOST_NOTED = 200
 """Failures of a test that are kept in case its realm cannot tell them."""
 
@@ -86,6 +88,10 @@ class Worker:
         """A realm for the function that is called next."""
         self._over: Realm | None = None
         """That of the last function, which takes time to free."""
+        self._spare: list[Realm] = []
+        """Realms that nothing has run in yet."""
+        self._entered = 0
+        """How many realms were wanted since it last made spare ones."""
         self._boot = self._nested_boot = self._context = ""
         self._scripts: list[str] = []
         self._lead = self._entry = self._base = ""
@@ -111,6 +117,8 @@ class Worker:
                 self._send("start")
                 self._send("returned", self._worked("call", self._invoke, *parts))
                 self._make_ready()
+            elif kind == "spare":
+                self._make_spare()
 
     def _meanwhile(self, kind: str, parts: list[str]) -> bool:
         """A frame that comes while the host is asked; whether time is up."""
@@ -242,7 +250,7 @@ class Worker:
     def _make_ready(self) -> None:
         """Makes the realm of the function that is called next, as far as all of them are alike, while nobody waits."""
         self.alarm.begin("")  # what is told of the last function stops nothing any more
-        realm = Realm(self._parts, self._host_bridge, self.alarm)
+        realm = self._new_realm()
         self.alarm.enter(realm)
         realm.dispatch("ready")
         self._leave()
@@ -295,12 +303,22 @@ class Worker:
             self._leave()
 
     def _enter(self, nested: bool = False, made: Realm | None = None) -> Realm:
-        realm = made or Realm(self._parts, self._host_bridge, self.alarm)
+        self._entered += 1
+        realm = made or (self._spare.pop() if self._spare else self._new_realm())
         self.alarm.enter(realm)
         realm.dispatch("boot", self._nested_boot if nested else self._boot, self._context)
         if nested and self._world:
             realm.dispatch("adopt", self._world)
         return realm
+
+    def _new_realm(self) -> Realm:
+        return Realm(self._parts, self._host_bridge, self.alarm)
+
+    def _make_spare(self) -> None:
+        """Makes realms ahead, as many as were wanted since the last time: the next run probably wants them too."""
+        while len(self._spare) < min(self._entered, MOST_SPARE):
+            self._spare.append(self._new_realm())
+        self._entered = 0
 
     def _leave(self) -> None:
         self.alarm.leave()

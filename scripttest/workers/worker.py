@@ -65,6 +65,11 @@ class Processes(Value):
     more: tuple[Worker, ...] = ()
     """Workers that run already beside the first."""
 
+    def prepare(self) -> None:
+        """Has idle workers make ahead what the next tests want, while nobody waits for them."""
+        for worker in (self.worker, *self.more):
+            worker.send_frame("spare")
+
     def close(self) -> None:
         """Ends them. For a run that comes to nothing before a host has taken them over."""
         self.compiler.child.end()

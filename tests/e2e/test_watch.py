@@ -128,10 +128,9 @@ def test_the_last_content_counts_however_it_came(watched: Terminal) -> None:
 
 
 def test_a_save_during_a_run_gives_up_what_it_makes_stale(here: Application) -> None:
-    slow = "export async function TestSlow(t) { await new Promise((done) => setTimeout(done, 20000)); }\n"
-    with on_open_terminal(here, "--watch", "-i", "scripts.demo.a") as terminal:
+    with on_open_terminal(here, "--watch", "-i", "scripts.demo.a", "--timeout", "1h") as terminal:
         terminal.wait(WAITING)
-        here.write({"a_test.ts": slow})
+        unending(here)
         terminal.wait("Changed: ")
         here.write({"a_test.ts": FILES["a_test.ts"]})
         shown = terminal.wait(WAITING)
@@ -139,6 +138,22 @@ def test_a_save_during_a_run_gives_up_what_it_makes_stale(here: Application) -> 
         assert "1 passed, 0 failed" in shown
         terminal.press("q")
         assert terminal.ends() == 0
+
+
+def test_tests_of_later_runs_have_fresh_realms_too(app: MakeApplication) -> None:
+    """Realms are made ahead between runs."""
+    spoil = """
+        t.assert.Equal(typeof seen, "undefined"); t.assert.Equal([].more, undefined); t.assert.Equal(count++, 0);
+        seen = 1; Array.prototype.more = 1;
+    """
+    tests = "".join(f"function TestT{n}(t) {{ {spoil} }}\n" for n in range(30))
+    here = app({"a_test.js": f"let count = 0;\n{tests}function TestLoop(t) {{ for (;;) {{}} }}\n"})
+    with on_open_terminal(here, "--watch", "--timeout", "500ms", "--parallel", "1") as terminal:
+        for _ in range(3):
+            shown = terminal.wait(WAITING)
+            assert "Summary: 30 passed, 1 failed" in shown, shown
+            assert "timeout after" in shown
+            terminal.press("\r")
 
 
 def test_keys(watched: Terminal) -> None:
@@ -170,17 +185,66 @@ def test_keys(watched: Terminal) -> None:
     assert watched.ends() == 0
 
 
-def test_keys_during_a_run(here: Application) -> None:
-    slow = "export async function TestSlow(t) { await new Promise((done) => setTimeout(done, 4000)); }\n"
-    here.write({"a_test.ts": slow})
-    with on_open_terminal(here, "--watch") as terminal:
-        terminal.wait("Script Test|scripts.demo.b")
-        terminal.press("p")
-        here.write({"a_test.ts": FILES["a_test.ts"]})
+FOR_EVER = """export function TestSlow(t) {
+  while (!Process("fs.data.Exists", "go")) Process("utils.time.Sleep", 20);
+}
+"""
+
+
+def unending(here: Application) -> None:
+    """Has a test wait for a file."""
+    here.write({"/data/.keep": "", "a_test.ts": FOR_EVER})
+
+
+def test_keys_that_decide_give_up_a_run_and_begin_another(here: Application) -> None:
+    unending(here)
+    with on_open_terminal(here, "--watch", "-i", "scripts.demo.a", "--timeout", "1h") as terminal:
+        for key in "afu\r":
+            terminal.wait("Running Tests")
+            terminal.press(key)
+        terminal.wait("Running Tests")
+        here.write({"/data/go": ""})
+        assert verdict(terminal) == ("", 1, 0)
+
+
+def test_other_keys_wait_for_the_end_of_a_run(here: Application) -> None:
+    unending(here)
+    with on_open_terminal(here, "--watch", "-i", "scripts.demo.a", "--timeout", "1h") as terminal:
+        terminal.wait("Running Tests")
+        terminal.press("hp")
+        here.write({"/data/go": ""})
+        assert verdict(terminal) == ("", 1, 0)
+        terminal.wait("q +quit\n")
         terminal.wait("Files that match: ")
-        terminal.press("\x1b")
-        here.write({"a_test.ts": slow})
+        terminal.press("a_test\r")
+        assert "files a_test" in terminal.wait(WAITING)
+
+
+WAITS = {
+    "a timer": "export async function TestSlow(t) { await new Promise((done) => setTimeout(done, 3e6)); }\n",
+    "a loop": "export function TestSlow(t) { for (;;) {} }\n",
+    "a loop while it is loaded": "for (;;) {}\nexport function TestSlow(t) {}\n",
+    "the host": 'export function TestSlow(t) { Process("utils.time.Sleep", 3000000); }\n',
+    "a script": 'export function TestSlow(t) { Process("scripts.lib.Slow"); }\n',
+    "an agent": 'export function TestSlow(t) { Process("agents.demo.Stream", "Hi"); }\n',
+}
+
+
+@pytest.mark.parametrize("name", WAITS)
+def test_q_gives_up_whatever_a_test_waits_for(here: Application, name: str) -> None:
+    here.write({"/scripts/lib.ts": "function Slow() { for (;;) {} }\n"})
+    here.write({"/assistants/demo/replies.yml": "- {reply: Hello, delay: 1h}\n"})
+    with on_open_terminal(here, "--watch", "-i", "scripts.demo.a", "--timeout", "1h") as terminal:
+        terminal.wait(WAITING)
+        here.write({"a_test.ts": WAITS[name]})
         terminal.wait("Changed: ")
+        terminal.press("q")
+        assert terminal.ends() == 0
+
+
+def test_q_counts_however_early_it_comes(here: Application) -> None:
+    here.write({"a_test.ts": WAITS["a loop"]})
+    with on_open_terminal(here, "--watch", "-i", "scripts.demo.a", "--timeout", "1h") as terminal:
         terminal.press("q")
         assert terminal.ends() == 0
 

@@ -9,17 +9,19 @@ import select
 import subprocess
 import sys
 import time
+from contextlib import closing
+from typing import Any
 from unicodedata import combining, east_asian_width
 
 import pytest
 from agent_files import agent, case_file
 from command import MakeApplication, make_application
+from terminal import Terminal
 
 PATIENCE = 30
 DRAWN = (
     "import runner.reporters.console.progress as progress; progress.SHARE = 2; from runner.cli.main import main; main()"
 )
-TURNS = [{"input": "one"}, {"input": "two"}, {"input": "three"}]
 SLOW = "- reply: { text: done, delay: 600ms }"
 
 
@@ -104,7 +106,7 @@ ODD = {
 
 @pytest.mark.parametrize("name", ODD.values(), ids=ODD)
 def test_the_line_is_never_wider_than_the_terminal(app: MakeApplication, name: str) -> None:
-    files = agent(replies=SLOW, cases=[{"id": name, "turns": TURNS[:2]}])
+    files = agent(replies=SLOW, cases=[{"id": name, "turns": [{"input": "one"}, {"input": "two"}]}])
 
     shown = seen(app, files, "-i", case_file(), "--no-color")
 
@@ -116,18 +118,28 @@ def test_the_line_is_never_wider_than_the_terminal(app: MakeApplication, name: s
         assert width > 90
 
 
+class Drawn(Terminal):
+    """The command at a terminal, which may draw whatever time that takes."""
+
+    def _start(self, *arguments: str, **options: Any) -> subprocess.Popen[bytes]:
+        drawn = [sys.executable, "-c", DRAWN, *arguments]
+        return subprocess.Popen(drawn, cwd=self.application.root, start_new_session=True, **options)
+
+
 def test_the_line_shows_the_turn_that_a_long_case_is_in(app: MakeApplication) -> None:
-    files = agent(replies=SLOW, cases=[{"id": "T[003]", "turns": TURNS}, {"id": "T004", "turns": TURNS}])
+    """Each turn lasts until it was seen."""
+    hook = """export function Create(ctx, messages) {
+      while (!Process("fs.data.Exists", messages[messages.length - 1].content)) Process("utils.time.Sleep", 20);
+    }"""
+    cases = [{"id": id, "turns": [{"input": f"{id} {turn}"} for turn in (1, 2, 3)]} for id in ("T[003]", "T004")]
+    here = app({**agent(cases=cases), "/data/.keep": "", "/assistants/demo/src/index.ts": hook})
 
-    shown = seen(app, files, "-i", case_file())
-
-    plain = re.sub(r"\x1b\[[\d;]*m", "", shown)
-    lines = list(dict.fromkeys(re.findall(r"\d of \d done[^T\r\n]*T[^\x1b\r\n]+", plain)))
-    # a turn may be over before the line is drawn again
-    first = [line for line in lines if "T[003]" in line]
-    assert first and set(first) <= {f"0 of 2 done  T[003] turn {turn}" for turn in (1, 2, 3)}
-    last = [line for line in lines if "T004" in line]
-    assert last and all(re.fullmatch(r"1 of 2 done,.* [1-9]\d* tokens  T004 turn [123]", line) for line in last), last
+    with closing(Drawn(here, "-i", case_file())) as terminal:
+        for begin, id in ((r"0 of 2 done  ", "T[003]"), (r"1 of 2 done,.* [1-9]\d* tokens  ", "T004")):
+            for turn in (1, 2, 3):
+                terminal.wait(rf"{begin}{re.escape(id)} turn {turn}")
+                here.write({f"/data/{id} {turn}": ""})
+        assert terminal.ends() == 0
 
 
 def test_the_line_tells_the_pace_and_what_is_left(app: MakeApplication) -> None:
