@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +96,7 @@ class Snapshots:
         with self._lock:
             for module, new in sorted(self._unsaved.items()):
                 test = self._files[module]
-                change(path_of(test), test.name, lambda snapshots, new=new: snapshots.update(new))  # type: ignore[misc]
+                change(path_of(test), test.name, partial(_add, new))
                 _old_path(test).unlink(missing_ok=True)
                 del self._unsaved[module]
 
@@ -132,3 +133,7 @@ class Snapshots:
 def _old_path(test: Path) -> Path:
     """Where an earlier version kept the snapshots of a file."""
     return test.parent / FOLDER / f"{test.stem.removesuffix('_test')}{OLD_SUFFIX}"
+
+
+def _add(new: Mapping[str, str], snapshots: dict[str, str]) -> None:
+    snapshots.update(new)

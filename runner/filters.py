@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 
 from runner.errors import ConfigurationError
+from scripttest.values import Value
 
 _PLAIN = re.compile(r"[\w^$.*|-]*")
 """Patterns that mean the same to every engine and cannot run away; the RE2-style one takes longer to load than a
@@ -14,6 +15,13 @@ test."""
 
 Levels = tuple[str, ...]
 """The patterns of an alternative."""
+
+
+class Match(Value):
+    """A test or subtest that is to run."""
+
+    partly: bool
+    """Only for the sake of subtests below it."""
 
 
 class Filter:
@@ -24,13 +32,13 @@ class Filter:
         self.text = text
         self._alternatives = [[matcher(level) for level in levels] for levels in alternatives_of(text)]
 
-    def match(self, name: str) -> tuple[bool, bool]:
-        """Whether `TestX` or `TestX/subtest` is to run, and whether only for the sake of subtests below it."""
+    def match(self, name: str) -> Match | None:
+        """How `TestX` or `TestX/subtest` is selected; None when it is not."""
         parts = name.split("/")
         for levels in self._alternatives:
             if all(matches(part) for matches, part in zip(levels, parts, strict=False)):
-                return True, len(parts) < len(levels)
-        return False, False
+                return Match(partly=len(parts) < len(levels))
+        return None
 
 
 def alternatives_of(text: str) -> list[Levels]:

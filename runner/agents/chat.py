@@ -134,13 +134,23 @@ CHAT = "chat"
 """What the chat of a script test is called among what its world holds open."""
 
 
+class JudgeUse(Value):
+    """A judge that was asked."""
+
+    judge: str
+    """Id of the agent."""
+    connector: str
+    """What it used."""
+
+
 class Chat:
     """What is said in one world, by one user. Other chats never see what it keeps."""
 
-    def __init__(self, context: Mapping[str, Any], world: World) -> None:
-        """`world` is that of the test or case; several conversations may be held in one."""
+    def __init__(self, context: Mapping[str, Any], world: World, *, of_suite: bool = False) -> None:
+        """`world` is that of the test or case; several conversations may be held in one. `of_suite`: it belongs to no
+        case, but to all of a suite."""
         self.world = world
-        self.origin = Origin(suite=world.suite, case=world.test, run=world.run)
+        self.origin = Origin(suite=world.suite, case=world.test, run=world.run, of_suite=of_suite)
         self.context = dict(context)
         """The fields of `ContextData` in `bindings/src/kernel.ts`."""
         self.history: Messages = []
@@ -165,8 +175,8 @@ class Chat:
         """Where the hook or tool was in which time ran out, innermost first."""
         self.parts: dict[str, str] = {}
         """What was used in it: names and digests, as in `runner.fingerprints.parts`."""
-        self.judged_by: list[tuple[str, str]] = []
-        """The judges that were asked, and the connector of each; none of those that are scripted."""
+        self.judged_by: list[JudgeUse] = []
+        """The judges that were asked; none of those that are scripted."""
         self.variant: AgentVariant | None = None
         """What the tested agent has of its own here; None: nothing."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bindings import ProcessError
 from runner.agents.answer import AgentError
-from runner.agents.chat import Chat
+from runner.agents.chat import Chat, JudgeUse
 from runner.agents.helper_answers import verdict_of
 from runner.agents.references import ScriptReferenceError, call_function
 from runner.agents.runtime import Scope
@@ -55,7 +55,7 @@ class CaseJudges:
         try:
             answer = await self._helpers.ask(agent, "validator", payload, options, self._chat)
             if not self._runtime.connectors_of(self._chat).is_scripted(answer.connector):
-                self._chat.judged_by.append((agent, answer.connector))
+                self._chat.judged_by.append(JudgeUse(judge=agent, connector=answer.connector))
             return {**verdict_of(agent, answer.output), "connector": answer.connector}
         except (AgentError, RunnerError) as error:
             message = error.placed if isinstance(error, AgentError) else error.message

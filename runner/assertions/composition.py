@@ -104,6 +104,7 @@ def _levels(value: Any) -> int:
 def _part(item: Any) -> Assertion:
     """An assertion as written in a list. Raises ValueError, which says what is wrong."""
     from runner.assertions.model import Assertion
+    from runner.shapes.declared import ValidationError
     from runner.shapes.fields import as_checked, known_fields
 
     if isinstance(item, str):
@@ -116,8 +117,8 @@ def _part(item: Any) -> Assertion:
         _known("field", field, known_fields(Assertion))
     try:
         return Assertion.model_validate(fields)
-    except ValueError as error:
-        first = error.errors()[0]  # type: ignore[attr-defined]
+    except ValidationError as error:
+        first = error.errors()[0]
         raise ValueError(f'"{".".join(map(str, first["loc"]))}": {first["msg"]}') from error
 
 

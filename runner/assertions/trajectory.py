@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from runner.assertions.base import Kind, NotEvaluated
+from runner.assertions.base import AgentUse, Kind, NotEvaluated
 from runner.assertions.paths import path_problem, value_at
 from runner.assertions.sequence import SAME
 from runner.assertions.tools import calls_text, describe, fits, tool_problem
@@ -24,7 +24,7 @@ from runner.assertions.values import equal, is_part, pattern_problem
 from runner.assertions.verdicts import decide, shorten, show
 
 if TYPE_CHECKING:
-    from runner.assertions.base import AgentUse, Evidence, Judges, ToolUse, Verdict
+    from runner.assertions.base import Evidence, Judges, ToolUse, Verdict
     from runner.assertions.model import Assertion
 
 AGENT = "agent"
@@ -158,8 +158,7 @@ def _pairs(wanted: Sequence[Any], taken: Sequence[Any], match: Callable[[Any, An
 
 
 def _step_text(step: ToolUse | AgentUse) -> str:
-    agent = getattr(step, "agent", None)
-    return f"agent {agent}" if agent is not None else calls_text([step])  # type: ignore[list-item]
+    return f"agent {step.agent}" if isinstance(step, AgentUse) else calls_text([step])
 
 
 def _wanted_text(step: Any) -> str:

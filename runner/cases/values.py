@@ -13,14 +13,20 @@ from runner.cases.model import Case
 from runner.cases.problems import SHOWN, Finding, Problem, Problems
 from runner.cases.validation import Validator
 from runner.errors import ConfigurationError
+from scripttest.values import Value
 
 _NOWHERE = Entry(line=0, column=0, text="", places={(): (0, 0)})
 
 
-def cases_from_values(
-    values: list[Any], origin: str, folder: Path, lenient: bool = False
-) -> tuple[list[Case], list[str]]:
-    """The cases that JSON values are, and warnings about them.
+class MadeCases(Value):
+    """Cases that came from no file."""
+
+    cases: tuple[Case, ...]
+    warnings: tuple[str, ...]
+
+
+def cases_from_values(values: list[Any], origin: str, folder: Path, lenient: bool = False) -> MadeCases:
+    """The cases that JSON values are.
 
     Args:
         values: JSON values, one a case.
@@ -53,7 +59,7 @@ def cases_from_values(
     if not cases:
         raise ConfigurationError(f"Cannot read cases from {origin}: there is none")
     warnings = [*dropped, *(f"left out, {line}" for line in wrong)]
-    return list(cases.values()), [f"{origin}: {line}" for line in warnings]
+    return MadeCases(cases=tuple(cases.values()), warnings=tuple(f"{origin}: {line}" for line in warnings))
 
 
 def _checked(

@@ -26,6 +26,8 @@ class Origin(Value):
     """Id of the case or name of the test; `@hooks` and `@generate` for what belongs to a whole suite."""
     run: int = 1
     """Which run of the case, from 1."""
+    of_suite: bool = False
+    """Whether it belongs to a whole suite, and to no case: hooks around all cases, generators."""
 
 
 class ToolCall(Value):

@@ -186,7 +186,7 @@ class Recording:
         that were not used. With `whole` those of cases that are no longer there are among them. Raises OSError."""
         for suite, case in [key for key in self._tapes if key[0]]:
             tapes = self._tapes.pop((suite, case))
-            if case.startswith("@") or self.mode == "missing":
+            if self.mode == "missing" or any(tape.of_suite for tape in tapes.values()):
                 self._end(suite, case, tapes)
         if self.mode == "record" or self.held_back is not None:
             return None
@@ -251,12 +251,12 @@ class Recording:
     def _open(self, origin: Origin) -> Tape:
         self._note(origin.suite, file_of(self._redact(origin.case), origin.run))
         if self._mode(origin.suite) == "record":
-            return Tape(None, bool(origin.suite))
+            return Tape(None, bool(origin.suite), origin.of_suite)
         try:
             path = self._place.folder / self._file(origin.suite, origin.case, origin.run)
-            return Tape(read_recording(path, self._redact(origin.case)), bool(origin.suite))
+            return Tape(read_recording(path, self._redact(origin.case)), bool(origin.suite), origin.of_suite)
         except RecordingError as error:
-            tape = Tape(None, bool(origin.suite))
+            tape = Tape(None, bool(origin.suite), origin.of_suite)
             tape.problem = error
             return tape
 

@@ -12,8 +12,9 @@ from runner.connectors.recordings import CaseRecording, RecordedCall, RecordingE
 class Tape:
     """Of one run of a case."""
 
-    def __init__(self, recording: CaseRecording | None, counts_messages: bool) -> None:
-        """Without `counts_messages` whatever is said is the same request."""
+    def __init__(self, recording: CaseRecording | None, counts_messages: bool, of_suite: bool = False) -> None:
+        """Without `counts_messages` whatever is said is the same request; `of_suite` as of an `Origin`."""
+        self.of_suite = of_suite
         self.calls: list[RecordedCall | None] = list(recording.calls) if recording else []
         """None: asked, and not answered."""
         self.time = recording.time if recording else None

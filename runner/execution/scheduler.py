@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from runner.agents.chat import JudgeUse
 from runner.execution.case_schedule import CaseSchedule
 from runner.execution.hooks import HookError
 from runner.execution.passes import Passes, at_a_time
@@ -118,7 +119,7 @@ class _Run:
         self._aside: list[_Item] = []
         self.passes: Passes[_Item] = Passes(schedule.retries, send, schedule.stop)
         self._running = 0
-        self._shared: set[tuple[str, str]] = set()
+        self._shared: set[JudgeUse] = set()
         """Judges that use the connector of the agent, of whom it was said."""
         self._in_waves = 0
         """Cases that may need more runs when those that are under way have ended."""
@@ -176,7 +177,7 @@ class _Run:
 
     def begin_pass(self) -> None:
         """Makes ready what broke in the pass before."""
-        runtime = self._schedule.environment.runtime
+        runtime = self._schedule.cases.environment.runtime
         runtime.begin_pass()
         self.over = False
         for _, item in self.passes.begin():
@@ -223,7 +224,9 @@ class _Run:
     def _begin(self, items: list[_Item]) -> _Item | None:
         """The first run of a case that may begin, when there are several; the others are ready. Those of its variants
         take turns. None where a round of an earlier run has made all of them."""
-        seed = f"{self._schedule.environment.seed} {items[0].suite.source.suite.without_variant} {items[0].case.id}"
+        seed = (
+            f"{self._schedule.cases.environment.seed} {items[0].suite.source.suite.without_variant} {items[0].case.id}"
+        )
         due = in_turns([self._runs_of(item) for item in items], seed)
         self._make_ready(due[1:])
         return due[0] if due else None
@@ -311,10 +314,10 @@ class _Run:
 
     def _warn_of_judges(self, run: CaseRun) -> None:
         """Says once of each judge that it uses the connector of the agent that it judges."""
-        for judge, connector in run.shared_judges:
-            if (judge, connector) not in self._shared:
-                self._shared.add((judge, connector))
-                said = f"{judge} judges with {connector}, which the agent uses too"
+        for use in run.shared_judges:
+            if use not in self._shared:
+                self._shared.add(use)
+                said = f"{use.judge} judges with {use.connector}, which the agent uses too"
                 hint = "a model is lenient with answers of its own, and --judge-connector names another"
                 self._send(Warned(message=f"{said}: {hint}"))
 

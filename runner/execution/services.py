@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from runner.connectors.recording import Recording
     from runner.environment import Environment
     from runner.execution.budgets import UsageCounter
+    from runner.execution.case_schedule import AgentCases
     from runner.execution.databases import RunDatabases
     from runner.execution.other_kinds import OtherKinds
     from runner.fingerprints.fingerprints import Fingerprints
@@ -344,15 +345,14 @@ class TestServices:
         again = self._again.get(module)
         return test in self._retained.get(module, ()) or (again is not None and test not in again)
 
-    def case_environments(self, traces: bool) -> Mapping[str, CaseEnvironment]:
-        """Agent → what its cases run in, for those that have settings of their own. `traces` as below."""
-        plan = self._plan
-        return {
-            agent: self.case_environment(options, plan.context_of(agent), traces)
-            for agent, options in plan.settings.agents.items()
-        }
+    def cases(self, options: RunOptions, context: Mapping[str, Any], traces: bool) -> AgentCases:
+        """What the cases of an agent run in; see below."""
+        from runner.execution.case_schedule import AgentCases
 
-    def case_environment(self, options: RunOptions, context: Mapping[str, Any], traces: bool) -> CaseEnvironment:
+        environment = self._case_environment(options, context, traces)
+        return AgentCases(environment=environment, before=options.before, after=options.after)
+
+    def _case_environment(self, options: RunOptions, context: Mapping[str, Any], traces: bool) -> CaseEnvironment:
         """What cases run in, by their options and the fields of their context; `traces`: their results say what they
         are made of."""
         from runner.modes.case_environment import CaseEnvironment

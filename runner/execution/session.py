@@ -264,17 +264,15 @@ class Session:
         from runner.execution.scheduler import run_cases
 
         schedule = CaseSchedule(
-            environment=self._tests.case_environment(options, plan.context, self._traces),
+            cases=self._tests.cases(options, plan.context, self._traces),
             own={
-                agent: (plan.settings.of(agent, options), environment)
-                for agent, environment in self._tests.case_environments(self._traces).items()
+                agent: self._tests.cases(own, plan.context_of(agent), self._traces)
+                for agent, own in plan.settings.agents.items()
             },
             parallel=options.parallel or 1,
             max_failures=limit,
             failure_flag=options.failure_flag,
             arrange=plan.order.tests if plan.order is not None else None,
-            before=options.before,
-            after=options.after,
             repeat=options.repeat,
             rounds=self._open_rounds(repetition),
             retries=options.retry_errors,

@@ -31,10 +31,10 @@ class SuiteRun:
         self.dependencies = DependencyState(source.waited)
         for id, status in source.ended.items():
             self.dependencies.end(id, status)
-        self.environment = schedule.of(source.assistant.id)
-        self._before, self._after = schedule.hooks(source.assistant.id)
+        cases = schedule.of(source.assistant.id)
+        self.environment, self._before, self._after = cases.environment, cases.before, cases.after
         context = {**self.environment.context, "assistant_id": source.assistant.id, "chat_id": "agent-test"}
-        self._chat = Chat(context, World(suite=source.suite.id, test="@hooks"))
+        self._chat = Chat(context, World(suite=source.suite.id, test="@hooks"), of_suite=True)
         """Of the hooks around all cases."""
         self.ended: set[str] = set()
         """Cases that have ended in this run."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from runner.agents.chat import JudgeUse
 from runner.execution.attempts import ended, run_attempt
 from runner.modes.base import CaseAttempt
 from runner.results.model import TestResult
@@ -38,7 +39,7 @@ class CaseRun:
         return of_trials(self._ended)
 
     @property
-    def shared_judges(self) -> list[tuple[str, str]]:
+    def shared_judges(self) -> list[JudgeUse]:
         """See `CaseAttempt`."""
         return self._attempt.shared_judges
 

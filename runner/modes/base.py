@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bindings import DATABASE, World, given_mocks, opened_workspace
-from runner.agents.chat import Chat, taken
+from runner.agents.chat import Chat, JudgeUse, taken
 from runner.agents.judges import CaseJudges
 from runner.assertions.base import AgentUse, AssertionResult, Evidence, Said
 from runner.cases.attachments import described, parts_of_case
@@ -265,10 +265,10 @@ class CaseAttempt:
         self.failures += [failure_of(result).replace(phase=phase) for result in results if not result.passed]
 
     @property
-    def shared_judges(self) -> list[tuple[str, str]]:
-        """The judges that have used the connector of the agent, with that connector."""
+    def shared_judges(self) -> list[JudgeUse]:
+        """The judges that have used the connector of the agent."""
         own = {call.connector for call in self.chat.model_calls if call.agent == self.assistant.id}
-        return list(dict.fromkeys(pair for pair in self.chat.judged_by if pair[1] in own))
+        return list(dict.fromkeys(use for use in self.chat.judged_by if use.connector in own))
 
     @property
     def not_judged(self) -> int:

@@ -8,16 +8,16 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from runner.cli.options import absolute
+from runner.planning.case_source import CaseSource, Sources
 from runner.planning.inputs import CaseInput, GeneratorInput
 
 if TYPE_CHECKING:
     from runner.agents.service import AgentService
     from runner.application.application import Application
-    from runner.cases.model import Case
+    from runner.cases.values import MadeCases
     from runner.cli.options import RunOptions
     from runner.cli.settings import Settings
     from runner.environment import Environment
-    from runner.planning.case_source import CaseSource
     from runner.planning.picks import Picks
 
 
@@ -40,18 +40,16 @@ class CasePlanning:
         self._context = context
         self._agents = agents
 
-    def sources(
-        self, inputs: list[CaseInput | GeneratorInput], picks: Picks | None
-    ) -> tuple[list[CaseSource], list[str]]:
-        """The cases of inputs, and warnings about them."""
+    def sources(self, inputs: list[CaseInput | GeneratorInput], picks: Picks | None) -> Sources:
+        """The cases of inputs."""
         if not inputs:
-            return [], []
+            return Sources(sources=[], warnings=[])
         from runner.application.dotenv import all_variables
         from runner.planning.sources import open_sources
 
         environment = self._environment
         all_variables(self._application.root, environment)
-        sources, warnings = open_sources(
+        found = open_sources(
             inputs,
             self._options,
             self._application,
@@ -61,7 +59,7 @@ class CasePlanning:
             picks,
             self._settings,
         )
-        return [source.cleaned(environment.secrets.text) for source in sources], warnings
+        return found.replace(sources=[source.cleaned(environment.secrets.text) for source in found.sources])
 
     def check_references(self, sources: list[CaseSource], generators: list[GeneratorInput]) -> None:
         """Raises ConfigurationError when the cases that will run, or flags, name what is not there, or the connector of
@@ -113,7 +111,7 @@ class CasePlanning:
         find = connectors.get if has_keys else connectors.model
         find(connectors.resolve(id))
 
-    def _generate(self, input: GeneratorInput) -> tuple[list[Case], list[str]]:
+    def _generate(self, input: GeneratorInput) -> MadeCases:
         """Has cases made; on a terminal a line says so meanwhile."""
         from runner.planning.generators import Generators, generate
 

@@ -60,3 +60,10 @@ def _cleaned(case: Case, clean: Callable[[str], str]) -> Case:
     if id == case.id and needed == case.depends_on:
         return case
     return case.model_copy(update={"id": id, "depends_on": needed})
+
+
+class Sources(Value):
+    """The cases of the inputs of a run."""
+
+    sources: list[CaseSource]
+    warnings: list[str]

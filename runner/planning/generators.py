@@ -18,8 +18,7 @@ from runner.agents.chat import Chat
 from runner.agents.helper_answers import read_cases
 from runner.agents.references import ScriptReferenceError, call_function
 from runner.agents.runtime import Scope
-from runner.cases.model import Case
-from runner.cases.values import cases_from_values
+from runner.cases.values import MadeCases, cases_from_values
 from runner.cli.options import report_path
 from runner.durations import in_words
 from runner.errors import ConfigurationError
@@ -88,10 +87,8 @@ class Generators(Value):
     """Seconds for one generator."""
 
 
-async def generate(
-    input: GeneratorInput, generators: Generators, folder: Path, lenient: bool
-) -> tuple[list[Case], list[str]]:
-    """Has cases made, and answers them with warnings about them. Every case has an id of its own.
+async def generate(input: GeneratorInput, generators: Generators, folder: Path, lenient: bool) -> MadeCases:
+    """Has cases made. Every case has an id of its own.
 
     Args:
         folder: what relative attachments of the cases count from.
@@ -176,7 +173,7 @@ class _Generation:
         """What the generator answers, as a JSON value."""
         payload = await self._payload()
         context = {**self._generators.context, "assistant_id": self._target.id, "chat_id": "agent-test-generate"}
-        chat = Chat(context, World(suite=self._input.id, test="@generate"))
+        chat = Chat(context, World(suite=self._input.id, test="@generate"), of_suite=True)
         if self._input.reference.startswith("agents:"):
             return await self._of_agent(payload, chat)
         return await self._of_script(payload, chat)

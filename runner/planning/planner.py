@@ -20,6 +20,7 @@ from runner.planning.inputs import CaseInput, GeneratorInput, everything, not_co
 from runner.planning.last_failed import store_of
 from runner.planning.plan import LeftOut, RunPlan, suite_of
 from scripttest import kind_of
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,6 +73,17 @@ def make_plan(
     planner.warn()
     planner.vary()
     return planner.plan(fingerprints)
+
+
+class _Chosen(Value):
+    """What flags choose of the inputs."""
+
+    modules: list[TestModule]
+    sources: list[CaseSource]
+    picked: dict[str, frozenset[str] | None]
+    """See `RunPlan`."""
+    warnings: list[str]
+    left_out: LeftOut
 
 
 class _Planner:
@@ -157,25 +169,34 @@ class _Planner:
     def _choose(self, modules: list[TestModule], of_cases: list[CaseInput | GeneratorInput]) -> None:
         """Takes what `--tag` and `--last-failed` pick; all of it where nothing is known to have failed."""
         choice = self._choice
-        picks = choice.picks if choice is not None else None
+        chosen = self._chosen(modules, of_cases)
+        if choice is not None and choice.picks is not None and not (chosen.modules or chosen.sources):
+            if not choice.picks.by_failure:
+                raise choice.picks.nothing() if self._selection is None else self._selection.nothing(())
+            self._choice = choice.of_all(self._options, self._application)
+            chosen = self._chosen(modules, of_cases)
+        self._modules, self._sources, self._picked = chosen.modules, chosen.sources, chosen.picked
+        self._warnings += chosen.warnings
+        self._left_out.append(chosen.left_out)
+
+    def _chosen(self, modules: list[TestModule], of_cases: list[CaseInput | GeneratorInput]) -> _Chosen:
+        picks, flag = self._choice.picks if self._choice is not None else None, self._options.selecting
         picked = picks.modules(modules) if picks is not None else {}
-        sources, warnings = self._cases.sources(of_cases, picks)
-        if choice is not None and picks is not None and not picked and not any(source.selected for source in sources):
-            if not picks.by_failure:
-                raise picks.nothing() if self._selection is None else self._selection.nothing(())
-            self._choice = choice = choice.of_all(self._options, self._application)
-            picks = choice.picks
-            picked = picks.modules(modules) if picks is not None else {}
-            sources, warnings = self._cases.sources(of_cases, picks)
-        unpicked = sum(source.total - source.selected for source in sources)
-        self._modules, self._sources, self._picked = modules, sources, picked
-        self._warnings += warnings
-        if picks is not None:
-            self._modules = [module for module in modules if module.id in picked]
-            self._sources = [source for source in sources if source.selected]
-            self._warnings += picks.warnings
-        unpicked_modules = len(modules) - len(self._modules)
-        self._left_out.append(LeftOut(flag=self._options.selecting, modules=unpicked_modules, tests=unpicked))
+        found = self._cases.sources(of_cases, picks)
+        unpicked = sum(source.total - source.selected for source in found.sources)
+        if picks is None:
+            left_out = LeftOut(flag=flag, tests=unpicked)
+            return _Chosen(
+                modules=modules, sources=found.sources, picked={}, warnings=found.warnings, left_out=left_out
+            )
+        kept = [module for module in modules if module.id in picked]
+        return _Chosen(
+            modules=kept,
+            sources=[source for source in found.sources if source.selected],
+            picked=picked,
+            warnings=[*found.warnings, *picks.warnings],
+            left_out=LeftOut(flag=flag, modules=len(modules) - len(kept), tests=unpicked),
+        )
 
     def take_shard(self) -> None:
         """Leaves out what other shards run."""

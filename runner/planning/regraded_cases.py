@@ -202,7 +202,7 @@ def _case_in(result: TestResult, regradable: Regradable | None) -> Case:
         raise ValueError(NO_FILES)
     begun = {"id": result.name} if said.input is None else {"id": result.name, "input": said.input}
     try:
-        (case,), _ = cases_from_values([{**begun, **regradable.case}], "the report", Path())
+        (case,) = cases_from_values([{**begun, **regradable.case}], "the report", Path()).cases
     except ConfigurationError as error:
         wrong = " ".join(error.message.split())
         raise ValueError(f"its case is in no file any more: {wrong}") from error

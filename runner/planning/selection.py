@@ -31,21 +31,21 @@ class Selection:
 
     def test(self, name: str) -> bool:
         """Whether a test is to run."""
-        return self._filter.match(name)[0]
+        return self._filter.match(name) is not None
 
     def subtest(self, module: str, test: str, arguments: list[Any]) -> bool:
         """Whether a subtest is to run; its full name is the one argument. A provider of host calls."""
         name = str(arguments[0])
-        selected, partly = self._filter.match(name)
-        if selected and not partly:
+        match = self._filter.match(name)
+        if match is not None and not match.partly:
             self._reached.add((module, name.partition("/")[0]))
         elif len(self._offered) < KEPT:
             self._offered[name] = None
-        return selected
+        return match is not None
 
     def checked(self, module: str, outcome: Outcome) -> Outcome:
         """The outcome of a test; skipped where it passed, but ran for subtests that it does not have."""
-        missed = self._filter.match(outcome.name)[1] and (module, outcome.name) not in self._reached
+        missed = self._only_partly(outcome.name) and (module, outcome.name) not in self._reached
         if missed and outcome.status == Status.PASSED:
             return outcome.replace(status=Status.SKIPPED, skip_reason=f"no subtest matches {self._flags}")
         return outcome
@@ -76,7 +76,7 @@ class Selection:
                 return chain(read, _Broken(error))
             read.append(record)
             if isinstance(record, Listed):
-                whole = any(not self._filter.match(test)[1] for test in record.tests)
+                whole = not all(map(self._only_partly, record.tests))
                 certain = whole or bool(done.get(record.module))
             else:  # a test that fails before its subtests says so itself
                 failed = isinstance(record, Ended) and record.outcome.status == Status.FAILED
@@ -100,6 +100,10 @@ class Selection:
                 return
             names += record.known
         raise self.nothing(chain(names, cases))
+
+    def _only_partly(self, name: str) -> bool:
+        match = self._filter.match(name)
+        return match is not None and match.partly
 
     def nothing(self, names: Iterable[str]) -> ConfigurationError:
         """The error when it matches no test and no case; `names` are those that there are."""

@@ -17,15 +17,16 @@ from runner.cli.options import RunOptions
 from runner.cli.settings import Settings
 from runner.errors import BrokenError
 from runner.paths import shown_path
-from runner.planning.case_source import CaseSource
+from runner.planning.case_source import CaseSource, Sources
 from runner.planning.inputs import CaseInput, GeneratorInput
 from runner.results.model import Suite, SuiteKind
 
 if TYPE_CHECKING:
+    from runner.cases.values import MadeCases
     from runner.planning.picks import Picks
 
-Generate = Callable[[GeneratorInput], tuple[list[Case], list[str]]]
-"""Has cases made, and answers them with warnings."""
+Generate = Callable[[GeneratorInput], "MadeCases"]
+"""Has cases made."""
 Check = Callable[[list[CaseSource], list[GeneratorInput]], None]
 """Raises ConfigurationError for what the cases of sources, and generators, name and what is not there."""
 
@@ -39,8 +40,8 @@ def open_sources(
     check: Check,
     picks: Picks | None,
     settings: Settings,
-) -> tuple[list[CaseSource], list[str]]:
-    """The cases of inputs, in their order, and warnings about them. Blocks while cases are generated, before which
+) -> Sources:
+    """The cases of inputs, in their order. Blocks while cases are generated, before which
     `check` looks at all others; `picks` are those of `--tag` and the like. Raises ConfigurationError with everything
     that is wrong with a file."""
     generators = [input for input in inputs if isinstance(input, GeneratorInput)]
@@ -57,9 +58,9 @@ def open_sources(
             if input is generators[0]:
                 _raise_absent(absent, partial(check, sources, generators))
                 check(sources, generators)
-            cases, said = generate(input)
-            sources.append(_generated(input, cases, chosen, assistant, connector, directory))
-            warnings += said
+            made = generate(input)
+            sources.append(_generated(input, list(made.cases), chosen, assistant, connector, directory))
+            warnings += made.warnings
             continue
         if broken and options.dry_run:
             warnings.append(f"the cases of {assistant.id} cannot run: {broken}")
@@ -98,7 +99,7 @@ def open_sources(
         sources.append(source)
     _raise_absent(absent, partial(check, sources, []))
     order = [input.id for input in inputs]
-    return sorted(sources, key=lambda source: order.index(source.suite.id)), warnings
+    return Sources(sources=sorted(sources, key=lambda source: order.index(source.suite.id)), warnings=warnings)
 
 
 def _raise_absent(absent: list[AbsentFilesError], check: Callable[[], None]) -> None:

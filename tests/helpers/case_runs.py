@@ -23,7 +23,7 @@ from runner.application.context import build_context
 from runner.cases.conversations import CASES
 from runner.cli.options import DEFAULT_THRESHOLD, RunOptions
 from runner.connectors.load import Connectors
-from runner.execution.case_schedule import CaseSchedule
+from runner.execution.case_schedule import AgentCases, CaseSchedule
 from runner.execution.databases import RunDatabases
 from runner.execution.repetition import Repetition
 from runner.execution.scheduler import run_cases
@@ -93,12 +93,10 @@ def run_here(
             await run_cases(
                 [source],
                 CaseSchedule(
-                    environment=environment,
+                    cases=AgentCases(environment=environment, before=None, after=None),
                     parallel=parallel,
                     max_failures=1 if fail_fast else None,
                     failure_flag="--fail-fast",
-                    before=None,
-                    after=None,
                 ),
                 events.append,
                 Repetition(events.append, runs, min_pass_rate),

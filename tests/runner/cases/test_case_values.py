@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from runner.cases.model import Case
-from runner.cases.values import cases_from_values
+from runner.cases.values import MadeCases, cases_from_values
 from runner.errors import ConfigurationError
 
 A, B = Case(id="A", input="Hi"), Case(id="B", input="Bye")
@@ -18,7 +18,7 @@ BAD: list[Any] = [{"id": "A", "input": "Hi", "kind": 1}, "B", GOOD, {"id": "B", 
 
 def test_values_become_cases(tmp_path: Path) -> None:
     values = [{"id": "A", "input": "Hi", "x-a": 1}, GOOD]
-    assert cases_from_values(values, "agents:gen", tmp_path) == ([A, B], [])
+    assert cases_from_values(values, "agents:gen", tmp_path) == MadeCases(cases=(A, B), warnings=())
 
 
 def test_bad_values_are_refused_together(tmp_path: Path) -> None:
@@ -35,15 +35,15 @@ def test_bad_values_are_refused_together(tmp_path: Path) -> None:
 
 
 def test_the_good_ones_are_kept_when_lenient(tmp_path: Path) -> None:
-    assert cases_from_values(BAD, "agents:gen", tmp_path, lenient=True) == (
-        [A, B],
-        [
+    assert cases_from_values(BAD, "agents:gen", tmp_path, lenient=True) == MadeCases(
+        cases=(A, B),
+        warnings=(
             'agents:gen: entry 1: case "A": unknown field "kind". Did you mean "id"?',
             "agents:gen: left out, entry 2: it is no case: an object was expected",
             'agents:gen: left out, entry 4: case "B": the id is taken by an earlier case',
             'agents:gen: left out, entry 5: case "C": "input" is missing. '
             'What is said to the agent is in "input" or in "messages"',
-        ],
+        ),
     )
 
 
@@ -72,10 +72,10 @@ def test_a_case_whose_dependency_is_left_out_is_left_out_with_it(tmp_path: Path)
         GOOD,
     ]
 
-    cases, warnings = cases_from_values(values, "agents:gen", tmp_path, lenient=True)
+    made = cases_from_values(values, "agents:gen", tmp_path, lenient=True)
 
-    assert cases == [B]
-    assert warnings == [
+    assert made.cases == (B,)
+    assert list(made.warnings) == [
         'agents:gen: left out, case "first": there is no case "zero"',
         'agents:gen: left out, case "second": there is no case "first"',
     ]

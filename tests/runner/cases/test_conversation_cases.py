@@ -63,7 +63,7 @@ def test_the_mode_of_a_case_is_known_by_its_fields(tmp_path: Path, record: dict[
     (located,) = read(tmp_path, json.dumps(record))
     assert type(located.case) is model
     assert located.case == model.model_validate(record)
-    assert cases_from_values([record], "agents:gen", tmp_path) == ([located.case], [])
+    assert cases_from_values([record], "agents:gen", tmp_path).cases == (located.case,)
 
 
 MIXED = [STANDARD, MULTI_TURN, DYNAMIC, CONVERSATION, {"id": "S2", "input": "b"}]

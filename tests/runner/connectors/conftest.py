@@ -1,13 +1,15 @@
-"""The server that plays a provider, and a connector that points to it."""
+"""The server that plays a provider, a connector that points to it, and an agent with scripted replies."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from connector_bench import Bench
 from model_server import ModelServer
+from scripted_agent import Agent
 
 
 @pytest.fixture
@@ -19,3 +21,9 @@ def server() -> Iterator[ModelServer]:
 @pytest.fixture
 def bench(tmp_path: Path, server: ModelServer) -> Bench:
     return Bench(tmp_path, server)
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> Any:
+    """Makes an agent of the text of a file of replies."""
+    return lambda replies: Agent(tmp_path, replies)

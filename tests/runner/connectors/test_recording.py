@@ -300,7 +300,7 @@ def test_a_case_that_was_given_up_keeps_its_recording(recorded: Recorded) -> Non
 
 
 def test_what_belongs_to_a_whole_suite_is_recorded_at_the_end(recorded: Recorded) -> None:
-    hooks = Origin(suite="suite", case="@hooks")
+    hooks = Origin(suite="suite", case="@hooks", of_suite=True)
 
     async def work(session: Session) -> str | None:
         await session.ask("before", hooks)
@@ -309,6 +309,18 @@ def test_what_belongs_to_a_whole_suite_is_recorded_at_the_end(recorded: Recorded
     assert recorded.run("record", work) is None
     assert recorded.files == ["suite/@hooks.json"]
     assert recorded.run("replay", work) is None
+
+
+def test_a_case_whose_id_begins_with_an_at_sign_is_a_case(recorded: Recorded) -> None:
+    """Given up, it has no recording: half of one would replay as if it were whole."""
+
+    async def work(session: Session) -> None:
+        await session.ask("one", Origin(suite="suite", case="@admin"))
+        session.recording.finish(False)
+
+    recorded.run("record", work)
+
+    assert recorded.files == []
 
 
 def test_what_a_reporter_asks_is_answered_whatever_it_says(recorded: Recorded) -> None:

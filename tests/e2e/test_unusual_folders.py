@@ -1,0 +1,112 @@
+"""Folders and files as they are not expected: shared, read-only, with blanks, other line ends, a byte order mark."""
+
+from __future__ import annotations
+
+import re
+
+from command import MakeApplication, unprivileged
+
+PASSING = "export function TestPasses(t) { t.assert.True(true); }\n"
+AT = "assistants/demo/src/"
+
+
+def test_two_runs_in_one_application_do_not_meet(app: MakeApplication) -> None:
+    code = "".join(
+        f"export function Test{number}(t) {{ t.assert.Equal({number}, {number}); }}\n" for number in range(50)
+    )
+    here = app({"a_test.ts": code})
+    with here.start("-i", "scripts.demo.a") as one, here.start("-i", "scripts.demo.a") as two:
+        runs = [here.finish(one), here.finish(two)]
+    assert [run.code for run in runs] == [0, 0]
+    assert all("Summary: 50 passed, 0 failed, 0 skipped" in run.stdout for run in runs)
+
+
+def test_a_run_changes_nothing_in_the_application(app: MakeApplication) -> None:
+    here = app(
+        {
+            "a_test.ts": PASSING + 'export function TestFails(t) { t.fail("x"); }\n',
+            "bad_test.ts": "const = 1;",
+            "/data/.keep": "",
+        }
+    )
+    before = here.listing()
+    assert here.run("-i", "scripts.demo", "--parallel", "2").code == 1
+    assert here.listing() == before
+
+
+def test_a_read_only_application_can_be_tested(app: MakeApplication) -> None:
+    here = app({"a_test.ts": PASSING, "a.ts": "export const x = 1;\n"})
+    folders = [here.root, *(path for path in here.root.rglob("*") if path.is_dir())]
+    prefix = unprivileged()
+    for folder in folders:
+        folder.chmod(0o555)
+    try:
+        run = here.spawn("-i", "scripts.demo.a", prefix=prefix)
+        refused = here.spawn("-i", "scripts.demo.a", "-o", "out.json", prefix=prefix)
+    finally:
+        for folder in folders:
+            folder.chmod(0o755)
+    assert (run.code, run.stderr) == (0, "")
+    assert (refused.code, refused.stderr) == (2, "Error: Cannot write a report to <app>/out.json: Permission denied\n")
+
+
+def test_a_file_that_cannot_be_read_fails_its_module(app: MakeApplication) -> None:
+    here = app({"a_test.ts": PASSING, "b_test.ts": PASSING})
+    (here.source / "a_test.ts").chmod(0)
+    run = here.spawn("-i", "scripts.demo", prefix=unprivileged())
+    assert (run.code, run.stderr) == (1, "")
+    assert "✓ scripts.demo.b  1 passed (0ms)" in run.stdout
+    told = '  └─ the module cannot be loaded: Cannot read file "assistants/demo/src/a_test.ts": Permission denied'
+    assert told in run.stdout.splitlines()
+
+
+def test_file_names_with_blanks_and_other_letters(app: MakeApplication) -> None:
+    code = 'import { add } from "./größe 測試";\nexport function TestÄ(t) { t.assert.Equal(add(1), 2); }\nexport function TestFails(t) {\n  add();\n}\n'
+    helper = 'export function add(x) {\n  if (x === undefined) throw new Error("größe: 測試 😀");\n  return x + 1;\n}\n'
+    here = app({"mein modul_test.ts": code, "größe 測試.ts": helper, "/assistants/zweiter agent ü/package.yao": "{}"})
+    here.write({"/assistants/zweiter agent ü/src/x y_test.ts": PASSING})
+    results = here.results("-i", "scripts.demo.mein modul", code=1)
+    assert results["TestÄ"]["status"] == "passed"
+    assert results["TestFails"]["error"] == "größe: 測試 😀"
+    assert results["TestFails"]["stack_trace"].splitlines() == [
+        f"at add ({AT}größe 測試.ts:2:34)",
+        f"at TestFails ({AT}mein modul_test.ts:4:3)",
+    ]
+    assert here.run("-i", "scripts.zweiter agent ü.x y").code == 0
+
+
+def test_windows_line_ends_keep_positions_and_code_frames(app: MakeApplication) -> None:
+    code = "export function TestA(t) {\r\n  const x = 1;\r\n  t.assert.Equal(x, 2);\r\n}\r\n"
+    here = app({"a_test.ts": code})
+    run = here.run("-i", "scripts.demo.a")
+    assert code_frame(run.stdout) == [
+        "     at assistants/demo/src/a_test.ts:3:12",
+        "       1 | export function TestA(t) {",
+        "       2 |   const x = 1;",
+        "     > 3 |   t.assert.Equal(x, 2);",
+        "         |            ^^^^^",
+        "       4 | }",
+        "       5 |",
+    ]
+
+
+def test_a_byte_order_mark_is_no_part_of_the_code(app: MakeApplication) -> None:
+    code = "\ufeffexport function TestA(t) { t.assert.Equal(1, 2); }\n"
+    here = app({"a_test.ts": code, "a.ts": "\ufefffunction A() { return 1; }\n"})
+    run = here.run("-i", "scripts.demo.a")
+    assert code_frame(run.stdout) == [
+        "     at assistants/demo/src/a_test.ts:1:37",
+        "     > 1 | export function TestA(t) { t.assert.Equal(1, 2); }",
+        "         |                                     ^^^^^",
+        "       2 |",
+    ]
+
+
+def code_frame(output: str) -> list[str]:
+    """The lines from the first `at` to the end of its code frame."""
+    lines = output.splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith("     at "))
+    end = next(
+        number for number, line in enumerate(lines) if number > start and not re.match(r"     [ >] *\d* \|", line)
+    )
+    return lines[start:end]
