@@ -47,7 +47,8 @@ class Helpers:
         call |= {"metadata": metadata, "skip": {"history": True, "trace": True, "output": True}}
         if connector:
             call["connector"] = connector
-        own = Chat({**chat.context, "chat_id": f"{chat.id}-{role}", "metadata": {}}, chat.world)
+        context = {**chat.context, "chat_id": f"{chat.id}-{role}", "metadata": {}}
+        own = Chat(context, chat.world, of_suite=chat.origin.of_suite)
         own.parts, own.steps, own.calls, own.turn, own.role = chat.parts, chat.steps, chat.calls, chat.turn, role
         messages = [{"role": "user", "content": json.dumps(payload, ensure_ascii=False)}]
         answer = await self._runtime.call_other(agent, messages, call, own)

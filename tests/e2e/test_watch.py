@@ -132,10 +132,11 @@ def test_a_save_during_a_run_gives_up_what_it_makes_stale(here: Application) -> 
         terminal.wait(WAITING)
         unending(here)
         terminal.wait("Changed: ")
+        terminal.wait("Running Tests")
         here.write({"a_test.ts": FILES["a_test.ts"]})
         shown = terminal.wait(WAITING)
         assert len(re.findall(SUMMARY, shown)) == 1, shown
-        assert "1 passed, 0 failed" in shown
+        assert "1 passed, 0 failed" in shown, shown
         terminal.press("q")
         assert terminal.ends() == 0
 
@@ -278,7 +279,7 @@ def test_a_third_signal_leaves_the_terminal_as_before_too(here: Application) -> 
         sessions.append(terminal.process.pid)
         eventually((here.root / "data/begun").exists, "the test begins")
         assert not terminal.echoes
-        for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        for number in (signal.SIGSTOP, signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGCONT):  # three at once
             terminal.process.send_signal(number)
         assert terminal.ends() in (129, 130, 143)
         assert "Summary" not in terminal.output
