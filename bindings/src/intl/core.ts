@@ -143,11 +143,14 @@ function formatter({ kind, locales, options, method }: Request): Formatter {
   }
   const Made = load(kind, resolved.data);
   if (ranges) loadRanges(resolved.data);
-  const dated = kind === "DateTimeFormat" && options.timeZone !== undefined;
-  const made = new Made(
-    [resolved.data + resolved.extension],
-    dated ? { ...options, timeZone: plainZone(String(options.timeZone)) } : options,
-  );
+  const shown: Record<string, unknown> = { ...options };
+  if (kind === "DateTimeFormat" && options.timeZone !== undefined) shown.timeZone = plainZone(String(options.timeZone));
+  let made = new Made([resolved.data + resolved.extension], shown);
+  const { hourCycle } = made.resolvedOptions() as { hourCycle?: string };
+  if (shown.dayPeriod !== undefined && (hourCycle === "h23" || hourCycle === "h24")) {
+    delete shown.dayPeriod; // ICU has no part of the day beside one of 24 hours
+    made = new Made([resolved.data + resolved.extension], shown);
+  }
   if (kind === "DateTimeFormat") {
     const { timeZone: zone } = made.resolvedOptions() as { timeZone?: string };
     const transitions = $read(`zone.${zone === WITHOUT_DATA ? "UTC" : zone}`);

@@ -42,6 +42,10 @@ const expressions = [
   ..."America/New_York Asia/Shanghai Europe/Berlin UTC".split(" ").flatMap((zone) =>
     ["short", "long", "shortOffset", "longOffset"].map((name) => `${date}.toLocaleTimeString("en-US", { timeZone: "${zone}", timeZoneName: "${name}" })`),
   ),
+  ..."en de fr es zh ar".split(" ").map((l) => `${date}.toLocaleTimeString("${l}", { hour: "numeric", dayPeriod: "long" })`),
+  `${date}.toLocaleTimeString("en", { hour: "numeric", dayPeriod: "short", hourCycle: "h23" })`,
+  `${date}.toLocaleTimeString("de", { dayPeriod: "long" })`,
+  `${date}.toLocaleTimeString("de", { hour: "numeric", dayPeriod: "long", hour12: true })`,
   `(123456789012345678901234567890n).toLocaleString("de")`,
   `[1234.5, null, new Date(0)].toLocaleString("de", { timeZone: "UTC" })`,
   `(NaN).toLocaleString("de")`,
