@@ -44,11 +44,9 @@ class CasePlanning:
         """The cases of inputs."""
         if not inputs:
             return Sources(sources=[], warnings=[])
-        from runner.application.dotenv import all_variables
         from runner.planning.sources import open_sources
 
         environment = self._environment
-        all_variables(self._application.root, environment)
         found = open_sources(
             inputs,
             self._options,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.application.application import Application, TestModule, repository_of
 from runner.application.context import build_context
+from runner.application.dotenv import all_variables
 from runner.cli.options import RunOptions, absolute
 from runner.cli.settings import Settings
 from runner.errors import ConfigurationError
@@ -123,6 +124,7 @@ class _Planner:
     def find(self, regraded_from: str | None) -> None:
         """Finds what the inputs name, and of that what flags choose."""
         options, selection = self._options, self._selection
+        all_variables(self._application.root, self._environment)
         regrading = self._name_inputs(regraded_from)
         self._resolve_inputs()
         modules = [item for item in self._inputs if isinstance(item, TestModule)]

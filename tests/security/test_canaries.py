@@ -216,3 +216,24 @@ def test_a_secret_in_the_name_of_a_case_is_nowhere_and_its_result_is_found(app: 
     assert [path for path, text in written.items() if found_in(path + text, secret)] == []
     assert [text for text in said if found_in(text, secret)] == []
     assert "with ***" in written[report]
+
+
+def test_a_run_of_scripts_alone_knows_the_secrets_of_files(app: MakeApplication) -> None:
+    secrets = {"SERVICE_TOKEN": "tok-of-the-dotenv-63", "model.key": "sk-key-of-the-model-41"}
+    code = "".join(f'  console.log("{secret}"); t.assert.Equal("{secret}", "x");\n' for secret in secrets.values())
+    files = {
+        "a_test.ts": f"export function TestA(t) {{\n{code}}}\n",
+        "/.env": f"SERVICE_TOKEN={secrets['SERVICE_TOKEN']}\n",
+        "/connectors/model.conn.yao": json.dumps({"type": "openai", "options": {"key": secrets["model.key"]}}),
+    }
+    outputs = ("-o", "r.json", "-o", "r.xml", "-o", "r.md", "-o", "r.jsonl")
+    here = app(files)
+
+    run = here.run("-i", "scripts.demo.a", "-v", *outputs)
+
+    told = {name: (here.root / name).read_text() for name in outputs[1::2]} | {"console": run.stdout + run.stderr}
+    assert run.code == 1
+    for name, text in told.items():
+        for label, secret in secrets.items():
+            assert secret not in text, name
+            assert f"***{label}***" in text, name
