@@ -1,11 +1,13 @@
 /** What people say of an answer, and of the verdicts of judges on it: yes, no, why. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { brief, visible } from "../format";
 import type { Result } from "../model";
 import { Section } from "../values";
 import { get, type Question, runPath, send } from "./api";
 import { problemOf } from "./shell";
+
+const keyOf = ({ run, turn, criterion }: Question) => `${run} ${turn} ${criterion}`;
 
 interface Props {
   run: string;
@@ -21,24 +23,27 @@ export function Labels({ run, at, result, onChange }: Props) {
   useEffect(() => {
     get<{ questions: Question[] }>(runPath(run, `labels?at=${at}`)).then((found) => setQuestions(found.questions), (error) => setProblem(problemOf(error)));
   }, [run, at, result]);
+  const last = useRef(Promise.resolve());
   const say = async (question: Question, passed: boolean | null, why: string) => {
     const { run: attempt, turn, criterion } = question;
     try {
       const { count, label } = await send<{ count: number; label?: Question["label"] }>("PUT", runPath(run, "labels"), { at, run: attempt, turn, criterion, passed, why });
-      setQuestions((old) => old.map((one) => (one === question ? { ...question, label } : one)));
+      setQuestions((old) => old.map((one) => (keyOf(one) === keyOf(question) ? { ...one, label } : one)));
       setProblem("");
       onChange(count);
     } catch (error) {
       setProblem(problemOf(error));
     }
   };
+  /** One after another, so that what was said last counts. */
+  const queue = (...said: Parameters<typeof say>) => void (last.current = last.current.then(() => say(...said)));
   if (questions.length === 0 && !problem) return null;
   const given = questions.filter(({ label }) => label).length;
   return (
     <Section title="What people say" count={given ? `${given} of ${questions.length} labelled` : "no labels yet"} open={given > 0 || questions.some(({ judged }) => judged)}>
       {problem && <p class="problem" role="alert">{visible(problem)}</p>}
       <ul class="questions">
-        {questions.map((question) => <Asked key={`${question.run} ${question.turn} ${question.criterion}`} question={question} onSay={(passed, why) => void say(question, passed, why)} />)}
+        {questions.map((question) => <Asked key={keyOf(question)} question={question} onSay={(passed, why) => queue(question, passed, why)} />)}
       </ul>
     </Section>
   );
