@@ -12,12 +12,13 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from runner.cli.cluster_address import ClusterAddress
-from runner.cluster.loop_thread import LoopThread
 from runner.errors import ConfigurationError, RunnerError
 from scripttest.values import Value
 
 try:
     from distributed import Client, Future, Security
+
+    from runner.cluster.loop_thread import LoopThread
 except ImportError as error:
     raise ConfigurationError(
         f"--cluster needs the library distributed: {error}", "Install it with pip install 'yao-test[dask]'"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,21 @@ from runner.version import VERSION
 distributed = pytest.importorskip("distributed")
 ROOT = Path(__file__).parents[2]
 CASES = {**agent(cases=[{"id": "a", "input": "x"}])}
+
+
+@pytest.mark.parametrize("address", ["local:1", "tcp://127.0.0.1:9"])
+def test_without_its_libraries_a_cluster_names_the_extra(
+    app: MakeApplication, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("runner.cluster")]:
+        monkeypatch.delitem(sys.modules, name)
+    missing = ("dask", "distributed", "tornado")
+    for name in [*missing, *(name for name in sys.modules if name.partition(".")[0] in missing)]:
+        monkeypatch.setitem(sys.modules, name, None)
+    run = app(CASES).run("-i", case_file(), "--cluster", address)
+    assert (run.code, run.stdout) == (2, "")
+    assert run.stderr.startswith("Error: --cluster needs the library distributed: ")
+    assert run.stderr.endswith("Hint: Install it with pip install 'yao-test[dask]'\n")
 
 
 @pytest.fixture(scope="module")
