@@ -22,9 +22,9 @@ FILES = {
 
 
 def kept(here: Application) -> list[tuple[KeptRun, list[str]]]:
-    """The runs, the first one first, with the tests that have results."""
+    """The runs, the first one first, with the tests that have results, in the order of their names."""
     with Store(here.root / ".yao-test") as store:
-        return [(run, [one.test for one in store.results(run.id)]) for run in reversed(store.runs())]
+        return [(run, sorted(one.test for one in store.results(run.id))) for run in reversed(store.runs())]
 
 
 def test_each_run_of_watching_is_kept(app: MakeApplication) -> None:
@@ -34,7 +34,7 @@ def test_each_run_of_watching_is_kept(app: MakeApplication) -> None:
         here.write({"a_test.ts": "export function TestA(t) { t.fatal('no'); }\n"})
         terminal.wait(WAITING)
     assert [(run.state, tests) for run, tests in kept(here)] == [
-        ("passed", ["TestA", "TestB", "FuzzB"]),
+        ("passed", ["FuzzB", "TestA", "TestB"]),
         ("failed", ["TestA"]),
     ]
     assert "TestB" in here.run("history").stdout
