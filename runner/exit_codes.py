@@ -7,10 +7,10 @@ PASSED = 0
 FAILED = 1
 """Some tests failed or could not be judged, or a budget ended the run."""
 CONFIGURATION = 2
-"""A bad flag, a file that cannot be read, a name that leads nowhere, or nothing to run, also because of `--run`."""
+"""A bad flag, a file that cannot be read, a name that does not exist, or no test to run, for example because of `--run`."""
 RUNTIME = 3
-"""The tool itself broke, or a report could not be written."""
+"""The tool itself failed, or a report could not be written."""
 INTERRUPTED = 130
-"""Ctrl-C; what had ended is in the reports."""
+"""Ctrl-C; results up to then are in the reports."""
 TERMINATED = 143
-"""SIGTERM; what had ended is in the reports."""
+"""SIGTERM; results up to then are in the reports."""

@@ -90,9 +90,9 @@ export interface State {
   end?: () => void;
   /** what its function has returned, and what else it waits for */
   awaits?: unknown;
-  /** what runs, if not the test function: a hook, a clean-up */
+  /** what runs, if not the test function: a hook, a cleanup */
   phase?: string;
-  /** the hook that is to run before the clean-ups */
+  /** the hook that is to run before the cleanups */
   between?: () => Generator<unknown, void>;
 }
 

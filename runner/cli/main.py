@@ -49,6 +49,8 @@ COMMANDS = {
     "view": "runner.cli.commands.view:view",
 }
 """First argument → module and function of another command."""
+HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
+"""How help is asked for, for all commands."""
 COMPLETING = "_YAO_TEST_COMPLETE"
 """The variable by which a shell asks what completes a command line."""
 
@@ -220,7 +222,7 @@ def _through_click(arguments: list[str], environment: Environment) -> dict[str, 
         command, program = click_command(), "yao-test"
     try:
         with redirect_stdout(environment.stdout):  # where click prints help and version
-            result = command.main(arguments, prog_name=program, standalone_mode=False, obj=environment)
+            result = command.main(arguments, prog_name=program, standalone_mode=False, obj=environment, **HELP)
     except click.UsageError as error:
         raise ConfigurationError(error.format_message(), f"{program} --help lists the flags") from error
     except click.ClickException as error:
@@ -240,15 +242,14 @@ def click_command() -> click.Command:
         "yao-test",
         params=options_of(FLAGS),
         callback=lambda **values: values,
-        help="Tests Yao-style AI agents: their scripts, offline, in a fresh JavaScript realm for each test.",
-        epilog="Without -i, everything at or below this folder runs, or the agent that it belongs to. "
-        "Other commands, each with a --help of its own: init begins an application, "
-        "types installs the TypeScript declarations into an application, schema prints the JSON Schema of case files, "
-        "trust approves the files that decide where keys go, doctor says what is installed and what agents lack; "
-        "show, extract, diff, "
-        "merge, regrade and status use saved reports. "
-        "Exit codes: 0 passed, 1 failed, 2 configuration error, 3 the tool broke, 130 interrupted.",
-        context_settings={"help_option_names": ["-h", "--help"]},
+        help="Runs tests of Yao-style AI agents: script tests of their handlers, and cases for the agents themselves.",
+        epilog="Without -i, runs all tests at or below the working directory, or those of the agent whose folder it is "
+        "in. Other commands, each with its own --help: init creates an application or an agent; types installs the"
+        " TypeScript declarations; schema prints JSON Schemas for editors; doctor shows what is installed and what"
+        " agents need; trust approves the files that decide where keys go; config prints the settings; completion "
+        "sets up a shell. For saved reports and the store: show, extract, diff, merge, regrade, status, history, "
+        "store, view, label, calibrate. Exit codes: 0 passed, 1 failed, 2 configuration error, 3 the tool itself "
+        "failed, 130 interrupted.",
     )
     with_version: click.Command = click.version_option(VERSION, prog_name="yao-test")(command)
     return with_version

@@ -358,7 +358,7 @@ class ScriptHost:
             seconds = slot.work.seconds
         message = timeout_text(seconds, of_module=running is None)
         if running is not None:
-            message += "; the script could not be stopped, so that clean-ups and After hooks did not run"
+            message += "; the script could not be stopped, so that cleanups and After hooks did not run"
         slot.end()
         if slot.work is not None:
             slot.work.abandon()

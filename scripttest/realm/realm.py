@@ -62,7 +62,7 @@ class Realm:
                 raise EngineError(RANG)
 
     def _deadlock(self) -> None:
-        """Fails what waits for ever where it waits, and goes on with clean-ups; the second time the work is over."""
+        """Fails what waits for ever where it waits, and goes on with cleanups; the second time the work is over."""
         if interrupts := self._alarm.interrupts():
             self._name_waits(interrupts)
         self.dispatch("abandon", DEADLOCK)
@@ -91,7 +91,7 @@ class Realm:
         return str(self.dispatch("result"))
 
     def close(self, trace: str, interrupts: Interrupts) -> None:
-        """Fails what the test has under way, for lack of time, and runs its clean-ups and After hooks; `trace` is the
+        """Fails what the test has under way, for lack of time, and runs its cleanups and After hooks; `trace` is the
         engine's text on where code was stopped. Raises EngineError when the alarm rings again."""
         self._name_waits(interrupts)
         self.dispatch("expire", trace)

@@ -206,7 +206,7 @@ class Worker:
             self._leave()
 
     def _closed(self, realm: Realm, trace: str) -> str:
-        """The outcome of a test whose time is up, after its clean-ups, or as many as there was time for."""
+        """The outcome of a test whose time is up, after its cleanups, or as many as there was time for."""
         head, _, frames = trace.partition("\n")
         trace, said = f"{head}\n{self._stopped}{frames}", "expire"
         while True:

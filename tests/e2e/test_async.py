@@ -1,4 +1,4 @@
-"""Asynchronous tests, rejections, clean-ups, hooks around tests, and the ways to end a test."""
+"""Asynchronous tests, rejections, cleanups, hooks around tests, and the ways to end a test."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ CASES: dict[str, tuple[str, tuple[str, list[str]]]] = {
     "TestSoft": ("(t) => { const held = t.assert.Equal(1, 2, 'one'); t.assert.True(held, 'two'); }", ("failed", ["assertion failed: one", "assertion failed: two"])),
     "TestFailed": ("(t) => { t.assert.False(t.failed); t.fail('now'); t.assert.True(t.failed); }", ("failed", ["now"])),
     "TestName": ("(t) => { t.assert.Equal(t.name, 'TestName'); }", PASSED),
-    # clean-ups
+    # cleanups
     "TestCleanupFails": ("(t) => { t.cleanup(() => { throw new Error('x'); }); }", ("failed", ["x (in cleanup)"])),
     "TestCleanupAsserts": ("(t) => { t.cleanup(async () => { await null; t.assert.True(false, 'c'); }); }", ("failed", ["assertion failed: c"])),
     "TestCleanupSkips": ("(t) => { t.cleanup(() => t.skip('late')); }", ("skipped", [])),

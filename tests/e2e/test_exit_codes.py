@@ -114,13 +114,20 @@ def test_help_and_version_succeed(here: Application, flag: str) -> None:
     assert "yao-test" in run.stdout
 
 
+@pytest.mark.parametrize("words", [("diff", "-h"), ("store", "prune", "-h")], ids=" ".join)
+def test_other_commands_know_the_short_flag_for_help_too(here: Application, words: tuple[str, ...]) -> None:
+    run = here.fork(*words)
+    assert (run.code, run.stderr) == (0, "")
+    assert run.stdout.startswith(f"Usage: yao-test {' '.join(words[:-1])} ")
+
+
 def test_help_names_every_flag_and_the_exit_codes(here: Application) -> None:
     text = " ".join(here.fork("--help").stdout.split())
     for (
         flag
     ) in "--input --output --app --user --team --ctx --run --timeout --parallel --dry-run --fail-fast --quiet".split():
         assert flag in text
-    assert "0 passed, 1 failed, 2 configuration error, 3 the tool broke, 130 interrupted" in text
+    assert "0 passed, 1 failed, 2 configuration error, 3 the tool itself failed, 130 interrupted" in text
 
 
 def test_a_reader_that_leaves_early_gets_no_traceback(here: Application) -> None:

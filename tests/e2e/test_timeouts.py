@@ -1,4 +1,4 @@
-"""Tests that run out of time: what was recorded before stays, clean-ups run, and the statement that hung is named."""
+"""Tests that run out of time: what was recorded before stays, cleanups run, and the statement that hung is named."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ def test_cleaning_up_that_takes_too_long_is_said(app: MakeApplication, hangs: st
     assert results["TestA"]["errors"] == [
         "assertion failed: before",
         late,
-        f"{late}: cleaning up took longer than a second, and clean-ups or After hooks did not run: 1 (in cleanup)",
+        f"{late}: cleaning up took longer than a second, and cleanups or After hooks did not run: 1 (in cleanup)",
     ]
     assert results["TestA"]["logs"] == ["AfterEach"]
     assert results["TestNext"]["status"] == "passed"
@@ -246,7 +246,7 @@ def test_code_that_cannot_be_stopped_is_said(app: MakeApplication) -> None:
         export function TestNext(t) {}"""
     results = timed_out(app, code)
     record = results["TestNative"]
-    late = "timeout after 0.4s; the script could not be stopped, so that clean-ups and After hooks did not run"
+    late = "timeout after 0.4s; the script could not be stopped, so that cleanups and After hooks did not run"
     assert (record["cause"], record["errors"]) == ("timeout", ["assertion failed: before", late])
     assert [(step["name"], step["error"]) for step in record["steps"]] == [
         ("TestNative/sub", "assertion failed: in it")

@@ -89,7 +89,7 @@ VERDICTS = {
     + FAIL,
     "a then that swallows": "Promise.prototype.then = function () { return this; } as any; await new Promise((_, no) => no(new Error('must be told'))); ",
     "a then that lies in a subtest": "t.run('a', async (t: any) => { await null; Promise.prototype.then = function (a: any) { a(true); return this; } as any; throw new Error('must be told'); });",
-    "a forged outcome in a clean-up": 't.cleanup(() => { Object.getPrototypeOf(t).outcome = () => ({ failures: [], assertions: 0, skipped: false, steps: [] }); JSON.stringify = () => \'{"status":"passed"}\'; }); '
+    "a forged outcome in a cleanup": 't.cleanup(() => { Object.getPrototypeOf(t).outcome = () => ({ failures: [], assertions: 0, skipped: false, steps: [] }); JSON.stringify = () => \'{"status":"passed"}\'; }); '
     + FAIL,
     "a forged outcome in a timer": FAIL
     + "setTimeout(() => { Object.getPrototypeOf(t).outcome = () => ({ failures: [] }); }, 0);",
@@ -170,7 +170,7 @@ ENDLESS = {
     "one huge line": "console.log('x'.repeat(1 << 27)); t.fail('told');",
     "timers": "for (let i = 0; i < 300000; i++) setTimeout(() => 0, 1e9); t.fail('told');",
     "subtests": "for (let i = 0; i < 20000; i++) t.run('s', () => {}); t.fail('told');",
-    "clean-ups": "const again = () => { t.cleanup(again); }; again();",
+    "cleanups": "const again = () => { t.cleanup(again); }; again();",
     "a huge argument": "try { Process('utils.str.Concat', 'x'.repeat(1 << 26), 'x'); } catch {} t.fail('told');",
     "results without end": "for (let i = 0; i < 4000; i++) t.run('s' + i, (t: any) => { for (let k = 0; k < 3; k++) t.fail('x'.repeat(60000)); });",
     "values of a session": "const big = 'x'.repeat(1 << 24); for (let i = 0; i < 40; i++) Process('session.Set', 'k' + i, big); t.fail('told');",

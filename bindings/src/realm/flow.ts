@@ -1,4 +1,4 @@
-/** Runs test functions and what belongs to them: awaiting, what they left open, clean-ups. */
+/** Runs test functions and what belongs to them: awaiting, what they left open, cleanups. */
 
 import type { Core, T } from "../core";
 import type { Recorder } from "../check/record";
@@ -54,7 +54,7 @@ export default function (core: Core): Flow {
     yield* wrapUp(t);
   }
 
-  /** Ends what a test has left: subtests and assertions under way, its timers, then `between`, then its clean-ups. */
+  /** Ends what a test has left: subtests and assertions under way, its timers, then `between`, then its cleanups. */
   function* wrapUp(t: T): Generator<unknown, void> {
     const state = core.stateOf(t);
     const { pending } = state;
@@ -67,7 +67,7 @@ export default function (core: Core): Flow {
     yield* cleanUp(t);
   }
 
-  /** The hook before the clean-ups of a test, and these. */
+  /** The hook before the cleanups of a test, and these. */
   function* cleanUp(t: T): Generator<unknown, void> {
     const state = core.stateOf(t);
     const { cleanups, between } = state;

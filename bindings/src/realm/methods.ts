@@ -1,4 +1,4 @@
-/** The methods of `testing.T` beyond its assertions: log, control, clean-up, subtests, snapshots. */
+/** The methods of `testing.T` beyond its assertions: log, control, cleanup, subtests, snapshots. */
 
 import { AWAIT_IT, isThenable } from "../assert/support";
 import { bounded } from "../bounded";

@@ -22,17 +22,19 @@ from runner.results.labels import read_labels
 @click.command(
     "calibrate",
     cls=Command,
-    help="Says how far the judges of a saved run agree with labels of people, and with themselves. LABELS are files "
-    "that yao-test label wrote, .jsonl or .csv; several people may have one each.",
+    help="Shows how far the judges of a saved run agree with labels of people, and with themselves. LABELS are "
+    "files that yao-test label wrote, .jsonl or .csv; each person may have their own.",
 )
 @click.argument("report", metavar="REPORT")
 @click.argument("labels", metavar="LABELS", nargs=-1)
-@click.option("-o", "--output", metavar="FILE", multiple=True, help="Write it too: .json. Repeatable.")
+@click.option(
+    "-o", "--output", metavar="FILE", multiple=True, help="Also write the result to a file: .json. Repeatable."
+)
 @click.option(
     "--min-kappa",
     metavar="KAPPA",
     type=NumberRange(min=-1, max=1),
-    help="Exit with 1 when kappa may be below this, or there are too few labels.",
+    help="Exit with 1 when kappa may be below this value, or when there are too few labels.",
 )
 @click.pass_obj
 def calibrate(

@@ -19,12 +19,14 @@ from runner.planning.inputs import resolve_application
 @click.command(
     "config",
     cls=Command,
-    help=f"Prints what {FILE} of the application sets, and from where. Exit codes: 0 it can be used, or there is none, "
-    "2 it cannot.",
+    help=f"Prints the settings of {FILE} of the application, and where each comes from. Exit codes: 0 the file can "
+    "be used, or there is none; 2 it cannot be used.",
 )
-@click.option("-a", "--app", metavar="DIR", help="Application root. Default: found upward from here.")
-@click.option("--profile", metavar="NAME", help="As with this profile.")
-@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@click.option(
+    "-a", "--app", metavar="DIR", help="Application root. Default: the nearest one at or above the working directory."
+)
+@click.option("--profile", metavar="NAME", help="Show the settings with this profile.")
+@click.option("--json", "as_json", is_flag=True, help="Print the settings as JSON.")
 @click.pass_obj
 def config(environment: Environment, app: str | None, profile: str | None, as_json: bool) -> int:
     """Prints it. Raises ConfigurationError with everything that is wrong with the file."""

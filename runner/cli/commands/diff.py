@@ -31,30 +31,40 @@ from runner.statistics.change import MARGIN
 @click.command(
     "diff",
     cls=Command,
-    help="Says whether a run is worse than an older one, beyond the noise of its runs. A is the older report (.jsonl "
-    "or .json), B the newer one; with more, each is compared with the first. Of A alone its variants are compared. "
-    "With --baseline, A is the newer run; without it, that is the latest one of the store.",
+    help="Tells whether a run is worse than an older one, beyond the noise of its runs. A is the older report "
+    "(.jsonl or .json), B the newer one; with more, each is compared with A. With A alone, its variants are "
+    "compared. With --baseline, A is the newer run; without A, the latest run of the store.",
 )
 @click.argument("a", required=False)
 @click.argument("b", required=False)
 @click.argument("more", nargs=-1)
-@click.option("-o", "--output", metavar="FILE", multiple=True, help="Write it too: .md, .json, .html. Repeatable.")
 @click.option(
-    "--baseline", metavar="NAME", help="Compare with the newest runs of a branch, a commit, or a run, in the store."
+    "-o",
+    "--output",
+    metavar="FILE",
+    multiple=True,
+    help="Also write the comparison to a file: .md, .json, .html. Repeatable.",
 )
-@click.option("--store", metavar="DIR", help=f"With --baseline. {HELP}")
+@click.option(
+    "--baseline",
+    metavar="NAME",
+    help="Compare with the newest runs of a branch, or with a commit or a run, in the store.",
+)
+@click.option("--store", metavar="DIR", help=f"With --baseline: {HELP[0].lower()}{HELP[1:]}")
 @click.option(
     "--fail-on",
     type=click.Choice(["regressed", "unsure"]),
-    help="Exit with 1 when the verdict is regressed; with unsure also when it cannot tell.",
+    help="Exit with 1 when the verdict is regressed; with unsure, also when it cannot tell.",
 )
-@click.option("--fail-on-regression", is_flag=True, help="Exit with 1 at each new failure, be it noise or not.")
+@click.option(
+    "--fail-on-regression", is_flag=True, help="Exit with 1 when there is any new failure, even if it may be noise."
+)
 @click.option(
     "--measure",
     metavar="NAME",
     default=PASSED,
     show_default=True,
-    help="What the verdict is about: passed, score, or the id of a criterion.",
+    help="What to compare: passed, score, or the id of a criterion.",
 )
 @click.option(
     "--margin",
@@ -62,28 +72,28 @@ from runner.statistics.change import MARGIN
     type=NumberRange(min=0, max=100, min_open=True),
     default=100 * MARGIN,
     show_default=True,
-    help="A difference of so many points, of 100, does not matter.",
+    help="Largest difference that does not matter, in percentage points.",
 )
 @click.option(
     "--noise",
     type=click.Choice([noise.value for noise in Noise]),
-    help="Whether runs of one case may differ. Without it: none for scripted and replayed models.",
+    help="Whether runs of one case may differ. Default: none for scripted and replayed models, else runs.",
 )
 @click.option(
     "--slower-factor",
     type=NumberRange(min=1),
     default=STANDARD.slower_factor,
     show_default=True,
-    help="Times as long.",
+    help="A test is slower when it takes this many times as long, and --slower-by longer.",
 )
 @click.option(
     "--slower-by",
     metavar="DURATION",
     default=f"{STANDARD.slower_by:g}ms",
     show_default=True,
-    help="And at least so much longer.",
+    help="A test is slower when it takes this much longer, and --slower-factor times as long.",
 )
-@click.option("--no-color", is_flag=True, help="No colours.")
+@click.option("--no-color", is_flag=True, help="Use no colours.")
 @click.pass_obj
 def diff(
     environment: Environment,

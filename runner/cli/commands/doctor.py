@@ -27,17 +27,22 @@ MOST_PLACES = 3
 @click.command(
     "doctor",
     cls=Command,
-    help="Says which walls this machine has around scripts, which optional parts are installed, and what each agent of "
-    "the application calls that needs a mock, a key or an optional part. Exit codes: 0, with --strict 1 when something "
-    "of that is missing, 2 configuration error.",
+    help="Shows which walls this machine has around scripts, which optional parts are installed, and which calls "
+    "of each agent need a mock, a key or an optional part. Exit codes: 0; 1 with --strict when an agent lacks"
+    " something; 2 configuration error.",
 )
-@click.option("-a", "--app", metavar="DIR", help="Application root. Default: found upward from here, if there is one.")
-@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
-@click.option("--strict", is_flag=True, help="Exit code 1 when an agent lacks something.")
+@click.option(
+    "-a",
+    "--app",
+    metavar="DIR",
+    help="Application root. Default: the nearest one at or above the working directory, if there is one.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+@click.option("--strict", is_flag=True, help="Exit with 1 when an agent lacks something.")
 @click.option(
     "--write-mocks",
     metavar="FILE",
-    help="Write a TypeScript module of the mocks that are missing, which throw until they are filled in.",
+    help="Write a TypeScript module with the missing mocks. They throw until you fill them in.",
 )
 @click.pass_obj
 def doctor(environment: Environment, app: str | None, as_json: bool, strict: bool, write_mocks: str | None) -> int:

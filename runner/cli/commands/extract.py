@@ -26,12 +26,19 @@ RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
 """Names that Windows keeps for devices, with any extension."""
 
 
-@click.command("extract", cls=Command, help="Writes a file for each result of a saved .jsonl or .json report.")
+@click.command("extract", cls=Command, help="Writes one file for each result of a saved .jsonl or .json report.")
 @click.argument("report", metavar="REPORT")
-@click.option("-d", "--directory", metavar="DIR", help="Where they go. Default: beside the report, named like it.")
-@click.option("--format", "kind", type=click.Choice(["md", "json"]), default="md", help="Markdown or JSON.")
 @click.option(
-    "--status", type=click.Choice(["passed", "failed", "skipped"]), multiple=True, help="Only these. Repeatable."
+    "-d", "--directory", metavar="DIR", help="Folder for the files. Default: beside the report, named like it."
+)
+@click.option(
+    "--format", "kind", type=click.Choice(["md", "json"]), default="md", help="Format of the files: Markdown or JSON."
+)
+@click.option(
+    "--status",
+    type=click.Choice(["passed", "failed", "skipped"]),
+    multiple=True,
+    help="Only results with this status. Repeatable.",
 )
 @click.pass_obj
 def extract(environment: Environment, report: str, directory: str | None, kind: str, status: tuple[str, ...]) -> int:

@@ -24,8 +24,9 @@ RUNS = 100
 @click.command(
     "history",
     cls=Command,
-    help="Shows tests over the runs that are kept: how often each passes, whether it is flaky, slower or dearer, and "
-    "since which commit; the worst first. TEST is the name of one, or a part of the names of several.",
+    help="Shows the history of tests in the store: how often each passes, whether it is flaky, slower or more "
+    "expensive, and since which commit; the worst first. TEST is the name of one test, or a part of the names"
+    " of several.",
 )
 @click.argument("test", required=False)
 @click.option("--store", metavar="DIR", help=HELP)
@@ -34,8 +35,8 @@ RUNS = 100
 @click.option(
     "--last", metavar="N", type=click.IntRange(min=1), default=RUNS, show_default=True, help="Only the newest N runs."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("--no-color", is_flag=True, help="No colours.")
+@click.option("--json", "as_json", is_flag=True, help="Print the history as JSON.")
+@click.option("--no-color", is_flag=True, help="Use no colours.")
 @click.pass_obj
 def history(
     environment: Environment,

@@ -22,14 +22,12 @@ from runner.security.files import check_target, read_text
 @click.command(
     "init",
     cls=Command,
-    help="Makes an agent with a scripted model, a test and a case, the TypeScript declarations, and a CI file. In an "
-    "application they are added to it; a file that exists is left as it is.",
+    help="Creates an agent with a handler, a test, a scripted model and a case, the TypeScript declarations, and a"
+    " CI file; in an application, adds them to it. A file that exists is not changed.",
 )
 @click.argument("folder", required=False, metavar="[FOLDER]")
-@click.option("-n", "--name", default="hello", metavar="ID", help="Agent to make. Default: hello.")
-@click.option(
-    "--ci", type=click.Choice(CI_SYSTEMS), help="CI file to write. Default: asked at a terminal, else github."
-)
+@click.option("-n", "--name", default="hello", metavar="ID", help="Agent to create. Default: hello.")
+@click.option("--ci", type=click.Choice(CI_SYSTEMS), help="CI file to write. Default: ask at a terminal, else github.")
 @click.pass_obj
 def init(environment: Environment, folder: str | None, name: str, ci: str | None) -> int:
     """Writes the files and says what it did to each; the exit code."""

@@ -26,16 +26,21 @@ SHOWN = 4000
 @click.command(
     "label",
     cls=Command,
-    help="Asks you of answers that judges have judged whether they are good: y, n, s to skip, u to undo, q to stop. "
-    "The labels are written as they come, to .jsonl or .csv. Without a terminal a file is written that you fill in. "
-    "Labels that the file has are kept.",
+    help="Shows you answers that judges have judged, and asks whether they are good: y, n, s to skip, u to undo, q"
+    " to stop. Each label is written at once, to .jsonl or .csv. Without a terminal, writes a file that you "
+    "fill in. Labels that the file already has are kept.",
 )
 @click.argument("report", metavar="REPORT")
-@click.option("-o", "--output", metavar="FILE", required=True, help="Where the labels are written: .jsonl or .csv.")
+@click.option("-o", "--output", metavar="FILE", required=True, help="File for the labels: .jsonl or .csv.")
 @click.option(
-    "--count", metavar="N", type=click.IntRange(min=1), default=60, show_default=True, help="How many answers."
+    "--count",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=60,
+    show_default=True,
+    help="How many answers to ask about.",
 )
-@click.option("--criterion", metavar="TEXT", help="Only answers that were judged by this criterion.")
+@click.option("--criterion", metavar="TEXT", help="Only answers judged by this criterion.")
 @click.pass_obj
 def label(environment: Environment, report: str, output: str, count: int, criterion: str | None) -> int:
     """Asks for labels; the exit code."""

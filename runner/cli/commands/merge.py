@@ -32,19 +32,21 @@ WORST = ("interrupted", "error")
 @click.command(
     "merge",
     cls=Command,
-    help="Joins the .jsonl or .json reports of the parts of one run; a later part wins. What never came is named, and "
-    "the exit code is 2 then, unless --partial is given. With --as-runs, reports of the same cases become one report "
-    "with several runs.",
+    help="Joins the .jsonl or .json reports of the parts of one run; where parts have the same result, the later "
+    "part wins. Missing shards and tests are named, and the exit code is 2, unless --partial is given. With "
+    "--as-runs, reports of the same cases become one report with several runs.",
 )
 @click.argument("parts", metavar="PART...", nargs=-1, required=True)
-@click.option("-o", "--output", metavar="FILE", multiple=True, required=True, help=f"{EXTENSIONS}. Repeatable.")
-@click.option("--partial", is_flag=True, help="Exit with 0 also when shards or tests are missing.")
-@click.option("--as-runs", is_flag=True, help="Each report has further runs of the same cases.")
+@click.option(
+    "-o", "--output", metavar="FILE", multiple=True, required=True, help=f"Report to write: {EXTENSIONS}. Repeatable."
+)
+@click.option("--partial", is_flag=True, help="Exit with 0 even if shards or tests are missing.")
+@click.option("--as-runs", is_flag=True, help="Treat each report as further runs of the same cases.")
 @click.option(
     "--coverage-threshold",
     metavar="METRIC=PERCENT",
     multiple=True,
-    help="Exit with 1 when less is covered. Repeatable.",
+    help="Exit with 1 when coverage is lower. Repeatable.",
 )
 @click.pass_obj
 def merge(

@@ -26,8 +26,9 @@ OF_CASES = "user team locale ctx simulator on-missing-input strict lenient".spli
 @click.command(
     "regrade",
     cls=Command,
-    help="Grades the transcripts of a saved .jsonl report with the assertions and judges that its case files have now; "
-    "cases that are in no file any more, as the report has them. No agent is asked. Exit codes are those of a run.",
+    help="Grades the answers of a saved .jsonl report again, with the assertions and judges that the case files "
+    "have now. A case that is in no file any more is graded with those of the report. No agent is asked. The "
+    "exit codes are those of a run.",
 )
 @click.argument("report", metavar="REPORT")
 @click.pass_obj

@@ -52,11 +52,11 @@ SCHEMAS: dict[str, Callable[[], Schema]] = {
 @click.command(
     "schema",
     cls=Command,
-    help="Prints the JSON Schema of case files, or of a single case as in a line of JSONL: editors complete and check "
-    "with them. json: that of the documents of --json. config: that of yao-test.toml.",
+    help="Prints a JSON Schema with which editors complete and check files. file: case files. case: a single case,"
+    " as on a line of JSONL. json: the documents of --json. config: yao-test.toml.",
 )
 @click.argument("of", type=click.Choice(SCHEMAS), default="file")
-@click.option("-o", "--output", metavar="FILE", help="Write it into a file.")
+@click.option("-o", "--output", metavar="FILE", help="Write the schema to this file.")
 @click.pass_obj
 def schema(environment: Environment, of: str, output: str | None) -> int:
     """Writes the schema to standard output, or into the file."""

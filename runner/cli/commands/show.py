@@ -17,11 +17,17 @@ from runner.results.report import Report
     help="Shows a saved .jsonl or .json report on the console, or writes it in another format.",
 )
 @click.argument("report", metavar="REPORT")
-@click.option("-o", "--output", metavar="FILE", multiple=True, help=f"Write it: {EXTENSIONS}. Repeatable.")
-@click.option("-r", "--reporter", metavar="ID", help="Print it as a built-in reporter does, such as report.markdown.")
-@click.option("-v", "--verbose", count=True, help="Show each test of several suites, and the output of passing ones.")
-@click.option("-q", "--quiet", is_flag=True, help="Show failures and the summary only.")
-@click.option("--no-color", is_flag=True, help="No colours.")
+@click.option(
+    "-o", "--output", metavar="FILE", multiple=True, help=f"Write the report to a file: {EXTENSIONS}. Repeatable."
+)
+@click.option(
+    "-r", "--reporter", metavar="ID", help="Print the report with a built-in reporter, such as report.markdown."
+)
+@click.option(
+    "-v", "--verbose", count=True, help="Show each test, also with several suites, and the output of passing tests."
+)
+@click.option("-q", "--quiet", is_flag=True, help="Show only failures and the summary.")
+@click.option("--no-color", is_flag=True, help="Use no colours.")
 @click.pass_obj
 def show(
     environment: Environment,

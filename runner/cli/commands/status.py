@@ -19,8 +19,9 @@ SCRIPT_PARTS = Path(bindings.__file__).resolve().parent / "js"
 @click.command(
     "status",
     cls=Command,
-    help="Says what --resume would run of .jsonl reports, and why, and runs nothing. Exit codes: 0 all is there and "
-    "current, 1 something is missing, stale or broken, 2 a report or what it was made of cannot be read.",
+    help="Lists which tests --resume would run for .jsonl reports, and why, and runs nothing. Exit codes: 0 "
+    "nothing would run; 1 something is missing, stale or broken; 2 a report, or a file that it depends on, "
+    "cannot be read.",
 )
 @click.argument("reports", metavar="REPORT...", nargs=-1, required=True)
 @click.pass_obj

@@ -22,7 +22,7 @@ from runner.store.schema import open_store
 from runner.store.store import CUT_SHORT, Store
 
 
-@click.group("store", no_args_is_help=False, help="Lists the runs that are kept, joins stores, and removes old runs.")
+@click.group("store", no_args_is_help=False, help="Lists the runs of a store, merges stores, and removes old runs.")
 def store() -> None:
     """Has commands of its own."""
 
@@ -30,7 +30,7 @@ def store() -> None:
 @store.command("list", cls=Command, help="Lists the runs of a store, the newest first.")
 @click.option("--store", "folder", metavar="DIR", help=HELP)
 @click.option("--branch", metavar="NAME", help="Only runs of this branch.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--json", "as_json", is_flag=True, help="Print the runs as JSON.")
 @click.pass_obj
 def list_runs(environment: Environment, folder: str | None, branch: str | None, as_json: bool) -> int:
     """Prints them."""
@@ -49,7 +49,7 @@ def list_runs(environment: Environment, folder: str | None, branch: str | None, 
     return exit_codes.PASSED
 
 
-@store.command("merge", cls=Command, help="Puts the runs and labels of the other stores into the first one.")
+@store.command("merge", cls=Command, help="Copies the runs and labels of the other stores into the first one.")
 @click.argument("into", metavar="STORE")
 @click.argument("stores", metavar="OTHER...", nargs=-1, required=True)
 @click.pass_obj
@@ -72,8 +72,18 @@ def merge(environment: Environment, into: str, stores: tuple[str, ...]) -> int:
     return exit_codes.PASSED
 
 
-@store.command("prune", cls=Command, help="Removes the oldest runs of a store that are beyond an age or a size.")
-@click.option("--keep", metavar="LIMIT", multiple=True, required=True, help="Such as 90d or 500MB. Repeatable.")
+@store.command(
+    "prune",
+    cls=Command,
+    help="Removes the oldest runs beyond an age or a size. The newest run and runs with labels stay.",
+)
+@click.option(
+    "--keep",
+    metavar="LIMIT",
+    multiple=True,
+    required=True,
+    help="Age or size to keep, such as 90d or 500MB. Repeatable.",
+)
 @click.option("--store", "folder", metavar="DIR", help=HELP)
 @click.pass_obj
 def prune_runs(environment: Environment, keep: tuple[str, ...], folder: str | None) -> int:

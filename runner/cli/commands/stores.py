@@ -12,7 +12,7 @@ from runner.planning.last_failed import STORE
 
 RUN = "run:"
 """What stands before the id of a run where a report can be named."""
-HELP = "The store. Default: that of yao-test.toml, else .yao-test of the application."
+HELP = "Folder of the store. Default: the one in yao-test.toml, else .yao-test of the application."
 
 
 def store_folder(environment: Environment, given: str | None, application: Path | None = None) -> Path:

@@ -18,7 +18,8 @@ from runner.security.files import check_target, read_text
     "trust",
     cls=Command,
     help=f"Writes the digests of connectors, MCP servers, prompts, hooks and .env into {FILE} of an application "
-    "(default: the one here), and says what has changed. With --require-trust a run refuses all other files.",
+    "(default: the one here), and shows what has changed. A run with --require-trust refuses files that "
+    "differ from it.",
 )
 @click.argument("folder", required=False, metavar="[FOLDER]")
 @click.pass_obj

@@ -22,11 +22,11 @@ CONFIG = "tsconfig.json"
 @click.command(
     "types",
     cls=Command,
-    help=f"Installs the TypeScript declarations into {TARGET} of an application (default: the one here), and what "
-    "editors need to know the module beside each test.",
+    help=f"Installs the TypeScript declarations into {TARGET} of an application (default: the one here), and small "
+    "projects with which editors know the module beside each test.",
 )
 @click.argument("folder", required=False, metavar="[FOLDER]")
-@click.option("--check", is_flag=True, help="Writes nothing; exit code 1 if a file is not as it would write it.")
+@click.option("--check", is_flag=True, help="Write nothing; exit with 1 if a file is not up to date.")
 @click.pass_obj
 def types(environment: Environment, folder: str | None, check: bool) -> int:
     """Writes the files and says how an editor finds them; the exit code."""

@@ -27,14 +27,15 @@ ENDS = {int(signal.SIGINT): exit_codes.INTERRUPTED, int(signal.SIGTERM): exit_co
 @click.command(
     "view",
     cls=Command,
-    help="Serves the runs of a store as a page on this machine, live while a run goes on: results, traces, a test over "
-    "time, runs side by side, labels of people. Prints a link, which only works on this machine; Ctrl-C ends it.",
+    help="Serves the runs of a store as pages on this machine: results, traces, a test over time, runs side by "
+    "side, labels of people. A page is updated while its run goes on. Prints a link, which works only on this"
+    " machine. Ctrl-C ends the command.",
 )
 @click.option("--store", metavar="DIR", help=HELP)
+@click.option("--port", metavar="PORT", type=click.IntRange(1, 65535), help="Port on 127.0.0.1. Default: a free one.")
 @click.option(
-    "--port", metavar="PORT", type=click.IntRange(1, 65535), help="Port of 127.0.0.1. Default: one that is free."
+    "-a", "--app", metavar="DIR", help="Application root. Default: the nearest one at or above the working directory."
 )
-@click.option("-a", "--app", metavar="DIR", help="Application root. Default: found upward from here.")
 @click.pass_obj
 def view(environment: Environment, store: str | None, port: int | None, app: str | None) -> int:
     """Serves until Ctrl-C; the exit code."""
