@@ -37,6 +37,7 @@ class AgentService:
 
     def __init__(
         self,
+        *,
         application: Application,
         host: HostProcesses,
         context: Mapping[str, Any],

@@ -9,14 +9,38 @@ from typing import TYPE_CHECKING
 from runner.errors import ConfigurationError
 from runner.security.files import read_text
 from scripttest import RefusedFileError
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.environment import Environment
 
 
-def named_variables(root: Path, variables: Mapping[str, str]) -> dict[str, str]:
-    """Name → value for every name in `<root>/.env`; the value among `variables` wins over the file's. Raises
-    ConfigurationError for a file that is refused, such as a link out of the application, or cannot be read."""
+class Variables(Value):
+    """Environment variables, as an application has them."""
+
+    named: Mapping[str, str]
+    """Those that its `.env` file names."""
+    every: Mapping[str, str]
+    """These, and all others of the environment."""
+
+
+def variables_of(root: Path, given: Mapping[str, str]) -> Variables:
+    """The variables of the application in a folder. A value among those that are `given` wins over the one of `.env`.
+    Raises ConfigurationError for a `.env` that is refused, such as a link out of the application, or cannot be read."""
+    named = {name: given.get(name, value) for name, value in _read(root).items()}
+    return Variables(named=named, every={**named, **given})
+
+
+def all_variables(root: Path, environment: Environment) -> Variables:
+    """The same of an environment with its keys, for those who connect. From here on the secrets of the application are
+    known."""
+    variables = variables_of(root, {**environment.variables, **environment.keys})
+    environment.secrets.add_application(root, variables.every)
+    return variables
+
+
+def _read(root: Path) -> dict[str, str]:
+    """Name → value of `.env`."""
     try:
         lines = read_text(root / ".env", "replace").splitlines()
     except RefusedFileError as error:
@@ -32,18 +56,8 @@ def named_variables(root: Path, variables: Mapping[str, str]) -> dict[str, str]:
         name, equals, value = line.strip().removeprefix("export ").partition("=")
         name = name.strip()
         if equals and name and not name.startswith("#"):
-            named[name] = variables.get(name, _unquoted(value.strip()))
+            named[name] = _unquoted(value.strip())
     return named
-
-
-def all_variables(root: Path, environment: Environment) -> tuple[dict[str, str], dict[str, str]]:
-    """The variables that the `.env` of an application names; and all, keys among them, for those who connect. From here
-    on the secrets of the application are known. Raises ConfigurationError as `named_variables`."""
-    given = {**environment.variables, **environment.keys}
-    named = named_variables(root, given)
-    variables = {**named, **given}
-    environment.secrets.add_application(root, variables)
-    return named, variables
 
 
 def _unquoted(value: str) -> str:

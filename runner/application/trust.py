@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 
-from runner.application.dotenv import named_variables
+from runner.application.dotenv import variables_of
 from runner.errors import ConfigurationError
 from runner.security.files import read_bytes, read_text
 from runner.security.secrets import Secrets, is_secret
@@ -111,7 +111,7 @@ def _is_trusted(below: tuple[str, ...], name: str, is_plain: bool) -> bool:
 def _settings(root: Path) -> str:
     """The variables of `.env`, without the values of secrets. Of one that is the address of a host, such as `AUTH_URL`,
     only what is secret in it is left out: keys may go there."""
-    named = named_variables(root, {})
+    named = variables_of(root, {}).named
     secrets = Secrets()
     for value in named.values():
         secrets.add_variables({"ADDRESS": value})

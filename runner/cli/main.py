@@ -118,7 +118,7 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
             from runner.execution.run import run
 
             with Cluster(options.cluster, environment, application) as there:
-                return run(options, environment, application, SCRIPT_PARTS, None, settings=settings, elsewhere=there)
+                return run(options, environment, application, None, settings=settings, elsewhere=there)
         coverage = None
         if typed.coverage_thresholds and not options.coverage:
             raise ConfigurationError("--coverage-threshold needs --coverage", "Without it nothing is counted")
@@ -134,7 +134,7 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
             )
             from runner.execution.run import run
 
-            return run(options, environment, application, SCRIPT_PARTS, processes, settings=settings, coverage=coverage)
+            return run(options, environment, application, processes, settings=settings, coverage=coverage)
         finally:
             if coverage is not None:
                 coverage.close()
@@ -169,9 +169,7 @@ def _watch(options: RunOptions, values: dict[str, Any], environment: Environment
     """`--watch` at a terminal; the exit code."""
     from runner.watch.loop import Watch
 
-    return Watch(
-        options, environment, application, SCRIPT_PARTS, lambda: _configured(options, values, application)
-    ).run()
+    return Watch(options, environment, application, lambda: _configured(options, values, application)).run()
 
 
 def _only_cases(inputs: Sequence[str], directory: Path) -> bool:

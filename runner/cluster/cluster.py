@@ -49,7 +49,7 @@ class Cluster:
 
         environment, root = self._environment, self._application.root
         check_paths(root, _paths_of(plan, environment.directory))
-        _, variables = all_variables(root, environment)
+        variables = all_variables(root, environment).every
         archive = archive_of(root, environment.secrets.text)
         connection = self._connection = Connection(self._address, environment.cpus, variables)
         workers = connection.workers()

@@ -26,9 +26,11 @@ from runner.cluster.shipped import ShippedEvents
 from runner.environment import SCRIPT_PARTS, Environment, from_process
 from runner.errors import RunnerError
 from runner.execution.run import open_host, selection_of
-from runner.execution.services import RunServices, TestServices
+from runner.execution.services import RunServices
+from runner.execution.services_of_tests import TestServices
 from runner.execution.session import Session
 from runner.execution.stopping import Stop
+from runner.planning.request import RunRequest
 from runner.results.events import RunError, Warned
 from scripttest import Processes, ScriptHost, hide_environment, start_processes
 
@@ -64,15 +66,14 @@ class Runner:
             from runner.execution.walls import look_at_walls
 
             look_at_walls(self._options, self._environment)
-        self._services = RunServices(
+        request = RunRequest(
             options=self._options,
+            settings=setup.settings,
             environment=self._environment,
             application=self._application,
             context=setup.context,
-            parts=SCRIPT_PARTS,
-            settings=setup.settings,
-            key=setup.key,
         )
+        self._services = RunServices(request, key=setup.key)
         if setup.counts_usage:
             self._services.count_usage(_Usage(self.say))
         self._service: AgentService | None = None

@@ -8,7 +8,7 @@ from typing import Any
 
 from runner.agents.mcp.servers import Servers
 from runner.application.application import Application
-from runner.application.dotenv import named_variables
+from runner.application.dotenv import variables_of
 from runner.doctor.findings import AgentFindings, Findings, Part
 from runner.doctor.needs import Needs
 from scripttest import system_walls
@@ -48,7 +48,7 @@ def _absent(packages: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _agents(application: Application, variables: Mapping[str, str], parts: tuple[Part, ...]) -> Iterator[AgentFindings]:
-    known = {**named_variables(application.root, variables), **variables}
+    known = variables_of(application.root, variables).every
     absent = {part.name for part in parts if part.missing}
     needs = Needs(application, known, absent, Servers(application.root, known, _never))
     for id, folder in sorted(application.agents()):

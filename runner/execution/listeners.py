@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from runner.environment import Environment
     from runner.execution.observing import Observer
     from runner.execution.outcome import Outcome
-    from runner.execution.services import RunServices, TestServices
+    from runner.execution.services import RunServices
+    from runner.execution.services_of_tests import TestServices
     from runner.execution.snapshots import SnapshotWatch
     from runner.execution.stopping import Stop
     from runner.planning.plan import RunPlan

@@ -8,16 +8,18 @@ from bindings import SCRIPT_GLOBALS
 from runner import exit_codes
 from runner.application.context import build_context
 from runner.cli.settings import Settings
+from runner.environment import SCRIPT_PARTS
 from runner.execution.last_words import name_written
 from runner.execution.scripts import host_module
-from runner.execution.services import RunServices, TestServices
+from runner.execution.services import RunServices
+from runner.execution.services_of_tests import TestServices
 from runner.execution.session import Session
 from runner.execution.stopping import Interrupted, Signals, Stop, Woken
+from runner.planning.planner import make_plan
+from runner.planning.request import RunRequest
 from scripttest import EVERY_RUN, ScriptHost, start_processes
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from runner.application.application import Application
     from runner.cli.options import RunOptions
     from runner.environment import Environment
@@ -32,7 +34,6 @@ def run(
     options: RunOptions,
     environment: Environment,
     application: Application,
-    parts: Path,
     processes: Processes | None,
     regraded_from: str | None = None,
     settings: Settings | None = None,
@@ -44,7 +45,6 @@ def run(
     Raises ConfigurationError before anything is reported.
 
     Args:
-        parts: the folder of the script half of the bindings.
         processes: what runs scripts; None for a run of nothing but case files.
         regraded_from: the report whose transcripts are graded; no agent is asked then.
         settings: of the configuration file, if there is one.
@@ -53,7 +53,6 @@ def run(
         elsewhere: runs the tests in the place of this machine.
     """
     stop = observer.stop if observer is not None else Stop()
-    settings = settings or Settings()
     results = environment.stdout
     if options.bench and not options.dry_run:
         environment = environment.replace(stdout=environment.stderr)
@@ -64,19 +63,23 @@ def run(
                 from runner.application.trust import require
 
                 require(application.root, options.trust_from, environment.variables)
-            context = build_context(options, environment.directory)
-            selection = selection_of(options)
-            with RunServices(
+            request = RunRequest(
                 options=options,
+                settings=settings or Settings(),
                 environment=environment,
                 application=application,
-                context=context,
-                parts=parts,
-                settings=settings,
-                coverage=coverage,
-            ) as services:
+                context=build_context(options, environment.directory),
+            )
+            selection = selection_of(options)
+            with RunServices(request, coverage=coverage) as services:
                 try:
-                    plan = services.plan(selection, regraded_from)
+                    plan = make_plan(
+                        request,
+                        selection=selection,
+                        agents=services.agents,
+                        fingerprints=services.fingerprints,
+                        regraded_from=regraded_from,
+                    )
                     tests = TestServices(services, plan, selection, environment, results, lambda: bool(stop.reason))
                     if options.kinds != EVERY_RUN:
                         tests.other_kinds()
@@ -87,7 +90,7 @@ def run(
                 if elsewhere is not None:
                     try:
                         if selection is not None and not (plan.matched or plan.retained_tests):
-                            _check_selection(selection, plan, tests, environment, parts, stop)
+                            _check_selection(selection, plan, tests, environment, stop)
                         elsewhere.open(plan, services)
                     except BaseException:
                         if plan.resume is not None and plan.resume.resumed_report is not None:
@@ -125,12 +128,12 @@ def run(
 
 
 def _check_selection(
-    selection: Selection, plan: RunPlan, tests: TestServices, environment: Environment, parts: Path, stop: Stop
+    selection: Selection, plan: RunPlan, tests: TestServices, environment: Environment, stop: Stop
 ) -> None:
     """Lists tests here until `--run` matches one, for a run that has them run elsewhere. Raises ConfigurationError when
     it matches none."""
     application, options = plan.application, plan.options.replace(dry_run=True)
-    processes = start_processes(parts, application.root)
+    processes = start_processes(SCRIPT_PARTS, application.root)
     with open_host(options, application, processes, tests, environment.cpus) as host:
         records = host.run([host_module(module, plan) for module in plan.modules], stop.left)
         selection.check_listed(records, (id for source in plan.sources for id in source.ids()))

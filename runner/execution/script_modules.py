@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
     from runner.execution.repetition import Repetition
-    from runner.execution.services import RunServices, TestServices
+    from runner.execution.services import RunServices
+    from runner.execution.services_of_tests import TestServices
     from runner.execution.stopping import Stop
     from runner.planning.plan import RunPlan
     from runner.planning.selection import Selection

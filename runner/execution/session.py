@@ -11,7 +11,8 @@ from runner.execution.last_words import name_written, say_baseline
 from runner.execution.listeners import Listeners
 from runner.execution.repetition import Repetition
 from runner.execution.script_modules import ScriptModules
-from runner.execution.services import RunServices, TestServices
+from runner.execution.services import RunServices
+from runner.execution.services_of_tests import TestServices
 from runner.execution.stopping import Stop
 from runner.paths import shown_path
 from runner.planning.plan import RunPlan

@@ -4,22 +4,24 @@ listed, since only they know their tests."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bindings import SCRIPT_GLOBALS
 from runner.application.context import build_context
 from runner.cli.options import FLAGS, RunOptions, absolute
+from runner.environment import SCRIPT_PARTS
 from runner.errors import ConfigurationError
-from runner.execution.run import selection_of
+from runner.execution.run import open_host, selection_of
 from runner.execution.scripts import host_module
-from runner.execution.services import RunServices, TestServices
+from runner.execution.services import RunServices
+from runner.execution.services_of_tests import TestServices
 from runner.planning.configured import with_configuration
 from runner.planning.gaps import Gap, Reason
 from runner.planning.inputs import is_generator, resolve_application
+from runner.planning.planner import make_plan
+from runner.planning.request import RunRequest
 from runner.planning.resume import Retained, retain, with_saved_options
 from runner.planning.saved_run import read_saved
-from scripttest import Listed, ScriptHost, start_processes
+from scripttest import Listed, start_processes
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -46,13 +48,9 @@ class State(Value):
         return sum(len(gap.ids) for gap in self.gaps if gap.reason is not Reason.GONE)
 
 
-def state_of(report: str, environment: Environment, parts: Path) -> State:
-    """Where a report stands; blocks. Raises ConfigurationError, also when the report begins with no whole line.
-
-    Args:
-        report: its path, as the user wrote it.
-        parts: the folder of the script half of the bindings.
-    """
+def state_of(report: str, environment: Environment) -> State:
+    """Where a report stands; `report` is its path as the user wrote it. Blocks. Raises ConfigurationError, also when
+    it begins with no whole line."""
     directory = environment.directory
     saved = read_saved(absolute(report, directory), STANDING)
     if not saved.start:
@@ -67,21 +65,20 @@ def state_of(report: str, environment: Environment, parts: Path) -> State:
         record=None,
         record_missing=None,
     )
-    context = build_context(options, directory)
-    selection = selection_of(options)
-    with RunServices(
+    request = RunRequest(
         options=options,
+        settings=settings,
         environment=environment,
         application=application,
-        context=context,
-        parts=parts,
-        settings=settings,
-    ) as services:
-        plan = services.plan(selection)
+        context=build_context(options, directory),
+    )
+    selection = selection_of(options)
+    with RunServices(request) as services:
+        plan = make_plan(request, selection=selection, agents=services.agents, fingerprints=services.fingerprints)
         tests = TestServices(services, plan, selection, environment)
         results = [record for record in saved.results if record["suite"] not in generated]
         retained = retain(saved.replace(results=results), options, plan.sources, plan.suites, services.fingerprints())
-        listed = dict(_listed(plan, tests, environment, parts))
+        listed = dict(_listed(plan, tests, environment.cpus))
     said = [warning for warning in retained.warnings if warning not in {gap.text for gap in retained.gaps}]
     if generated:
         said.append(f"cases that {', '.join(generated)} generates are not looked at")
@@ -89,23 +86,12 @@ def state_of(report: str, environment: Environment, parts: Path) -> State:
     return State(tests=count, gaps=(*retained.gaps, *_missing(plan, listed, retained)), said=tuple(said))
 
 
-def _listed(
-    plan: RunPlan, tests: TestServices, environment: Environment, parts: Path
-) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _listed(plan: RunPlan, tests: TestServices, workers: int) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each module with its tests; one that cannot be listed has one of its own name."""
     if not plan.modules:
         return
-    options = plan.options
-    with ScriptHost(
-        plan.application.root,
-        start_processes(parts, plan.application.root),
-        tests.router,
-        SCRIPT_GLOBALS,
-        workers=environment.cpus,
-        timeout=options.script_timeout,
-        filter=bool(options.pattern),
-        list_only=True,
-    ) as host:
+    processes = start_processes(SCRIPT_PARTS, plan.application.root)
+    with open_host(plan.options, plan.application, processes, tests, workers) as host:
         for record in host.run([host_module(module, plan) for module in plan.modules]):
             names = record.tests if isinstance(record, Listed) else (record.module.rpartition(".")[2],)
             yield record.module, names

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from runner.cli.options import absolute
 from runner.planning.case_source import CaseSource, Sources
@@ -13,31 +13,17 @@ from runner.planning.inputs import CaseInput, GeneratorInput
 
 if TYPE_CHECKING:
     from runner.agents.service import AgentService
-    from runner.application.application import Application
     from runner.cases.values import MadeCases
-    from runner.cli.options import RunOptions
-    from runner.cli.settings import Settings
-    from runner.environment import Environment
     from runner.planning.picks import Picks
+    from runner.planning.request import RunRequest
 
 
 class CasePlanning:
     """Of one run. Agents are started when something needs them, and not before."""
 
-    def __init__(
-        self,
-        options: RunOptions,
-        environment: Environment,
-        application: Application,
-        context: Mapping[str, Any],
-        agents: Callable[[], AgentService],
-        settings: Settings,
-    ) -> None:
-        self._settings = settings
-        self._options = options
-        self._environment = environment
-        self._application = application
-        self._context = context
+    def __init__(self, request: RunRequest, agents: Callable[[], AgentService]) -> None:
+        self._request = request
+        self._options = request.options
         self._agents = agents
 
     def sources(self, inputs: list[CaseInput | GeneratorInput], picks: Picks | None) -> Sources:
@@ -46,23 +32,23 @@ class CasePlanning:
             return Sources(sources=[], warnings=[])
         from runner.planning.sources import open_sources
 
-        environment = self._environment
+        request, environment = self._request, self._request.environment
         found = open_sources(
             inputs,
-            self._options,
-            self._application,
+            request.options,
+            request.application,
             environment.directory,
             self._generate,
             self.check_references,
             picks,
-            self._settings,
+            request.settings,
         )
         return found.replace(sources=[source.cleaned(environment.secrets.text) for source in found.sources])
 
     def check_references(self, sources: list[CaseSource], generators: list[GeneratorInput]) -> None:
         """Raises ConfigurationError when the cases that will run, or flags, name what is not there, or the connector of
         `--connector` or `--judge-connector` cannot be used."""
-        options = self._options
+        options, application = self._options, self._request.application
         if options.judge_connector and not options.dry_run:
             self._check_connector(options.judge_connector)
         if not sources and not generators:
@@ -73,14 +59,14 @@ class CasePlanning:
         if generators and options.shard is not None:
             from runner.planning.shards import parts_of
 
-            sources = parts_of(sources, options.shard, self._application.root)
+            sources = parts_of(sources, options.shard, application.root)
         folders = {source.assistant.id: source.assistant.folder for source in sources}
-        folders |= dict(Assistants(self._application).find(generator.agent) for generator in generators)
+        folders |= dict(Assistants(application).find(generator.agent) for generator in generators)
         named = named_by(sources, generators, options, folders)
         for first in named:
             service = self._agents()
-            service.run(check_references(chain([first], named), service.runtime, self._application))
-        own = [self._settings.of(source.assistant.id, options).connector for source in sources]
+            service.run(check_references(chain([first], named), service.runtime, application))
+        own = [self._request.settings.of(source.assistant.id, options).connector for source in sources]
         for connector in dict.fromkeys((options.connector, *own)):
             if connector and not options.dry_run:
                 self._check_connector(connector)
@@ -90,14 +76,14 @@ class CasePlanning:
 
     def check_own_connectors(self, sources: list[CaseSource]) -> None:
         """Raises ConfigurationError when no case can ask a model, as the connectors of all agents cannot be used."""
-        options = self._options
-        given = options.connector or any(self._settings.of(one.assistant.id, options).connector for one in sources)
+        options, settings = self._options, self._request.settings
+        given = options.connector or any(settings.of(one.assistant.id, options).connector for one in sources)
         if not sources or given or options.dry_run or options.replay is not None or options.variants:
             return
         from runner.agents.assistant import Assistants
         from runner.planning.own_connectors import check_own_connectors
 
-        check_own_connectors(sources, Assistants(self._application), self._check_connector)
+        check_own_connectors(sources, Assistants(self._request.application), self._check_connector)
 
     def _check_connector(self, id: str, variables: Mapping[str, str] | None = None) -> None:
         """Raises ConfigurationError when a connector cannot be used, with these further variables."""
@@ -113,19 +99,20 @@ class CasePlanning:
         """Has cases made; on a terminal a line says so meanwhile."""
         from runner.planning.generators import Generators, generate
 
-        options, stdout, directory = self._options, self._environment.stdout, self._environment.directory
+        options, environment = self._options, self._request.environment
+        stdout, directory = environment.stdout, environment.directory
         folder = absolute(options.outputs[0], directory).parent if options.dry_run and options.outputs else directory
-        shows = self._environment.terminal and not (options.quiet or options.json)
+        shows = environment.terminal and not (options.quiet or options.json)
         if shows:
             stdout.write(f"Generating cases with {input.reference} ...")
             stdout.flush()
         try:
             service = self._agents()
             generators = Generators(
-                application=self._application,
+                application=self._request.application,
                 runtime=service.runtime,
                 helpers=service.helpers,
-                context=self._context,
+                context=self._request.context,
                 connector=options.connector or "",
                 timeout=options.case_timeout,
             )

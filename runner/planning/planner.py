@@ -6,15 +6,14 @@ When a step raises, nothing has run yet, except generators of cases.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from runner.application.application import Application, TestModule, repository_of
+from runner.application.application import TestModule, repository_of
 from runner.application.context import build_context
 from runner.application.dotenv import all_variables
-from runner.cli.options import RunOptions, absolute
-from runner.cli.settings import Settings
+from runner.cli.options import absolute
 from runner.errors import ConfigurationError
 from runner.planning.case_planning import CasePlanning
 from runner.planning.inputs import CaseInput, GeneratorInput, everything, not_collected, resolve_inputs
@@ -27,12 +26,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.agents.service import AgentService
-    from runner.environment import Environment
     from runner.fingerprints.fingerprints import Fingerprints
     from runner.modes.transcripts import Transcripts
     from runner.planning.case_source import CaseSource
     from runner.planning.choice import Choice
     from runner.planning.regraded_cases import Regrading
+    from runner.planning.request import RunRequest
     from runner.planning.resume import ResumeState
     from runner.planning.selection import Selection
     from runner.results.model import Suite
@@ -40,12 +39,8 @@ if TYPE_CHECKING:
 
 
 def make_plan(
+    request: RunRequest,
     *,
-    options: RunOptions,
-    environment: Environment,
-    application: Application,
-    context: Mapping[str, Any],
-    settings: Settings,
     selection: Selection | None,
     agents: Callable[[], AgentService],
     fingerprints: Callable[[], Fingerprints],
@@ -54,21 +49,12 @@ def make_plan(
     """Decides what will run; blocks while cases are generated. Raises ConfigurationError.
 
     Args:
-        settings: of the configuration file.
         selection: what `--run` names.
         agents: gives the agents of the run, since generators are agents and scripts, and references lead to them.
         fingerprints: gives what makes and compares the fingerprints of results.
         regraded_from: the report whose transcripts are graded; no agent is asked then.
     """
-    planner = _Planner(
-        options=options,
-        environment=environment,
-        application=application,
-        context=context,
-        settings=settings,
-        selection=selection,
-        cases=CasePlanning(options, environment, application, context, agents, settings),
-    )
+    planner = _Planner(request, selection, CasePlanning(request, agents))
     planner.find(regraded_from)
     planner.take_shard()
     planner.warn()
@@ -90,31 +76,20 @@ class _Chosen(Value):
 class _Planner:
     """A plan that is being made. Each step narrows what runs."""
 
-    def __init__(
-        self,
-        *,
-        options: RunOptions,
-        environment: Environment,
-        application: Application,
-        context: Mapping[str, Any],
-        settings: Settings,
-        selection: Selection | None,
-        cases: CasePlanning,
-    ) -> None:
-        self._options = options
-        self._named = options
+    def __init__(self, request: RunRequest, selection: Selection | None, cases: CasePlanning) -> None:
+        self._request = request
+        self._options = request.options
+        self._named = request.options
         """The same with the inputs that are meant where none is given."""
-        self._environment = environment
-        self._application = application
-        self._context = context
-        self._settings = settings
+        self._environment = request.environment
+        self._application = request.application
         self._selection = selection
         self._cases = cases
-        self._choice = _choice(options, environment, application)
+        self._choice = _choice(request)
         self._inputs: list[TestModule | CaseInput | GeneratorInput] = []
         self._modules: list[TestModule] = []
         self._sources: list[CaseSource] = []
-        self._warnings = list(settings.warnings)
+        self._warnings = list(request.settings.warnings)
         self._left_out: list[LeftOut] = []
         self._picked: dict[str, frozenset[str] | None] = {}
         self._matched = True
@@ -239,7 +214,7 @@ class _Planner:
 
     def plan(self, fingerprints: Callable[[], Fingerprints]) -> RunPlan:
         """The plan, when what an earlier run has done is taken out of it, and everything that is named is there."""
-        options, directory = self._options, self._environment.directory
+        options, settings, directory = self._options, self._request.settings, self._environment.directory
         suites = self._suites()
         store = self._store()
         resumable = self._is_resumable(store)
@@ -247,7 +222,7 @@ class _Planner:
         if resumable:
             from runner.planning.resume import take_up
 
-            typed = self._settings.typed or options
+            typed = settings.typed or options
             resume = take_up(self._named, typed, self._sources, suites, directory, fingerprints())
             self._sources = resume.sources
             self._warnings += resume.warnings
@@ -259,9 +234,9 @@ class _Planner:
         return RunPlan(
             options=options,
             application=self._application,
-            context=self._context,
-            settings=self._settings,
-            contexts={agent: build_context(own, directory) for agent, own in self._settings.agents.items()},
+            context=self._request.context,
+            settings=settings,
+            contexts={agent: build_context(own, directory) for agent, own in settings.agents.items()},
             suites=suites,
             modules=tuple(self._modules),
             sources=tuple(self._sources),
@@ -332,13 +307,14 @@ def _place_of(folder: Path | None, resume: ResumeState | None) -> StorePlace | N
     return StorePlace(folder=folder, run=id_of(resume.retained.saved.start))
 
 
-def _choice(options: RunOptions, environment: Environment, application: Application) -> Choice | None:
+def _choice(request: RunRequest) -> Choice | None:
     """What flags choose by more than names, and the order; None where they leave both as they are."""
+    options = request.options
     if not (options.tags or options.last_failed or options.reorders):
         return None
     from runner.planning.choice import choice_of
 
-    return choice_of(options, environment, application)
+    return choice_of(options, request.environment, request.application)
 
 
 def _is_test(name: str, modules: list[TestModule], sources: list[CaseSource]) -> bool:

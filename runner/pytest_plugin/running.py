@@ -141,7 +141,6 @@ class Runs:
                 options,
                 self._environment,
                 application,
-                SCRIPT_PARTS,
                 processes,
                 settings=settings.replace(typed=RunOptions(inputs=())),
                 observer=collected,

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner import exit_codes
 from runner.cli.settings import Settings
+from runner.environment import SCRIPT_PARTS
 from runner.errors import RunnerError
 from runner.execution.run import run
 from runner.execution.stopping import Interrupted, Signals, Stop, undone_at_once
@@ -53,7 +53,6 @@ class Watch:
         options: RunOptions,
         environment: Environment,
         application: Application,
-        parts: Path,
         configured: Callable[[], tuple[RunOptions, Settings | None]],
     ) -> None:
         """`configured` reads the options anew, with what the configuration file says by then."""
@@ -61,7 +60,6 @@ class Watch:
         self._settings: Settings | None = None
         self._environment = environment
         self._application = application
-        self._parts = parts
         self._configured = configured
         self._inbox = Inbox()
         self._dependents = Dependents()
@@ -273,7 +271,7 @@ class Watch:
         )
         has_modules = any(not isinstance(item, CaseInput) for item in items.values())
         if has_modules and self._processes is None:
-            self._processes = start_processes(self._parts, self._application.root)
+            self._processes = start_processes(SCRIPT_PARTS, self._application.root)
         processes, rest = (self._processes, None) if has_modules else (None, self._processes)
         self._processes = None
         held_back = self._held_back if narrowed.record_missing == self._answers.path else None
@@ -286,7 +284,6 @@ class Watch:
                 narrowed,
                 self._environment,
                 self._application,
-                self._parts,
                 processes,
                 settings=(self._settings or Settings()).replace(typed=self._options),
                 observer=current,
@@ -325,11 +322,11 @@ class Watch:
         return {id: item for id, item in found.items() if re.search(self._files, suite_key(_place(item), root))}
 
     def _digests(self) -> PartDigests:
-        from runner.application.dotenv import named_variables
+        from runner.application.dotenv import variables_of
         from runner.fingerprints.parts import PartDigests
 
-        root, variables = self._application.root, self._environment.variables
-        return PartDigests(self._application, {**named_variables(root, variables), **variables}, "", None)
+        variables = variables_of(self._application.root, self._environment.variables)
+        return PartDigests(self._application, variables.every, "", None)
 
     def _connectors(self) -> Connectors:
         from runner.connectors.load import Connectors

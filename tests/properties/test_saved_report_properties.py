@@ -25,6 +25,7 @@ from runner.fingerprints.parts import PartDigests
 from runner.planning.case_source import CaseSource
 from runner.planning.inputs import resolve_application
 from runner.planning.planner import make_plan
+from runner.planning.request import RunRequest
 from runner.planning.resume import retain, with_saved_options
 from runner.planning.saved_run import read_saved
 from runner.results import saved
@@ -75,12 +76,11 @@ def report(request: pytest.FixtureRequest, shared_app: MakeApplication) -> Repor
         directory=app.root, variables={}, stdout=sys.stdout, stderr=sys.stderr, cpus=1, secrets=Secrets({})
     )
     fingerprints = Fingerprints(parts, options, context)
+    asked = RunRequest(
+        options=options, settings=Settings(), environment=environment, application=application, context=context
+    )
     plan = make_plan(
-        options=options,
-        environment=environment,
-        application=application,
-        context=context,
-        settings=Settings(),
+        asked,
         selection=None,
         agents=nobody,
         fingerprints=lambda: fingerprints,

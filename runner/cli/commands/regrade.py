@@ -8,7 +8,7 @@ import click
 
 from runner.cli.commands.flags import Command, options_of
 from runner.cli.options import FLAGS, absolute, options_from
-from runner.environment import SCRIPT_PARTS, Environment
+from runner.environment import Environment
 from runner.errors import ConfigurationError
 
 OWN = (
@@ -69,7 +69,7 @@ def regrade(environment: Environment, /, report: str, **values: Any) -> int:
         from runner.execution.walls import look_at_walls
 
         look_at_walls(options, environment)
-    return run(options, environment, application, SCRIPT_PARTS, None, report, settings)
+    return run(options, environment, application, None, report, settings)
 
 
 regrade.params += options_of(flag for flag in FLAGS if flag.name in OWN)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
-import bindings
 from runner import exit_codes
 from runner.cli.commands.flags import Command
 from runner.environment import Environment
 from runner.execution.state import state_of
 from runner.reporters.console.style import count
-
-SCRIPT_PARTS = Path(bindings.__file__).resolve().parent / "js"
 
 
 @click.command(
@@ -29,7 +24,7 @@ def status(environment: Environment, reports: tuple[str, ...]) -> int:
     """Prints where each report stands; the exit code says whether something would run."""
     is_open = False
     for report in reports:
-        state = state_of(report, environment, SCRIPT_PARTS)
+        state = state_of(report, environment)
         current = f"{state.tests - state.open} of {count(state.tests, 'test')}" if state.open else f"all {state.tests}"
         verb = "is" if state.tests == 1 else "are"
         environment.stdout.write(f"{report}: {current} {verb} there and current\n")

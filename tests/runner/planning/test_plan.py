@@ -20,6 +20,8 @@ from runner.errors import ConfigurationError
 from runner.execution.services import RunServices
 from runner.planning.inputs import resolve_application
 from runner.planning.plan import RunPlan
+from runner.planning.planner import make_plan
+from runner.planning.request import RunRequest
 from runner.planning.selection import Selection
 from runner.security.secrets import Secrets
 
@@ -40,17 +42,16 @@ def planned(folder: Path, line: str, files: Mapping[str, str] = FILES) -> RunPla
     stream = io.StringIO()
     environment = Environment(directory=root, variables={}, stdout=stream, stderr=stream, cpus=2, secrets=Secrets())
     application = resolve_application(options, root)
-    context = build_context(options, root)
-    selection = Selection(options.run, options.selecting) if options.run else None
-    with RunServices(
+    request = RunRequest(
         options=options,
+        settings=Settings(),
         environment=environment,
         application=application,
-        context=context,
-        parts=root,
-        settings=Settings(),
-    ) as services:
-        return services.plan(selection)
+        context=build_context(options, root),
+    )
+    selection = Selection(options.run, options.selecting) if options.run else None
+    with RunServices(request) as services:
+        return make_plan(request, selection=selection, agents=services.agents, fingerprints=services.fingerprints)
 
 
 def cases_of(plan: RunPlan) -> list[str]:
