@@ -9,7 +9,7 @@ from typing import Any
 
 from runner.results.events import AttemptEnd, TestEnd, TestStart
 
-GATHER = 0.05
+GATHER = 0.1
 """Seconds in which what is said becomes one message."""
 
 
@@ -29,7 +29,8 @@ class Outbox:
         """Sends a value, soon; from any thread."""
         with self._lock:
             self._values.append(value)
-        self._has_some.set()
+            if len(self._values) == 1:
+                self._has_some.set()
 
     def flush(self) -> None:
         """Sends at once what there is."""
