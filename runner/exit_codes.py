@@ -7,7 +7,7 @@ PASSED = 0
 FAILED = 1
 """Some tests failed or could not be judged, or a budget ended the run."""
 CONFIGURATION = 2
-"""A bad flag, a file that cannot be read, a name that does not exist, or no test to run, for example because of `--run`."""
+"""A bad flag, a file that cannot be read, a name that does not exist, or nothing to run (a `--run` without a match)."""
 RUNTIME = 3
 """The tool itself failed, or a report could not be written."""
 INTERRUPTED = 130
