@@ -15,7 +15,8 @@ def _parse(given: Arguments, call: HostCall) -> Json:
 
 
 def _validate(given: Arguments, call: HostCall) -> Json:
-    return schemas.validation_problem(given.any(1), given.any(2))
+    found = schemas.misfit(given.any(1), given.any(2))
+    return found and found.text
 
 
 FUNCTIONS = host_functions(

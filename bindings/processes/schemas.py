@@ -15,6 +15,7 @@ from typing import Any
 from bindings.processes.formats import decode_json
 from bindings.processes.schema_size import too_large
 from bindings.services import Json
+from scripttest.values import Value
 
 MAX_STEPS = 300_000
 """Most keywords that are applied in one validation; a reference, which takes longer, counts as several."""
@@ -23,8 +24,23 @@ MAX_SECONDS = 5.0
 MAX_ERRORS = 100
 """Most errors that are looked for."""
 _ENDLESS = "it refers to itself without end, or is nested too deeply"
+_UNUSABLE = "invalid JSON Schema"
 _LONGEST = 200
 """Letters of what is quoted."""
+
+
+class Misfit(Value):
+    """Why a value does not fit a JSON Schema."""
+
+    reasons: str
+    """What breaks the schema, with its places; or what is wrong with the schema."""
+    unusable: bool = False
+    """Whether it is the schema that cannot be used."""
+
+    @property
+    def text(self) -> str:
+        """As scripts are told."""
+        return f"{_UNUSABLE if self.unusable else 'validation failed'}: {self.reasons}"
 
 
 def schema_problem(schema: Json) -> str | None:
@@ -33,13 +49,13 @@ def schema_problem(schema: Json) -> str | None:
     try:
         _validator(schema, checked=False)
     except RecursionError:
-        return f"invalid JSON Schema: {_ENDLESS}"
+        return f"{_UNUSABLE}: {_ENDLESS}"
     except ValueError as error:
-        return f"invalid JSON Schema: {error}"
+        return f"{_UNUSABLE}: {error}"
     return None
 
 
-def validation_problem(value: Json, schema: Json, *, checked: bool = False) -> str | None:
+def misfit(value: Json, schema: Json, *, checked: bool = False) -> Misfit | None:
     """Says where a value breaks a JSON Schema, or None when it fits. May block for twice `MAX_SECONDS`.
 
     Args:
@@ -56,19 +72,20 @@ def validation_problem(value: Json, schema: Json, *, checked: bool = False) -> s
         with Budget(MAX_STEPS, MAX_SECONDS):
             found = list(islice(validator.iter_errors(value), MAX_ERRORS))
     except Unresolvable as error:
-        return f"invalid JSON Schema: cannot resolve {error.ref[:_LONGEST]}"
+        return Misfit(reasons=f"cannot resolve {error.ref[:_LONGEST]}", unusable=True)
     except RecursionError:
-        return f"invalid JSON Schema: {_ENDLESS}"
+        return Misfit(reasons=_ENDLESS, unusable=True)
     except (ValueError, PatternError) as error:
-        return f"invalid JSON Schema: {error}"
+        return Misfit(reasons=str(error), unusable=True)
     except (UnknownType, TypeError, AttributeError, LookupError, ArithmeticError) as error:
         # What a reference leads to may stand where no schema is expected, and was not checked then.
         told = str(error).partition("\n")[0][:_LONGEST]
-        return f"invalid JSON Schema: it cannot be applied; does a reference lead to what is no schema? ({told})"
+        said = f"it cannot be applied; does a reference lead to what is no schema? ({told})"
+        return Misfit(reasons=said, unusable=True)
     if not found:
         return None
     errors = sorted(found, key=lambda error: list(map(str, error.absolute_path)))
-    return "validation failed: " + "; ".join(f"{_place(error.absolute_path)}: {error.message}" for error in errors)
+    return Misfit(reasons="; ".join(f"{_place(error.absolute_path)}: {error.message}" for error in errors))
 
 
 def _place(path: Any) -> str:

@@ -185,7 +185,8 @@ def validate_schema(given: Arguments, call: HostCall) -> Json:
 
 def validate_value(given: Arguments, call: HostCall) -> Json:
     """`jsonschema.Validate(schema, value)`: null, or what is wrong. `json.Validate` has them the other way round."""
-    return schemas.validation_problem(given.any(2), given.any(1))
+    found = schemas.misfit(given.any(2), given.any(1))
+    return found and found.text
 
 
 def return_values(given: Arguments, call: HostCall) -> Json:

@@ -13,27 +13,25 @@ if TYPE_CHECKING:
     from runner.assertions.base import Evidence, Judges, Verdict
     from runner.assertions.model import Assertion
 
-_INVALID = "invalid JSON Schema"
-
 
 async def json_schema(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
     """The output fits the schema; a text fits it as a text, or as the JSON that it holds. Both come from anybody, and
     may take seconds: meanwhile the run goes on, and the case can be stopped."""
     from asyncio import to_thread
 
-    from bindings.processes.schemas import validation_problem
+    from bindings.processes.schemas import Misfit, misfit
 
     schema, output = assertion.value, evidence.output
 
-    def problem_of(value: Any) -> str | None:
-        return validation_problem(value, schema, checked=is_plain(schema))
+    def misfit_of(value: Any) -> Misfit | None:
+        return misfit(value, schema, checked=is_plain(schema))
 
-    wrong = await to_thread(problem_of, output)
+    wrong = await to_thread(misfit_of, output)
     if wrong and isinstance(output, str) and (inside := json_of(output)) is not None:
-        wrong = await to_thread(problem_of, inside)
-    if wrong and wrong.startswith(_INVALID):
-        raise NotEvaluated(wrong)
-    reasons = (wrong or "").removeprefix("validation failed: ")
+        wrong = await to_thread(misfit_of, inside)
+    if wrong and wrong.unusable:
+        raise NotEvaluated(wrong.text)
+    reasons = wrong.reasons if wrong else ""
     reasons = reasons if len(reasons) <= LIMIT else reasons[:LIMIT] + "…"
     found = f"{show(output)}; {reasons}" if reasons else None
     return decide(assertion, not wrong, schema, output, "to fit", wanted="the JSON Schema", found=found)

@@ -105,10 +105,12 @@ async def _wrong(value: dict[str, Any], use: ToolUse, evidence: Evidence, judges
 async def _unfit(schema: Any, arguments: Any) -> str:
     from asyncio import to_thread
 
-    from bindings.processes.schemas import validation_problem
+    from bindings.processes.schemas import misfit
 
-    wrong = await to_thread(validation_problem, arguments, schema)
-    return (wrong or "").removeprefix("validation failed: ")
+    found = await to_thread(misfit, arguments, schema)
+    if found is None:
+        return ""
+    return found.text if found.unusable else found.reasons
 
 
 def _said(value: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from runner.cluster.pieces import CasesPart, Done, ModulePart, Piece
 from runner.results.events import AttemptEnd, Event, SuiteEnd, SuiteStart, TestEnd, TestStart, TurnStart
 from runner.results.model import TestResult
 from runner.results.verdict import Verdict, verdict_on
-from scripttest import Cause, Failure, Outcome, Status
+from scripttest import Cause, Failure, Outcome, Status, kind_of
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ class Ledger:
         if key not in self._began:  # a test that ends at once has no start of its own
             self._send(TestStart(suite=result.suite, name=result.name, position=result.position, run=result.run))
         self._began.discard(key)
-        is_module = isinstance(part, ModulePart) and not result.name.startswith("Test")  # which could not be loaded
+        is_module = isinstance(part, ModulePart) and not kind_of(result.name)  # which could not be loaded
         if part is not None and not is_module and self._passes.holds(result):
             self._held[key] = result.name
             self._passes.hold(Again(part=_alone(part, result)), result)

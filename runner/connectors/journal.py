@@ -2,7 +2,7 @@
 on after a kill asks for no answer twice.
 
     {"type": "calls", "version": 1}
-    {"suite", "case", "run", "time", "zone", "exact", "loose", "ms", "completion"}       an answer
+    {"suite", "case", "run", "of_suite"?, "time", "zone", "exact", "loose", "ms", "completion"}       an answer
     {"ended": ["assistants/expense/tests/filing.jsonl", "taxi", 1]}        its answers are of no use any more
 
 `exact` and `loose` are digests of the request, by which it is found as in recordings; `completion` is as it stands in a
@@ -91,6 +91,8 @@ class _CaseCalls:
         self.time: datetime | None = None
         """What `$SYS` variables say."""
         self.calls: list[_Call] = []
+        self.of_suite = False
+        """As of their `Origin`."""
         self.kept: KeptAnswers[_Call] | None = None
         """Those of a time before, which it gets again."""
         self.unanswered = False
@@ -173,7 +175,8 @@ class Journal:
         milliseconds = round((case_now() - started) * 1000, 1)
         call = _Call(exact=exact, loose=loose, milliseconds=milliseconds, completion=completion, chunks=chunks)
         of_case.calls.append(call)
-        self._write(_record_of(self._key(origin), of_case.time, call))
+        of_case.of_suite = origin.of_suite
+        self._write(_record_of(self._key(origin), of_case, call))
         if self._admission is not None:
             self._admission.end()
         return answer
@@ -214,7 +217,7 @@ class Journal:
         whole = set(map(self._label, suites))
         with self._lock:
             found = [
-                json.dumps(_record_of(key, one.time, call))
+                json.dumps(_record_of(key, one, call))
                 for key, one in self._cases.items()
                 if key[0] in whole or key[:2] in wanted
                 for call in one.calls
@@ -224,9 +227,7 @@ class Journal:
     def close(self, complete: bool) -> None:
         """Closes the file, and removes it when nobody has a use for what is in it: with `complete`, all has ended."""
         with self._lock:
-            useful = [
-                key for key, of_case in self._cases.items() if of_case.calls and not (complete and key[1][:1] == "@")
-            ]
+            useful = any(one.calls and not (complete and one.of_suite) for one in self._cases.values())
             self._writes = False
             if self._file is None:
                 return
@@ -269,7 +270,7 @@ class Journal:
             self._take_up(records[1:])
             lines = [
                 _HEAD,
-                *(_record_of(key, one.time, call) for key, one in self._cases.items() for call in one.calls),
+                *(_record_of(key, one, call) for key, one in self._cases.items() for call in one.calls),
             ]
             texts = [json.dumps(line) for line in lines]
             self._file.replace(texts)
@@ -304,6 +305,7 @@ class Journal:
     def _take(self, record: dict[str, Any]) -> None:
         of_case = self._case((record["suite"], record["case"], record["run"]))
         of_case.time = of_case.time or (time_from(record) if "time" in record else None)
+        of_case.of_suite = record.get("of_suite") is True
         of_case.calls.append(_call_from(record))
 
     def _write(self, record: dict[str, Any]) -> None:
@@ -343,13 +345,15 @@ def _why(error: ConfigurationError | OSError) -> str:
     return error.message if isinstance(error, ConfigurationError) else error.strerror or str(error)
 
 
-def _record_of(key: Key, time: datetime | None, call: _Call) -> dict[str, Any]:
+def _record_of(key: Key, of_case: _CaseCalls, call: _Call) -> dict[str, Any]:
     suite, case, run = key
+    time = of_case.time
     when = {} if time is None else {"time": time.isoformat(timespec="seconds"), "zone": time.tzname()}
     return {
         "suite": suite,
         "case": case,
         "run": run,
+        **({"of_suite": True} if of_case.of_suite else {}),
         **when,
         "exact": call.exact,
         "loose": call.loose,

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from runner.execution.stopping import Stop
     from runner.results.fold import Execution
 
-NO_TESTS = "Error: No tests to run\nHint: A test is a function of a *_test.ts file whose name starts with Test\n"
+NO_TESTS = "No tests to run"
+NO_TESTS_HINT = "A test is a function of a *_test.ts file whose name starts with Test"
 
 
 class Ending(Value):
@@ -64,7 +65,7 @@ def exit_code_of(run: Execution, options: RunOptions, environment: Environment, 
         environment.stderr.write(f"Warning: no test belongs to --shard {options.shard}\n")
         return exit_codes.PASSED
     if not any(suite.total for suite in run.listed.values()):
-        environment.stderr.write(NO_TESTS)
+        environment.stderr.write(f"Error: {NO_TESTS}\nHint: {NO_TESTS_HINT}\n")
         return exit_codes.CONFIGURATION
     if not run.counts.total:
         environment.stderr.write(f"Warning: no test matches {options.selecting}\n")

@@ -6,7 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from runner import exit_codes
-from runner.execution.ending import NO_TESTS
+from runner.execution.ending import NO_TESTS, NO_TESTS_HINT
 from runner.execution.scripts import broken_failure
 from runner.planning.plan import LeftOut, RunPlan
 from runner.reporters.console.style import Style, count
@@ -62,7 +62,7 @@ def print_plan(
     if not plan.suites:
         environment.stderr.write(f"Warning: no test belongs to --shard {plan.options.shard}\n")
     elif code == exit_codes.CONFIGURATION:
-        environment.stderr.write(NO_TESTS)
+        environment.stderr.write(f"Error: {NO_TESTS}\nHint: {NO_TESTS_HINT}\n")
     return code
 
 
@@ -168,6 +168,5 @@ class _Told:
         document = listing(self._tests, self._notes, self._warnings, left, code)
         document["errors"] = [{"message": f"{module}: {message}"} for module, message in self._broken]
         if code == exit_codes.CONFIGURATION:
-            message, hint = NO_TESTS.removeprefix("Error: ").rstrip().split("\nHint: ")
-            document["errors"].append({"message": message, "hint": hint})
+            document["errors"].append({"message": NO_TESTS, "hint": NO_TESTS_HINT})
         self._environment.stdout.write(self._environment.secrets.text(text_of(document)))

@@ -9,7 +9,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from bindings.processes.schemas import schema_problem, validation_problem
+from bindings.processes.schemas import misfit, schema_problem
 from runner.errors import RunnerError
 from runner.fuzzing.shapes import LARGEST, LETTERS, Shapes, Strategy
 
@@ -47,7 +47,7 @@ class _Schema:
 
     def values(self) -> Strategy:
         """Values that it accepts."""
-        return self._made(self._schema).filter(lambda value: not validation_problem(value, self._schema, checked=True))
+        return self._made(self._schema).filter(lambda value: not misfit(value, self._schema, checked=True))
 
     def _made(self, schema: Any) -> Strategy:
         if schema is True or schema == {}:

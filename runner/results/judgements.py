@@ -8,6 +8,7 @@ from itertools import chain, count
 from typing import Any
 
 from runner.results.criteria import objects_in, score_in
+from runner.results.turn_json import graded_turn
 from runner.results.value_texts import text_of
 from scripttest.values import Value
 
@@ -76,7 +77,8 @@ def _of_result(record: Mapping[str, Any]) -> Iterator[Judgement]:
         number: _Answer(number=number, said=turn.get("input"), output=turn.get("output"))
         for number, turn in turns.items()
     }
-    graded = {_turn_of(entry): _criteria_in(entry) for entry in objects_in(record.get("scores"))}
+    scores = objects_in(record.get("scores"))
+    graded = {graded_turn(str(entry.get("name") or "")): _criteria_in(entry) for entry in scores}
     for number, answer in [(0, whole), *answers.items()]:
         checks = objects_in(turns[number].get("assertions") if number else record.get("assertions"))
         yield from _of_checks(_named(checks, graded.pop(number, [])), head, answer)
@@ -103,12 +105,6 @@ class _Answer(Value):
 
 def _number(turn: Any) -> int:
     return turn if isinstance(turn, int) else 0
-
-
-def _turn_of(entry: Mapping[str, Any]) -> int:
-    """The turn that an entry of `scores` grades; 0: the one answer there is, or the whole."""
-    name = str(entry.get("name") or "")
-    return int(name[5:]) if name.startswith("turn-") and name[5:].isdecimal() else 0
 
 
 def _criteria_in(entry: Mapping[str, Any]) -> list[Record]:

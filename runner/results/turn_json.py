@@ -163,6 +163,12 @@ def checkpoint_of(item: Record) -> CheckpointResult:
     )
 
 
+def graded_turn(name: str) -> int:
+    """The turn that a score of this name grades; 0: the whole, or the one answer there is."""
+    turn, _, number = name.partition("-")
+    return int(number) if turn == "turn" and number.isdecimal() else 0
+
+
 def score_record(score: ScoreResult) -> Record:
     """`{name, type, score, verdict, assertions}`."""
     return {**fields_of(score), "assertions": [_criterion(criterion) for criterion in score.assertions]}

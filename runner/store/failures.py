@@ -7,7 +7,7 @@ from pathlib import Path
 from runner.store.places import FILE
 from runner.store.rows import CASE_FILE, CUT_SHORT, MODULE
 from runner.store.store import Store
-from scripttest import Status
+from scripttest import Status, kind_of
 
 _WHEN = "runs.started_at || printf('%020d', runs.rowid)"
 _NEWEST = f"""
@@ -33,7 +33,7 @@ def failed_in(folder: Path, repository: Path) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         for suite, test, verdict, when in store.rows(_NEWEST):
             kind, last, whole = listed.get(suite, ("", "", ""))
-            is_gone = when < whole or (kind == MODULE and not test.startswith("Test") and when < last)
+            is_gone = when < whole or (kind == MODULE and not kind_of(test) and when < last)
             if verdict not in (Status.PASSED, Status.SKIPPED) and not is_gone:
                 key = str(repository / suite) if kind == CASE_FILE else suite
                 found.setdefault(key, []).append(test)

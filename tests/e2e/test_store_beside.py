@@ -72,3 +72,22 @@ def test_measurements_and_runs_of_pytest_are_not_kept(app: MakeApplication) -> N
     (here.root / ".yao-test").rmdir()
     assert here.run("-i", "scripts.demo.*", "--bench", ".", "--bench-time", "2ms").code == 1
     assert "2 passed" in here.run("-i", "scripts.demo.*", "--last-failed").stdout  # no other run knows a benchmark
+
+
+def test_a_fuzz_test_that_failed_is_known_until_it_runs_again(app: MakeApplication) -> None:
+    here = app(
+        {
+            "a_test.ts": """
+                export function TestA(t) {}
+                export function FuzzB(f) { f.add(1); f.fuzz((t, n) => t.assert.Equal(n, 2)) }
+            """,
+            "/.yao-test/.keep": "",
+        }
+    )
+    assert here.run("-i", "scripts.demo.a").code == 1
+    assert here.run("-i", "scripts.demo.a", "--run", "TestA").code == 0
+
+    again = here.run("-i", "scripts.demo.a", "--last-failed", "--dry-run")
+
+    assert "FuzzB" in again.stdout
+    assert "TestA" not in again.stdout

@@ -114,11 +114,11 @@ async def validate(value: Any, schema: Item, what: str, code: int = 400, lenient
         code: of the error.
         lenient: let everything pass when the schema itself cannot be used.
     """
-    from bindings.processes.schemas import validation_problem
+    from bindings.processes.schemas import misfit
 
-    problem = await asyncio.to_thread(validation_problem, value, schema)
-    if problem is not None and not (lenient and problem.startswith("invalid JSON Schema")):
-        raise ToolError(f"{what}: {problem}", code)
+    found = await asyncio.to_thread(misfit, value, schema)
+    if found is not None and not (lenient and found.unusable):
+        raise ToolError(f"{what}: {found.text}", code)
 
 
 def text_content(text: str) -> Item:

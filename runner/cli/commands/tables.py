@@ -61,7 +61,7 @@ def _cells(kind: str, change: Change) -> tuple[str, ...]:
     sides = (change.before, change.after)
     took = " → ".join(f"{round(side.milliseconds)}ms" for side in sides if side is not None)
     before, after = (side.status if side is not None else "" for side in sides)
-    passed = runs_of(change).removesuffix(" runs passed") if change.is_repeated else ""
+    passed = runs_of(change) if change.is_repeated else ""
     measure = fact_of(kind, change) if kind in MEASURED else ""
     name, made_of = f"{change.suite} › {change.id}", described(change.parts)
     return name, before, after, passed, measure, took, made_of, error_of(change)

@@ -39,7 +39,7 @@ def fact_of(kind: str, change: Change) -> str:
         text = f"{in_milliseconds(was.milliseconds)} → {in_milliseconds(now.milliseconds)}"
         return text + factor if kind == "slower" else text
     if kind == "dropped":
-        return runs_of(change) + (", looks worse" if change.regression else "")
+        return f"{runs_of(change)} runs passed" + (", looks worse" if change.regression else "")
     if kind == "lower_scores":
         return f"score {pair_of(change, _score)}"
     if kind == "more_tokens":
@@ -48,7 +48,7 @@ def fact_of(kind: str, change: Change) -> str:
         return pair_of(change, _cost)
     if kind in ("still_failing", "changed"):
         return ""
-    return f"{was.status} → {now.status}" + (f" ({runs_of(change)})" if change.is_repeated else "")
+    return f"{was.status} → {now.status}" + (f" ({runs_of(change)} runs passed)" if change.is_repeated else "")
 
 
 def parts_of(found: Comparison) -> str:
@@ -58,8 +58,8 @@ def parts_of(found: Comparison) -> str:
 
 
 def runs_of(change: Change) -> str:
-    """How many of its runs passed: `9 of 10 → 8 of 10 runs passed`."""
-    return f"{pair_of(change, _passed)} runs passed"
+    """How many of its runs passed: `9 of 10 → 8 of 10`."""
+    return pair_of(change, _passed)
 
 
 def error_of(change: Change) -> str:

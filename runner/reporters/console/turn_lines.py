@@ -17,6 +17,7 @@ from runner.results.model import (
     TurnResult,
 )
 from runner.results.result_texts import trials_text
+from runner.results.turn_json import graded_turn
 from runner.results.value_texts import called, cut, one_line, text_of, written
 from scripttest import Status
 from scripttest.values import Value, fields_of
@@ -168,7 +169,8 @@ class TurnLines:
         return _Branch(head=f"Checkpoints: {reached} of {len(checkpoints)} reached", details=lines)
 
     def _score(self, score: ScoreResult) -> _Branch:
-        head = f"Turn {score.name[5:]}" if score.name.startswith("turn-") else "Conversation"
+        turn = graded_turn(score.name)
+        head = f"Turn {turn}" if turn else "Conversation"
         return _Branch(head=f"{head}: {self._graded(score)}", details=[*map(self._criterion, score.assertions)])
 
     def _graded(self, score: ScoreResult) -> str:

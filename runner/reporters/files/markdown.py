@@ -130,7 +130,7 @@ def _metrics(report: Report) -> list[tuple[str, str]]:
     judged = counts["passed"] + counts["failed"]
     agents = agents_of(report.suites)
     rows = [("Agents" if ", " in agents else "Agent", inline(agents))] if agents else []
-    if _title(report).startswith("Script") and len(report.suites) == 1:
+    if [suite["kind"] for suite in report.suites] == [SCRIPT_TEST]:
         rows.append(("Script", inline(report.suites[0]["id"])))
     connectors = connectors_of(report.suites, report.results)
     rows += [("Connector", inline(connectors))] if connectors else []

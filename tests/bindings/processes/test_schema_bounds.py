@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bindings.processes.schemas import MAX_SECONDS, schema_problem, validation_problem
+from bindings.processes.schemas import MAX_SECONDS, Misfit, misfit, schema_problem
 
 
 def doubled(
@@ -84,16 +84,17 @@ ENDLESS: dict[str, tuple[Any, Any, str]] = {
 def test_a_schema_that_asks_for_endless_work_is_given_up(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setattr("bindings.processes.schemas.MAX_STEPS", 20_000)
     schema, value, why = ENDLESS[name]
-    problem = validation_problem(value, schema)
+    problem = misfit(value, schema)
     assert problem is not None
-    assert problem.startswith("invalid JSON Schema: ")
-    assert why in problem
+    assert problem.unusable
+    assert why in problem.reasons
+    assert problem.text.startswith("invalid JSON Schema: ")
 
 
 def test_many_slow_patterns_are_given_up_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bindings.processes.schemas.MAX_SECONDS", MAX_SECONDS / 20)
     schema = {"items": {"pattern": "^(a|a)*$"}}
-    assert "too much work" in str(validation_problem(["a" * 19 + "!"] * 100_000, schema))
+    assert "too much work" in str(misfit(["a" * 19 + "!"] * 100_000, schema))
 
 
 @pytest.mark.parametrize(
@@ -117,7 +118,7 @@ UNIQUE = [
 
 @pytest.mark.parametrize(("items", "fits"), UNIQUE, ids=[json.dumps(items)[:30] for items, _ in UNIQUE])
 def test_unique_items_are_told_apart_as_json_is(items: list[Any], fits: bool) -> None:
-    assert (validation_problem(items, {"uniqueItems": True}) is None) == fits
+    assert (misfit(items, {"uniqueItems": True}) is None) == fits
 
 
 def test_ordinary_schemas_with_references_still_judge() -> None:
@@ -130,10 +131,8 @@ def test_ordinary_schemas_with_references_still_judge() -> None:
     value: dict[str, Any] = {"v": 1}
     for _ in range(30):
         value = {"next": value, "v": 2}
-    assert validation_problem(value, schema) is None
-    assert validation_problem({"next": {"v": "x"}}, schema) == (
-        "validation failed: next.v: 'x' is not of type 'integer'"
-    )
+    assert misfit(value, schema) is None
+    assert misfit({"next": {"v": "x"}}, schema) == Misfit(reasons="next.v: 'x' is not of type 'integer'")
 
 
 NO_SCHEMAS: list[tuple[Any, Any]] = [
@@ -150,14 +149,16 @@ NO_SCHEMAS: list[tuple[Any, Any]] = [
 
 @pytest.mark.parametrize(("part", "value"), NO_SCHEMAS)
 def test_what_a_reference_leads_to_may_be_no_schema(part: Any, value: Any) -> None:
-    problem = str(validation_problem(value, {"$ref": "#/part", "part": part}))
-    assert problem.startswith("invalid JSON Schema: it cannot be applied"), problem
+    problem = misfit(value, {"$ref": "#/part", "part": part})
+    assert problem is not None
+    assert problem.unusable
+    assert problem.reasons.startswith("it cannot be applied"), problem
 
 
 def test_what_is_left_over_takes_no_longer_than_there_is() -> None:
     keys = {f"k{number}": 1 for number in range(30_000)}
-    assert validation_problem(keys, {"patternProperties": {"^k": True}, "unevaluatedProperties": False}) is None
-    assert validation_problem([1] * 30_000, {"contains": {"const": 1}, "unevaluatedItems": False}) is None
+    assert misfit(keys, {"patternProperties": {"^k": True}, "unevaluatedProperties": False}) is None
+    assert misfit([1] * 30_000, {"contains": {"const": 1}, "unevaluatedItems": False}) is None
 
 
 LEFT_OVER: list[tuple[dict[str, Any], Any, str]] = [
@@ -194,7 +195,7 @@ LEFT_OVER: list[tuple[dict[str, Any], Any, str]] = [
 
 @pytest.mark.parametrize(("schema", "value", "said"), LEFT_OVER)
 def test_what_is_left_over_is_judged(schema: dict[str, Any], value: Any, said: str) -> None:
-    problem = validation_problem(value, {"$defs": {"d": {"properties": {"a": True}}}, **schema})
+    problem = misfit(value, {"$defs": {"d": {"properties": {"a": True}}}, **schema})
     assert (problem is None) if not said else (said in str(problem)), problem
 
 
@@ -207,4 +208,5 @@ def test_a_schema_that_takes_too_long_is_checked_once(monkeypatch: pytest.Monkey
     assert first is not None
     assert "checking it takes longer than 0 s" in first
     assert schema_problem(schema) == first
-    assert validation_problem("x", schema) == first
+    assert (found := misfit("x", schema)) is not None
+    assert found.text == first

@@ -137,7 +137,7 @@ def test_what_has_ended_is_of_no_use_any_more(kept: Kept) -> None:
     journal = kept.open()
     kept.ask(journal, "a")
     journal.end("suite", "case", 1, broke=False)
-    kept.ask(journal, "b", origin=Origin(suite="suite", case="@hooks"))
+    kept.ask(journal, "b", origin=Origin(suite="suite", case="@hooks", of_suite=True))
     journal.close(complete=False)
     assert kept.path.exists()
 
@@ -147,3 +147,14 @@ def test_what_has_ended_is_of_no_use_any_more(kept: Kept) -> None:
     again.end("suite", "case", 1, broke=True)
     again.close(complete=True)
     assert not kept.path.exists()
+
+
+def test_a_case_may_be_named_as_what_belongs_to_a_suite(kept: Kept) -> None:
+    case = Origin(suite="suite", case="@hooks")
+    journal = kept.open()
+    kept.ask(journal, "a", origin=case)
+    journal.close(complete=True)
+
+    again = kept.open()
+
+    assert kept.ask(again, "a", origin=case) == [False]

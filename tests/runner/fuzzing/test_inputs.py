@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis.errors import NoSuchExample
 
-from bindings.processes.schemas import validation_problem
+from bindings.processes.schemas import misfit
 from runner.fuzzing.arguments import schemas_of_arguments
 from runner.fuzzing.literals import Literals, literals_in
 from runner.fuzzing.schemas import UnusableSchemaError, by_schemas
@@ -101,7 +101,7 @@ def test_shapes_of_examples() -> None:
 def test_values_of_a_schema_fit_it(schema: Any) -> None:
     values = made(by_schemas([schema], Shapes(Literals(texts=("AB12",), numbers=(4,)))), 12)
     assert values
-    assert [value for (value,) in values if validation_problem(value, schema)] == []
+    assert [value for (value,) in values if misfit(value, schema)] == []
 
 
 @pytest.mark.parametrize(
