@@ -84,7 +84,7 @@ def test_script_tests_have_the_same_results_as_without_it(app: MakeApplication, 
 @pytest.mark.parametrize(
     "flags",
     [
-        ("--run", "TestD|Nested/one"),
+        ("--run", "Nested/one"),
         ("--runs", "2", "--min-pass-rate", "50", "--shuffle", "7", "--parallel", "2"),
     ],
     ids=" ".join,
@@ -96,12 +96,15 @@ def test_flags_mean_the_same(app: MakeApplication, cluster: DaskCluster, flags: 
     assert timeless(there) == timeless(alone)
 
 
-def test_a_name_that_fits_nothing_is_said(app: MakeApplication, cluster: DaskCluster) -> None:
+@pytest.mark.parametrize("name", ["TestNobody", "TestNested/nobody"])
+def test_a_name_that_fits_nothing_is_said(app: MakeApplication, cluster: DaskCluster, name: str) -> None:
     here = scripts(app)
-    alone = here.run("-i", "scripts.demo.second", "--run", "TestNobody")
-    there = here.run("-i", "scripts.demo.second", "--run", "TestNobody", "--cluster", cluster.address)
+    flags = ("-i", "scripts.demo.first", "-i", "scripts.demo.second", "--run", name, "-o", "r.jsonl")
+    alone = here.run(*flags)
+    there = here.run(*flags, "--cluster", cluster.address)
     assert there == alone
     assert alone.code == 2
+    assert not (here.root / "r.jsonl").exists()
 
 
 def talks(app: MakeApplication) -> Application:
