@@ -59,7 +59,8 @@ class Cluster:
                 "Start some, such as: dask worker ADDRESS --nthreads 1",
             )
         named = {name: file for name, file in named_in(root, archive.names).items() if variables.get(name)}
-        preflight = Preflight(connection, archive.digest, archive.data, named)
+        needs_walls = plan.options.sandbox is not None
+        preflight = Preflight(connection, archive.digest, archive.data, named, needs_walls)
         stations, problems = preflight.look(workers)
         if problems:
             raise refusal(problems)

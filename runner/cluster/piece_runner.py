@@ -60,10 +60,6 @@ class Runner:
         self._processes: Processes | None = None
         self._options = options_of(setup.options, self._scratch / "recordings")
         self._parallel = setup.parallel or 1
-        if self._options.sandbox is not None:
-            from runner.execution.walls import look_at_walls
-
-            look_at_walls(self._options, self._environment)
         self._services = RunServices(
             options=self._options,
             environment=self._environment,
