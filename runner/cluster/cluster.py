@@ -92,6 +92,7 @@ class Cluster:
             order=plan.order,
             resumable=plan.resumable,
             key=plan.resume.origin["key"] if plan.resume is not None and plan.resume.origin is not None else "",
+            content_in_spans=self._environment.content_in_spans,
             counts_usage=options.max_cost is not None or options.max_tokens is not None,
             parallel=options.parallel or 0,
         )
