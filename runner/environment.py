@@ -16,6 +16,7 @@ from scripttest.values import Value
 
 SCRIPT_PARTS = Path(__file__).resolve().parents[1] / "bindings" / "js"
 """The folder of the script half of the bindings."""
+CONTENT_IN_SPANS = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 
 
 class Environment(Value):
@@ -51,7 +52,7 @@ class Environment(Value):
     @property
     def content_in_spans(self) -> bool:
         """Whether the spans of `--otlp` hold what was said to models and by them; of OpenTelemetry's conventions."""
-        said = self.variables.get("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "").lower()
+        said = self.variables.get(CONTENT_IN_SPANS, "").lower()
         return said in ("true", "1", "span_only", "span_and_event")
 
     def now(self) -> str:

@@ -59,7 +59,8 @@ class Cluster:
                 "Start some, such as: dask worker ADDRESS --nthreads 1",
             )
         named = {name: file for name, file in named_in(root, archive.names).items() if variables.get(name)}
-        preflight = Preflight(connection, archive.digest, archive.data, named)
+        needs_walls = plan.options.sandbox is not None
+        preflight = Preflight(connection, archive.digest, archive.data, named, needs_walls)
         stations, problems = preflight.look(workers)
         if problems:
             raise refusal(problems)
@@ -91,6 +92,7 @@ class Cluster:
             order=plan.order,
             resumable=plan.resumable,
             key=plan.resume.origin["key"] if plan.resume is not None and plan.resume.origin is not None else "",
+            content_in_spans=self._environment.content_in_spans,
             counts_usage=options.max_cost is not None or options.max_tokens is not None,
             parallel=options.parallel or 0,
         )

@@ -23,7 +23,7 @@ from runner.cluster.outbox import Outbox
 from runner.cluster.piece_plan import options_of, plan_of
 from runner.cluster.pieces import Heard, Piece, Setup, Told
 from runner.cluster.shipped import ShippedEvents
-from runner.environment import SCRIPT_PARTS, Environment, from_process
+from runner.environment import CONTENT_IN_SPANS, SCRIPT_PARTS, Environment, from_process
 from runner.errors import RunnerError
 from runner.execution.run import open_host, selection_of
 from runner.execution.services import RunServices
@@ -57,15 +57,12 @@ class Runner:
         self._root = root
         self._outbox = Outbox(lambda values: write(frame(EVENT, self._there.packed(values))))
         self._scratch = Path(tempfile.mkdtemp(prefix="yao-test-piece-"))
-        self._environment = environment.replace(directory=setup.directory)
+        said = {"CI": "1", CONTENT_IN_SPANS: str(setup.content_in_spans)}
+        self._environment = environment.replace(directory=setup.directory, variables={**environment.variables, **said})
         self._application = Application(root)
         self._processes: Processes | None = None
         self._options = options_of(setup.options, self._scratch / "recordings")
         self._parallel = setup.parallel or 1
-        if self._options.sandbox is not None:
-            from runner.execution.walls import look_at_walls
-
-            look_at_walls(self._options, self._environment)
         request = RunRequest(
             options=self._options,
             settings=setup.settings,
@@ -196,7 +193,6 @@ def main() -> None:
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
     environment = from_process()
-    environment = environment.replace(variables={**environment.variables, "CI": "1"})
     hide_environment()
     lock = threading.Lock()
 

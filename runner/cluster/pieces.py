@@ -35,6 +35,8 @@ class Setup(Value):
     """Whether results say what they are made of."""
     key: str
     """What values of variables are hashed with in results."""
+    content_in_spans: bool
+    """Whether spans hold what was said, which the environment of the command decides."""
     counts_usage: bool
     """Whether the run has a budget."""
     parallel: int

@@ -36,7 +36,9 @@ def named_in(root: Path, names: Iterable[str]) -> dict[str, str]:
 class Preflight:
     """What a run needs on each worker."""
 
-    def __init__(self, connection: Connection, digest: str, data: bytes, variables: Mapping[str, str]) -> None:
+    def __init__(
+        self, connection: Connection, digest: str, data: bytes, variables: Mapping[str, str], needs_walls: bool
+    ) -> None:
         """Asks nobody yet.
 
         Args:
@@ -44,10 +46,12 @@ class Preflight:
             digest: of the application.
             data: its archive.
             variables: name → the file that names it, of those that the command has.
+            needs_walls: whether workers need all walls around scripts.
         """
         self._connection = connection
         self._digest, self._data = digest, data
         self._variables = variables
+        self._needs_walls = needs_walls
         self._extras = station_work.extras()
         self.warnings: list[str] = []
 
@@ -95,6 +99,9 @@ class Preflight:
         extras = [extra for extra in self._extras if extra not in answer["extras"]]
         if extras:
             return f"{who} is without yao-test[{','.join(extras)}], which is installed here"
+        if self._needs_walls and answer["missing_walls"]:
+            missing_walls = "; ".join(answer["missing_walls"])
+            return f"{who} lacks walls around scripts, and --sandbox=require asks for all ({missing_walls})"
         for variable in self._variables:
             if variable not in answer["variables"]:
                 missing.setdefault(variable, []).append(who)

@@ -90,7 +90,7 @@ def run(
                 if elsewhere is not None:
                     try:
                         if selection is not None and not (plan.matched or plan.retained_tests):
-                            _check_selection(selection, plan, tests, environment, stop)
+                            _check_selection(selection, plan, services, environment, stop)
                         elsewhere.open(plan, services)
                     except BaseException:
                         if plan.resume is not None and plan.resume.resumed_report is not None:
@@ -128,15 +128,24 @@ def run(
 
 
 def _check_selection(
-    selection: Selection, plan: RunPlan, tests: TestServices, environment: Environment, stop: Stop
+    selection: Selection, plan: RunPlan, services: RunServices, environment: Environment, stop: Stop
 ) -> None:
-    """Lists tests here until `--run` matches one, for a run that has them run elsewhere. Raises ConfigurationError when
-    it matches none."""
-    application, options = plan.application, plan.options.replace(dry_run=True)
+    """Lists tests here until `--run` matches one, for a run that has them run elsewhere; where only a subtest may
+    match, runs the tests that may have it until one begins. Raises ConfigurationError when it matches none."""
+    application, options = plan.application, plan.options
+    in_ci = environment.replace(variables={**environment.variables, "CI": "1"})  # which writes no snapshots
+    tests = TestServices(services, plan, selection, in_ci, stopped=lambda: bool(stop.reason))
+    modules = [host_module(module, plan) for module in plan.modules]
+    cases = [id for source in plan.sources for id in source.ids()]
     processes = start_processes(SCRIPT_PARTS, application.root)
-    with open_host(options, application, processes, tests, environment.cpus) as host:
-        records = host.run([host_module(module, plan) for module in plan.modules], stop.left)
-        selection.check_listed(records, (id for source in plan.sources for id in source.ids()))
+    with open_host(options.replace(dry_run=True), application, processes, tests, environment.cpus) as host:
+        partly = selection.may_match(host.run(modules, stop.left), cases)
+        if not partly:
+            return
+        processes = host.release()
+    with open_host(options, application, processes, tests, environment.cpus) as host, tests:
+        modules = [module for module in modules if module.source.key in partly]
+        selection.begun(host.run(modules, stop.left), {}, cases, lambda: bool(stop.reason))
 
 
 def open_host(

@@ -91,15 +91,19 @@ class Selection:
             raise ConfigurationError(f"No subtest matches {self._flags}", subtests)
         raise self.nothing(chain((name for record in listed for name in record.known), cases))
 
-    def check_listed(self, records: Iterator[HostRecord], cases: Iterable[str]) -> None:
-        """Reads what a host lists until the filter matches something, or may match a subtest; `cases` as above. Raises
-        ConfigurationError when it matches nothing."""
+    def may_match(self, records: Iterator[HostRecord], cases: Iterable[str]) -> set[str]:
+        """Reads what a host lists until the filter matches something. Where it may match subtests alone, the modules
+        that may have them; else none. `cases` as above. Raises ConfigurationError when it matches nothing."""
         names: list[str] = []
+        modules: set[str] = set()
         for record in records:
-            if not isinstance(record, Listed) or record.tests:
-                return
+            if not isinstance(record, Listed) or not all(map(self._only_partly, record.tests)):
+                return set()
             names += record.known
-        raise self.nothing(chain(names, cases))
+            modules.update([record.module] if record.tests else [])
+        if not modules:
+            raise self.nothing(chain(names, cases))
+        return modules
 
     def _only_partly(self, name: str) -> bool:
         match = self._filter.match(name)

@@ -16,11 +16,13 @@ from command import Application, MakeApplication, Record, eventually
 from dask_cluster import DaskCluster, runners
 from faults import WORKER, are_gone, below, helper_processes, with_model
 from model_server import Behaviour, Exchange, ModelServer, echo, status
+from span_collector import Collector, SentSpan, collecting
 
 from runner.store.store import Store
 from scripttest import system_walls
 
 pytest.importorskip("distributed")
+pytest.importorskip("opentelemetry.sdk")
 
 MODULE = """\
 import { double } from "./helper";
@@ -84,7 +86,7 @@ def test_script_tests_have_the_same_results_as_without_it(app: MakeApplication, 
 @pytest.mark.parametrize(
     "flags",
     [
-        ("--run", "TestD|Nested/one"),
+        ("--run", "Nested/one"),
         ("--runs", "2", "--min-pass-rate", "50", "--shuffle", "7", "--parallel", "2"),
     ],
     ids=" ".join,
@@ -96,12 +98,15 @@ def test_flags_mean_the_same(app: MakeApplication, cluster: DaskCluster, flags: 
     assert timeless(there) == timeless(alone)
 
 
-def test_a_name_that_fits_nothing_is_said(app: MakeApplication, cluster: DaskCluster) -> None:
+@pytest.mark.parametrize("name", ["TestNobody", "TestNested/nobody"])
+def test_a_name_that_fits_nothing_is_said(app: MakeApplication, cluster: DaskCluster, name: str) -> None:
     here = scripts(app)
-    alone = here.run("-i", "scripts.demo.second", "--run", "TestNobody")
-    there = here.run("-i", "scripts.demo.second", "--run", "TestNobody", "--cluster", cluster.address)
+    flags = ("-i", "scripts.demo.first", "-i", "scripts.demo.second", "--run", name, "-o", "r.jsonl")
+    alone = here.run(*flags)
+    there = here.run(*flags, "--cluster", cluster.address)
     assert there == alone
     assert alone.code == 2
+    assert not (here.root / "r.jsonl").exists()
 
 
 def talks(app: MakeApplication) -> Application:
@@ -116,21 +121,14 @@ def talks(app: MakeApplication) -> Application:
     return app(agent(cases=cases))
 
 
-@pytest.mark.parametrize("flags", [("--parallel", "3"), ("--runs", "2"), ("--tag", "long")], ids=" ".join)
-def test_cases_have_the_same_results_as_without_it(
-    app: MakeApplication, cluster: DaskCluster, flags: tuple[str, ...]
-) -> None:
-    here = talks(app)
+def test_cases_have_the_same_results_as_without_it(app: MakeApplication, cluster: DaskCluster) -> None:
+    here, flags = talks(app), ("--parallel", "3", "--runs", "2")
     alone = here.report("-i", case_file(), *flags)
     there = here.report("-i", case_file(), *flags, "--cluster", cluster.address)
     assert timeless(there) == timeless(alone)
 
 
-@pytest.mark.parametrize(
-    "flags",
-    [("--runs", "2", "--parallel", "2"), ("--until-decided",), ("--until-decided", "--runs", "2")],
-    ids=" ".join,
-)
+@pytest.mark.parametrize("flags", [("--runs", "2", "--parallel", "2"), ("--until-decided",)], ids=" ".join)
 def test_variants_have_the_same_results_as_without_it(
     app: MakeApplication, cluster: DaskCluster, flags: tuple[str, ...]
 ) -> None:
@@ -166,6 +164,35 @@ def results_of(report: Path) -> dict[str, str]:
     records = [record for record in lines_of(report) if record["type"] == "result"]
     assert len({record["id"] for record in records}) == len(records)
     return {record["id"]: record["status"] for record in records}
+
+
+def spans(collector: Collector) -> list[Any]:
+    """Names, parents, statuses and what is said, without what differs from run to run."""
+
+    def said(span: SentSpan) -> dict[str, Any]:
+        return {name: value for name, value in timeless(dict(span.attributes)).items() if name != "yao_test.run_id"}
+
+    found = [(collector.path_of(span), span.status, span.why, said(span)) for span in collector.spans]
+    return sorted(found, key=repr)
+
+
+def test_spans_are_the_same_with_what_was_said_and_without(app: MakeApplication, cluster: DaskCluster) -> None:
+    asks = 'function TestAsks(t: testing.T) { t.assert.Equal(Process("agents.demo.Stream", "hello").content, "no"); }'
+    cases = [{"id": "talk", "turns": [{"input": "a"}, {"input": "b"}]}, {"id": "plain", "input": "one"}]
+    here = app({**agent(cases=cases), "asks_test.ts": asks})
+    for contents in ({}, {"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "true"}):
+        sent = []
+        for flags in ((), ("--cluster", cluster.address)):
+            with collecting() as collector:
+                run = here.run(
+                    *("-i", case_file(), "-i", "scripts.demo", "--otlp", collector.url, *flags),
+                    env={**here.environment, **contents},
+                )
+            assert run.code == 1, run
+            sent.append(spans(collector))
+        alone, there = sent
+        assert there == alone
+        assert ("hello" in repr(alone)) == bool(contents)
 
 
 class Gate:
@@ -286,12 +313,19 @@ def test_a_run_goes_on_with_resume(app: MakeApplication, cluster: DaskCluster) -
 
 def test_what_workers_lack_is_said_before_the_first_test(app: MakeApplication, cluster: DaskCluster) -> None:
     prompts = "- { role: system, content: 'Region $ENV.REGION, office $ENV.OFFICE' }"
-    here = app({**agent(prompts=prompts, cases=[{"id": "a", "input": "x"}]), "/.env": "OFFICE=Oslo\nUNUSED=1\n"})
-    run = here.run("-i", case_file(), "--cluster", cluster.address, env={**here.environment, "REGION": "north"})
+    own = '{"type": "openai", "options": {"model": "m", "key": "$ENV.OWN_KEY"}}'
+    files = agent(prompts=prompts, cases=[{"id": "a", "input": "x"}])
+    here = app({**files, "/.env": "OFFICE=Oslo\nUNUSED=1\n", "/connectors/own.conn.yao": own})
+    variables = {**here.environment, "REGION": "north", "OWN_KEY": "sk-of-the-command-4711"}
+    run = here.run("-i", case_file(), "--cluster", cluster.address, "-v", env=variables)
     assert run.code == 0
-    for name in ("REGION", "OFFICE"):
-        assert f"Warning: {name}, which assistants/demo/prompts.yml names, is set here and not on " in run.stdout
+    prompts_file, connector = "assistants/demo/prompts.yml", "connectors/own.conn.yao"
+    first = run.stdout.index("[a]")
+    for name, file in {"REGION": prompts_file, "OFFICE": prompts_file, "OWN_KEY": connector}.items():
+        warned = run.stdout.index(f"Warning: {name}, which {file} names, is set here and not on ")
+        assert warned < first
     assert "UNUSED" not in run.stdout
+    assert "sk-of-the-command-4711" not in run.stdout
 
 
 def test_the_application_travels_once_and_without_what_holds_keys(app: MakeApplication, cluster: DaskCluster) -> None:

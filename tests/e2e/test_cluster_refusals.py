@@ -15,6 +15,7 @@ from command import MakeApplication
 from dask_cluster import DaskCluster
 
 from runner.version import VERSION
+from scripttest import system_walls
 
 distributed = pytest.importorskip("distributed")
 ROOT = Path(__file__).parents[2]
@@ -99,27 +100,37 @@ def test_a_case_file_that_does_not_travel(app: MakeApplication, empty: DaskClust
     assert "Cannot use .hidden/cases.jsonl with --cluster: <app>/.hidden/cases.jsonl does not travel" in run.stderr
 
 
-def test_workers_of_another_version_and_without_an_extra_are_named(
-    app: MakeApplication, empty: DaskCluster, tmp_path: Path
-) -> None:
+NO_LANDLOCK = """\
+from scripttest.walls import seccomp
+steps = [(0x20, 0, 0, 0), (0x15, 0, 1, 444), (6, 0, 0, 0x00050000 | 95), (6, 0, 0, 0x7FFF0000)]
+seccomp._set(0, b"".join(c.to_bytes(2, "little") + bytes((y, n)) + v.to_bytes(4, "little") for c, y, n, v in steps))
+"""
+"""Has a process run on a kernel that says that it has no Landlock."""
+
+
+def test_workers_that_lack_what_a_run_needs_are_named(app: MakeApplication, empty: DaskCluster, tmp_path: Path) -> None:
+    if any(wall.missing for wall in system_walls()):
+        pytest.skip("this system has not all walls")
     shutil.copytree(ROOT / "runner", tmp_path / "other/runner", ignore=shutil.ignore_patterns("__pycache__", "html"))
     (tmp_path / "other/runner/version.py").write_text('"""Another."""\nVERSION = "0.0.9"\n')
-    (tmp_path / "less").mkdir()
-    (tmp_path / "less/sitecustomize.py").write_text("import sys\nsys.modules['markdownify'] = None\n")
+    for name, text in (("less", "import sys\nsys.modules['markdownify'] = None\n"), ("open", NO_LANDLOCK)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "sitecustomize.py").write_text(text)
     (tmp_path / "none/runner").mkdir(parents=True)
     (tmp_path / "none/runner/__init__.py").write_text("")
-    for name in ("other", "less", "none"):
+    for name in ("other", "less", "none", "open"):
         empty.workers.append(empty.add_worker({"PYTHONPATH": str(tmp_path / name)}))
     with distributed.Client(empty.address, set_as_default=False) as client:
-        client.wait_for_workers(3, timeout=30)
-    run = app(CASES).run("-i", case_file(), "--cluster", empty.address)
+        client.wait_for_workers(4, timeout=30)
+    run = app(CASES).run("-i", case_file(), "--cluster", empty.address, "--sandbox=require")
     for worker in empty.workers:
         empty.kill(worker)
     assert (run.code, run.stdout) == (2, "")
-    assert run.stderr.startswith("Error: Cannot run on 3 workers of the cluster: ")
+    assert run.stderr.startswith("Error: Cannot run on 4 workers of the cluster: ")
     assert f" has yao-test 0.0.9, and this is {VERSION}" in run.stderr
     assert " is without yao-test[formats], which is installed here" in run.stderr
     assert f" has no runner.cluster: yao-test {VERSION} has to be installed there" in run.stderr
+    assert " lacks walls around scripts, and --sandbox=require asks for all (files: it needs Landlock" in run.stderr
 
 
 def test_tls_with_and_without_the_certificates(app: MakeApplication, tmp_path: Path) -> None:
