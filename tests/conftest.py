@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command import MakeApplication, make_application
@@ -43,3 +45,12 @@ def app(tmp_path: Path) -> MakeApplication:
 def shared_app(tmp_path_factory: pytest.TempPathFactory) -> MakeApplication:
     """Writes an application that all tests of a module look at."""
     return lambda files: make_application(tmp_path_factory.mktemp("shared"), files)
+
+
+@pytest.fixture(scope="session")
+def real_browser() -> Iterator[Any]:
+    """The one browser of this process; see `browsers`, whose library few tests need."""
+    from browsers import launched
+
+    with launched() as chromium:
+        yield chromium

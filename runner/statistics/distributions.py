@@ -6,6 +6,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import accumulate
+from operator import mul, truediv
 from statistics import NormalDist
 
 NORMAL = NormalDist()
@@ -64,12 +66,17 @@ def hypergeometric(passed: int, runs_a: int, runs_b: int) -> list[tuple[int, flo
     """How many of `passed` passes fall to B when they are dealt to the runs of A and B: `(passes of B, probability)`,
     by rising passes."""
     runs = runs_a + runs_b
-    ways = math.comb(runs, runs_b)
     least, most = max(0, passed - runs_a), min(passed, runs_b)
-    return [
-        (of_b, math.comb(passed, of_b) * math.comb(runs - passed, runs_b - of_b) / ways)
-        for of_b in range(least, most + 1)
-    ]
+    likeliest = (passed + 1) * (runs_b + 1) // (runs + 2)
+    top = math.comb(passed, likeliest) * math.comb(runs - passed, runs_b - likeliest) / math.comb(runs, runs_b)
+
+    def ratio(of_b: int) -> float:
+        """The probability of `of_b` passes by that of one less: neighbours are quicker than numbers of many digits."""
+        return (passed - of_b + 1) * (runs_b - of_b + 1) / (of_b * (runs_a - passed + of_b))
+
+    above = accumulate((ratio(of_b) for of_b in range(likeliest + 1, most + 1)), mul, initial=top)
+    below = accumulate((ratio(of_b) for of_b in range(likeliest, least, -1)), truediv, initial=top)
+    return list(enumerate([*list(below)[:0:-1], *above], least))
 
 
 def _fraction(value: float, a: float, b: float) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import TypeVar
 
 from runner.statistics.case_runs import CaseRuns
@@ -42,7 +43,8 @@ def rate_break(runs: Sequence[tuple[int, int]], *, steady: bool = False) -> Brea
         steady: whether runs only differ where something changed, so that each difference counts.
     """
     if steady:
-        places = [at for at in range(1, len(runs)) if _rate(runs[at : at + 1]) != _rate(runs[at - 1 : at])]
+        rates = [passed / judged if judged else 0.0 for passed, judged in runs]
+        places = [at for at, (one, next) in enumerate(pairwise(rates), 1) if one != next]
         if not places:
             return None
         at, first = places[-1], places[-2] if len(places) > 1 else 0

@@ -119,16 +119,26 @@ class TestHistory(Value):
 _ORDER = {trend: place for place, trend in enumerate(Trend)}
 
 
-def histories(store: Store, runs: Sequence[KeptRun]) -> list[TestHistory]:
-    """The history of each test that some of these runs have, the worst first."""
+def histories(
+    store: Store, runs: Sequence[KeptRun], tests: Sequence[tuple[str, str]] | None = None
+) -> list[TestHistory]:
+    """The history of each test that some of these runs have, the worst first; only of these `tests`, by suite and
+    name."""
+    if tests is not None:
+        made = [history for suite, test in tests if (history := history_of(store, suite, test, runs))]
+    else:
+        made = _all(store, runs)
+    return sorted(made, key=lambda one: (_ORDER[one.worst], _rate(one), one.suite, one.test))
+
+
+def _all(store: Store, runs: Sequence[KeptRun]) -> list[TestHistory]:
     known = {run.id: run for run in runs}
     order = {run.id: place for place, run in enumerate(reversed(runs))}
     found: dict[tuple[str, str], list[KeptResult]] = {}
     for result in store.verdicts(list(known)):
         if result.cause != CUT_SHORT:
             found.setdefault((result.suite, result.test), []).append(result)
-    made = [_history(store, known, sorted(results, key=lambda one: order[one.run])) for results in found.values()]
-    return sorted(made, key=lambda one: (_ORDER[one.worst], _rate(one), one.suite, one.test))
+    return [_history(store, known, sorted(results, key=lambda one: order[one.run])) for results in found.values()]
 
 
 def history_of(store: Store, suite: str, test: str, runs: Sequence[KeptRun]) -> TestHistory | None:

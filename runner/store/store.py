@@ -16,6 +16,7 @@ from runner.errors import ConfigurationError
 from runner.results.report import Record, Report
 from runner.results.saved import read_text
 from runner.store.locks import is_under_way
+from runner.store.rows import CUT_SHORT as NOT_ENDED
 from runner.store.rows import line_with_fingerprint, unpacked
 from runner.store.schema import changing, close, open_for_reading, understood
 from scripttest.values import Value, names_of
@@ -208,9 +209,13 @@ class Store:
             (suite, test, *(2 * [None if runs is None else json.dumps(list(runs))])),
         )
 
-    def tests(self) -> list[tuple[str, str]]:
-        """Suite and name of each test that was ever run."""
-        return [(suite, test) for suite, test in self.rows("SELECT DISTINCT suite, test FROM results ORDER BY 1, 2")]
+    def tests(self, runs: Sequence[str]) -> list[tuple[str, str]]:
+        """Suite and name of each test that ended in one of these runs."""
+        return self.rows(
+            "SELECT DISTINCT suite, test FROM results WHERE attempt = 0 AND cause IS NOT ?"
+            " AND run IN (SELECT value FROM json_each(?)) ORDER BY 1, 2",
+            (NOT_ENDED, json.dumps(list(runs))),
+        )
 
     def of_test(self, run: str, suite: str, test: str) -> list[KeptResult]:
         """The results of one test in a run: the verdict, and each run of it where it has several."""

@@ -80,7 +80,7 @@ def over_time(folder: Path, runs: int, tests: int) -> list[tuple[str, float]]:
     with closing(sqlite3.connect(folder / FILE)) as database, database:
         columns = [row[1] for row in database.execute("PRAGMA table_info(runs)") if row[1] not in ("id", "started_at")]
         names = ", ".join(columns)
-        own = [row[1] for row in database.execute("PRAGMA table_info(results)") if row[1] not in ("seq", "run", "verdict", "passed")]  # fmt: skip
+        own = [row[1] for row in database.execute("PRAGMA table_info(results)") if row[1] not in ("seq", "run", "verdict", "passed", "connector")]  # fmt: skip
         database.execute(
             f"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) INSERT INTO runs (id, started_at, {names})"
             f" SELECT 'run' || i, strftime('%Y-%m-%dT%H:%M:%SZ', started_at, '+' || i || ' hours'), {names} FROM runs, n WHERE id = ?",
@@ -88,8 +88,8 @@ def over_time(folder: Path, runs: int, tests: int) -> list[tuple[str, float]]:
         )
         fails = "(position % 10 = 0 AND abs(random()) % 5 = 0)"
         database.execute(
-            f"INSERT INTO results (run, verdict, passed, {', '.join(own)}) SELECT runs.id, iif({fails}, 'failed', 'passed'),"
-            f" iif({fails}, 0, 1), {', '.join(f'results.{name}' for name in own)} FROM results, runs WHERE results.run = ? AND runs.id != ?",
+            f"INSERT INTO results (run, verdict, passed, connector, {', '.join(own)}) SELECT runs.id, iif({fails}, 'failed', 'passed'),"
+            f" iif({fails}, 0, 1), 'model', {', '.join(f'results.{name}' for name in own)} FROM results, runs WHERE results.run = ? AND runs.id != ?",
             (id, id),
         )
     with Store(folder) as store:
@@ -98,6 +98,8 @@ def over_time(folder: Path, runs: int, tests: int) -> list[tuple[str, float]]:
             seconds, found = _timed(lambda last=last: histories(store, store.runs(limit=last)))
             assert len(found) == tests
             measured.append((f"`history`: {tests} tests in the newest {last} of {runs} runs", seconds))
+        seconds, _ = _timed(lambda: histories(store, store.runs(), [(CASES, "case-0")]))
+        measured.append((f"`history TEST`: a model that fails now and then, in {runs} runs", seconds))
     with closing(Runs(folder, None, str)) as pages:
         seconds, _ = _timed(lambda: pages.newest(100))
         measured.append((f"the page of runs, 100 of {runs}", seconds))

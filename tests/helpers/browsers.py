@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
+from asyncio import _set_running_loop
 from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 
 CHROMIUM = shutil.which("chromium")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-features=SpareRendererForSitePerProcess"]
+"""The last one: no process is started for a page that nobody may open."""
 PATIENCE = 60_000
 """Milliseconds after which something that should be there is missed."""
 WINDOW: ViewportSize = {"width": 1280, "height": 900}
@@ -25,16 +31,55 @@ RULES = {
 }
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Debian's Chromium; it ends with the module, as `asyncio.run` does not work beside it."""
+class Chromium:
+    """One browser for all tests of a process, and a page in it that they use one after another: either takes longer to
+    begin than most tests."""
+
+    def __init__(self, browser: Browser) -> None:
+        self.browser = browser
+        self._loop = asyncio.get_running_loop()
+
+    @cached_property
+    def usual(self) -> Page:
+        """The page of the tests that ask for nothing special."""
+        page = self.browser.new_context(viewport=WINDOW).new_page()
+        page.set_default_timeout(PATIENCE)
+        return page
+
+    @contextmanager
+    def in_use(self) -> Iterator[Self]:
+        """Playwright leaves its loop as the one that runs. Other tests find none, so that `asyncio.run` works."""
+        _set_running_loop(self._loop)
+        yield self
+        _set_running_loop(None)
+
+
+@contextmanager
+def launched() -> Iterator[Chromium]:
+    """Debian's Chromium."""
     if CHROMIUM is None:
         (pytest.fail if os.environ.get("CI") else pytest.skip)("needs chromium: apt-get install chromium")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         expect.set_options(timeout=PATIENCE)
-        yield browser
-        browser.close()
+        chromium = Chromium(browser)
+        _set_running_loop(None)
+        yield chromium
+        with chromium.in_use():
+            browser.close()
+            playwright.stop()
+
+
+@pytest.fixture(scope="module")
+def chromium(real_browser: Chromium) -> Iterator[Chromium]:
+    """The browser, while a module uses it."""
+    with real_browser.in_use():
+        yield real_browser
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: Chromium) -> Browser:
+    return chromium.browser
 
 
 def assert_accessible(page: Page, scheme: Any) -> None:

@@ -14,7 +14,7 @@ from runner.cli.commands.stores import HELP, store_folder
 from runner.environment import Environment
 from runner.errors import ConfigurationError, did_you_mean
 from runner.reporters.console.style import Style, count
-from runner.store.history import TestHistory, histories
+from runner.store.history import histories
 from runner.store.store import Store
 
 RUNS = 100
@@ -56,8 +56,8 @@ def history(
             known = sorted({run.branch for run in opened.runs() if run.branch})
             hint = f"There are runs of {', '.join(known[:10])}" if known else None
             raise ConfigurationError(f"The store {opened.folder} has no run{of}", hint)
-        found = histories(opened, runs)
-        chosen = found if test is None else _matching(found, test)
+        names = None if test is None else _matching(opened.tests([run.id for run in runs]), test)
+        chosen = histories(opened, runs, names)
         is_one = test is not None and len(chosen) == 1
         if as_json:
             tests = [history_record(one, with_results=is_one) for one in chosen]
@@ -74,10 +74,10 @@ def history(
         return exit_codes.PASSED
 
 
-def _matching(found: Sequence[TestHistory], name: str) -> list[TestHistory]:
+def _matching(tests: Sequence[tuple[str, str]], name: str) -> list[tuple[str, str]]:
     """The tests of a name, else those in whose names it occurs. Raises ConfigurationError when there is none."""
-    names = {id(one): (one.test, f"{one.suite} › {one.test}") for one in found}
-    exact = [one for one in found if name in names[id(one)]]
-    if chosen := exact or [one for one in found if name in names[id(one)][1]]:
+    whole = {(suite, test): f"{suite} › {test}" for suite, test in tests}
+    exact = [one for one in tests if name in (one[1], whole[one])]
+    if chosen := exact or [one for one in tests if name in whole[one]]:
         return chosen
-    raise ConfigurationError(f"No run has a test {name}", did_you_mean(name, [one.test for one in found]))
+    raise ConfigurationError(f"No run has a test {name}", did_you_mean(name, [test for _, test in tests]))

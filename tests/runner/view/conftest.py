@@ -11,6 +11,7 @@ from browsers import PATIENCE, WINDOW
 from playwright.sync_api import Browser, Page
 from view_server import View
 
+chromium = browsers.chromium
 browser = browsers.browser
 ENDED = ("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED", "ERR_NETWORK", "yao-test view has ended")
 """What a page says whose server has ended before it."""
@@ -23,6 +24,7 @@ class Window:
         self._context = browser.new_context(viewport=WINDOW)
         self.said: list[str] = []
         self.asked: list[str] = []
+        self.origins = {"blob:", "about:"}
         self._context.on("request", lambda request: self.asked.append(request.url))
         self._context.on("console", lambda message: self.said.append(message.text))
         self._context.on("weberror", lambda error: self.said.append(str(error.error)))
@@ -34,10 +36,10 @@ class Window:
         page.set_default_timeout(PATIENCE)
         return page
 
-    def empty(self) -> None:
-        """Leaves nothing of what was opened."""
+    def tidy(self) -> None:
+        """Leaves one page as it is, which asks no longer."""
+        self.page.evaluate("window.stop()")
         for page in self._context.pages:
-            page.goto("about:blank")
             if page is not self.page:
                 page.close()
         self.page.set_viewport_size(WINDOW)
@@ -55,17 +57,18 @@ def window(browser: Browser) -> Window:
 def look(window: Window) -> Iterator[Callable[..., Page]]:
     """Opens a page of a server, in the place of the last one or `beside` it; afterwards none may have had an error, or
     asked anybody else."""
-    origins = {"blob:", "about:"}
 
     def open(view: View, path: str = "/", hash: str = "", beside: bool = False, **values: Any) -> Page:
-        origins.add(view.origin)
+        window.origins.add(view.origin)
         page = window.further() if beside else window.page
-        page.goto("about:blank")
-        page.goto(view.page(path, hash, **values))
+        wanted = view.page(path, hash, **values)
+        if page.url.partition("#")[0] == wanted.partition("#")[0]:  # it would stay
+            page.goto("about:blank")
+        page.goto(wanted)
         return page
 
     yield open
     said = [text for text in window.said if not any(sign in text for sign in ENDED)]
-    asked = [url for url in window.asked if not url.startswith(tuple(origins))]
-    window.empty()
+    asked = [url for url in window.asked if not url.startswith(tuple(window.origins))]
+    window.tidy()
     assert (said, asked) == ([], [])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import browsers
 import pytest
-from browsers import PATIENCE, WINDOW
+from browsers import PATIENCE, WINDOW, Chromium
 from html_pages import as_at_first
 from html_reports import everything
 from playwright.sync_api import Browser, BrowserContext, Page
@@ -17,7 +17,10 @@ from runner.reporters.html.report import render
 from runner.results.changes import Comparison
 from runner.results.report import Report
 
+chromium = browsers.chromium
 browser = browsers.browser
+
+Scheme = Literal["light", "dark"]
 
 
 class OpenReport(Protocol):
@@ -27,16 +30,9 @@ class OpenReport(Protocol):
         baseline: Report | None = None,
         hash: str = "",
         found: Comparison | None = None,
+        scheme: Scheme = "light",
         **context: Any,
     ) -> Page: ...
-
-
-@pytest.fixture(scope="module")
-def usual(browser: Browser) -> Page:
-    """The page of the tests that ask for nothing special."""
-    page = browser.new_context(viewport=WINDOW).new_page()
-    page.set_default_timeout(PATIENCE)
-    return page
 
 
 @pytest.fixture(scope="module")
@@ -67,9 +63,10 @@ def page(opened: Page) -> Iterator[Page]:
 
 
 @pytest.fixture
-def open_report(browser: Browser, usual: Page, tmp_path: Path) -> Iterator[OpenReport]:
-    """Opens a report, or a file with one; afterwards no page may have had an error or asked for anything. Keywords are
-    those of a browser context."""
+def open_report(chromium: Chromium, tmp_path: Path) -> Iterator[OpenReport]:
+    """Opens a report, or a file with one; afterwards no page may have had an error or asked for anything. Keywords beside
+    `scheme` are those of a browser context."""
+    usual = chromium.usual
     said: list[str] = []
     asked: list[str] = []
     opened: list[Path] = []
@@ -87,6 +84,7 @@ def open_report(browser: Browser, usual: Page, tmp_path: Path) -> Iterator[OpenR
         baseline: Report | None = None,
         hash: str = "",
         found: Comparison | None = None,
+        scheme: Scheme = "light",
         **context: Any,
     ) -> Page:
         path = report
@@ -94,8 +92,9 @@ def open_report(browser: Browser, usual: Page, tmp_path: Path) -> Iterator[OpenR
             path = tmp_path / f"report-{len(opened)}.html"
             path.write_text(render(report, baseline, found), "utf-8")  # type: ignore[arg-type]
         page = usual
+        page.emulate_media(color_scheme=scheme)
         if context:
-            contexts.append(browser.new_context(**{"viewport": WINDOW, **context}))
+            contexts.append(chromium.browser.new_context(**{"viewport": WINDOW, **context}))
             page = contexts[-1].new_page()
             page.set_default_timeout(PATIENCE)
             for event, listener in listeners.items():
@@ -108,6 +107,7 @@ def open_report(browser: Browser, usual: Page, tmp_path: Path) -> Iterator[OpenR
     yield open
     for event, listener in listeners.items():
         usual.remove_listener(event, listener)
+    usual.evaluate("location.protocol === 'file:' && localStorage.clear()")
     for context in contexts:
         context.close()
     assert said == []

@@ -69,7 +69,7 @@ def expanded(browser: Browser, whole: tuple[Report, Path]) -> Callable[[str], Pa
         path = whole[1]
         if name == "stability":
             path = path.with_name("stable.html")
-            path.write_text(render(stable()), "utf-8")
+            path.write_text(render(stable(7)), "utf-8")
         page = browser.new_page()
         page.goto(path.as_uri())
         open_all(page)

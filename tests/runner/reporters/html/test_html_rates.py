@@ -24,7 +24,7 @@ def rated() -> Any:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_rates_have_whiskers_in_every_theme(open_report: Any, scheme: str) -> None:
-    page = open_report(rated(), color_scheme=scheme)
+    page = open_report(rated(), scheme=scheme)
 
     section = page.get_by_role("region", name="Rates with intervals at 95 %")
     rows = {row[0]: row[1:] for row in (text.split("\t") for text in section.locator("tbody tr").all_inner_texts())}

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browsers import Chromium
 from html_pages import as_at_first
 from html_reports import CASES, report, result, stable, suite
 from playwright.sync_api import Browser, Page, expect
@@ -35,7 +36,7 @@ def expand(page: Page, id: str) -> Any:
 
 
 def test_charts_show_how_stable_cases_are(open_report: Any) -> None:
-    page = open_report(stable(), color_scheme="light")
+    page = open_report(stable())
 
     section = page.get_by_role("region", name="Stability 70 runs of 14 cases")
     assert [text.strip() for text in section.locator(".legend li").all_inner_texts()] == [
@@ -60,7 +61,7 @@ def test_charts_show_how_stable_cases_are(open_report: Any) -> None:
 
 
 def test_charts_take_the_colours_of_the_theme(open_report: Any) -> None:
-    page = open_report(stable(), color_scheme="light")
+    page = open_report(stable())
 
     page.get_by_role("button", name="Theme:").click()
     page.get_by_role("button", name="Theme: Light").click()
@@ -264,7 +265,7 @@ def test_the_page_says_whether_it_is_worse(open_report: Any, tmp_path: Path, sch
     new = made({**steady, "c3": (0, 5), "c4": (4, 1)}, "2026-11-22T08:00:00Z")
     path = tmp_path / "verdict.html"
     path.write_text(render(new, old, None, [("new.jsonl", change_between(old, new))]), "utf-8")
-    page = open_report(path, color_scheme=scheme)
+    page = open_report(path, scheme=scheme)
 
     section = page.get_by_role("region", name="Compared with the baseline")
     assert section.locator(".outcome").inner_text() == "Regressed: 30 cases, 5 runs each. 1 case broke: c3."
@@ -318,7 +319,7 @@ def test_the_second_result_of_a_name_goes_with_the_second(open_report: Any) -> N
     expect(page.locator(".detail .diff .line")).to_have_text(["−second", "+third"])
 
 
-def test_variants_are_a_matrix_with_their_answers_side_by_side(browser: Browser, tmp_path: Path) -> None:
+def test_variants_are_a_matrix_with_their_answers_side_by_side(chromium: Chromium, tmp_path: Path) -> None:
     suites = [{**suite("c.jsonl"), "id": f"c.jsonl [{name}]", "variant": name} for name in ("old", "new")]
     answers = {"same": ("Yes.", "Yes."), "other": ("Be brief.", "Be <b>long</b>.")}
     results = [
@@ -330,7 +331,7 @@ def test_variants_are_a_matrix_with_their_answers_side_by_side(browser: Browser,
     entries = [entry_of(record, json_line(record)) for record in kept.results]
     path = tmp_path / "variants.html"
     path.write_text(render(kept.replace(results=entries), variants=variants_in(kept.replace(results=entries))))
-    page = browser.new_page()
+    page = chromium.usual
     page.goto(path.as_uri())
 
     section = page.get_by_role("region", name="Variants")
@@ -344,4 +345,3 @@ def test_variants_are_a_matrix_with_their_answers_side_by_side(browser: Browser,
     old, new = section.locator("figure").all()
     assert (old.inner_text(), new.inner_text()) == ("old\n\nBe brief.", "new\n\nBe <b>long</b>.")
     assert [mark.inner_text() for mark in new.locator("mark").all()] == ["<b>long</b>"]
-    page.close()

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browsers import Chromium
 from html_reports import CASES, NASTY, SCRIPT, assertion, everything, report, result, suite
 from playwright.sync_api import Page, expect
 
@@ -87,10 +88,10 @@ def test_no_result_is_in_the_markup() -> None:
     assert head.replace("\n", "").isprintable()
 
 
-def test_a_foreign_script_does_not_run(browser: Any, tmp_path: Path) -> None:
+def test_a_foreign_script_does_not_run(chromium: Chromium, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     path.write_text(render(everything(tmp_path)), "utf-8")
-    page = browser.new_page()
+    page = chromium.usual
     page.goto(path.as_uri())
     refused = page.evaluate(
         """() => new Promise((done) => {
@@ -106,7 +107,6 @@ def test_a_foreign_script_does_not_run(browser: Any, tmp_path: Path) -> None:
     policy = page.locator("meta[http-equiv]").get_attribute("content") or ""
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
     assert "unsafe" not in policy
-    page.close()
 
 
 def test_megabytes_are_shown_in_parts(open_report: Any) -> None:
@@ -169,12 +169,11 @@ def test_a_report_shows_no_file_but_scripts(open_report: Any, tmp_path: Path) ->
     assert page.locator(".frame").count() == 0
 
 
-def test_a_file_that_was_cut_off_says_so(browser: Any, tmp_path: Path) -> None:
+def test_a_file_that_was_cut_off_says_so(chromium: Chromium, tmp_path: Path) -> None:
     whole = render(everything(tmp_path))
     broken = tmp_path / "broken.html"
     broken.write_text(whole.replace('id="index"', 'id="lost"'))
-    page = browser.new_page()
+    page = chromium.usual
     page.goto(broken.as_uri())
 
     expect(page.locator("#app")).to_have_text("Cannot show this report: The file is not complete: it has no index")
-    page.close()

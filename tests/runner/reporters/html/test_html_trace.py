@@ -40,7 +40,7 @@ SUMMARY = {"totals": {"agent": {"model_calls": 1, "tool_calls": 0, "duration_ms"
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_trace_is_folded_and_opens_call_by_call(open_report: Any, scheme: str) -> None:
-    page = open_report(report([suite(CASES)], [result(CASES, "a", input="x", trace=WHOLE)]), color_scheme=scheme)
+    page = open_report(report([suite(CASES)], [result(CASES, "a", input="x", trace=WHOLE)]), scheme=scheme)
 
     detail = expand(page, "a")
     expect(detail.get_by_text("Here it is")).to_be_hidden()
