@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,9 @@ signal.signal(
     signal.SIGINT, signal.default_int_handler
 )  # a shell's job in the background ignores it, with its children
 
+sys.dont_write_bytecode = False
+"""What pytest makes of assertions is kept, also where Python is told to keep nothing, as in containers: each process of
+a run would make it again, which takes as long as some hundred tests."""
 
 LONG = {
     "test_documented_commands", "test_mcp_remote", "test_verdict_attacks", "test_record_replay", "test_resume",
@@ -26,8 +31,19 @@ LONG = {
 """Modules that take some seconds. They begin first, so that nobody waits for one of them in the end."""
 
 
+gc.disable()  # while tests are collected; most of what is made then stays
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.stem not in LONG)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop() -> None:
+    """From here on garbage is collected as in a command, without a look at all tests and modules each time."""
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+    gc.enable()
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -6,7 +6,10 @@ import ast
 import builtins
 import re
 import sys
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -274,41 +277,71 @@ WORKER_IMPORTS = {
 }
 
 
+class Written(NamedTuple):
+    """What the tests look at in a module."""
+
+    imports: list[ast.Import | ast.ImportFrom]
+    underscores: list[tuple[str, str, int]]
+    """Attributes whose name begins with an underscore: of what, name, line."""
+    classes: list[tuple[str, list[str]]]
+    """Name, and what it is derived from."""
+    functions: list[tuple[str, str]]
+    """Name, and what it returns."""
+
+
+@cache
 def modules() -> list[Path]:
     return sorted(
         path for package in PACKAGES for path in (ROOT / package).rglob("*.py") if "node_modules" not in path.parts
     )
 
 
+@cache
+def written(path: Path) -> Written:
+    """Each module is read once, for all tests: it takes some seconds for all of them."""
+    found = Written([], [], [], [])
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found.imports.append(node)
+        elif isinstance(node, ast.Attribute):
+            if node.attr.startswith("_") and not node.attr.endswith("__"):
+                found.underscores.append((ast.unparse(node.value), node.attr, node.lineno))
+        elif isinstance(node, ast.ClassDef):
+            found.classes.append((node.name, [ast.unparse(base) for base in node.bases]))
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.returns is not None:
+            found.functions.append((node.name, ast.unparse(node.returns)))
+    return found
+
+
 def imports_of(path: Path) -> list[tuple[str, int]]:
-    tree = ast.parse(path.read_text("utf-8"))
     found = []
-    for node in ast.walk(tree):
+    for node in written(path).imports:
         if isinstance(node, ast.Import):
             found += [(alias.name, node.lineno) for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
+        else:
             assert node.level == 0, f"{path}:{node.lineno}: relative import"
             found.append((node.module or "", node.lineno))
     return found
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_a_module_imports_only_what_its_layer_may(path: Path) -> None:
+def wrong_layers(path: Path) -> Iterator[str]:
     place = path.relative_to(ROOT).as_posix()
     package = place.partition("/")[0]
-    problems = []
     for name, line in imports_of(path):
         top = name.partition(".")[0]
         if top in PACKAGES:
             if top != package and top not in PACKAGES[package]:
-                problems.append(f"{place}:{line}: {package} must not import {top}")
+                yield f"{place}:{line}: {package} must not import {top}"
             if top != package and name not in (top, *SHARED) and not name.startswith("bindings.processes"):
-                problems.append(f"{place}:{line}: import from the root of {top}, not from {name}")
+                yield f"{place}:{line}: import from the root of {top}, not from {name}"
         elif top not in sys.stdlib_module_names:
             allowed = LIBRARIES.get(top, set())
             if not any(place == where or (where.endswith("/") and place.startswith(where)) for where in allowed):
-                problems.append(f"{place}:{line}: {top} is imported elsewhere: {sorted(allowed) or 'nowhere'}")
-    assert problems == []
+                yield f"{place}:{line}: {top} is imported elsewhere: {sorted(allowed) or 'nowhere'}"
+
+
+def test_modules_import_only_what_their_layer_may() -> None:
+    assert [problem for path in modules() for problem in wrong_layers(path)] == []
 
 
 MODULES = {
@@ -324,10 +357,10 @@ def room_of(path: Path) -> str:
 def imported_modules(path: Path) -> list[tuple[str, int]]:
     """The modules of this project that a module imports; `from package import module` counts as the module."""
     found = []
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in written(path).imports:
         if isinstance(node, ast.Import):
             found += [(alias.name, node.lineno) for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
+        else:
             names = {f"{node.module}.{alias.name}" for alias in node.names}
             modules = names & MODULES.keys()
             found += [(name, node.lineno) for name in sorted(modules)]
@@ -355,18 +388,19 @@ def test_rooms_do_not_import_each_other_in_circles() -> None:
         listed.append(room)
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_a_room_imports_only_rooms_below_it_through_their_doors(path: Path) -> None:
+def wrong_ways(path: Path) -> Iterator[str]:
     place, room = path.relative_to(ROOT).as_posix(), room_of(path)
-    problems = []
     for name, line in border_crossings(path):
         other = room_of(MODULES[name])
         same_package = name.partition(".")[0] == place.partition("/")[0]
         if same_package and other not in ROOMS[room].split():
-            problems.append(f"{place}:{line}: {room} must not import {other} ({name})")
+            yield f"{place}:{line}: {room} must not import {other} ({name})"
         if MODULES[name].stem not in DOORS.get(other, "").split():
-            problems.append(f"{place}:{line}: {name} is not a door of {other}")
-    assert problems == []
+            yield f"{place}:{line}: {name} is not a door of {other}"
+
+
+def test_rooms_import_only_rooms_below_them_through_their_doors() -> None:
+    assert [problem for path in modules() for problem in wrong_ways(path)] == []
 
 
 def test_somebody_goes_through_each_door() -> None:
@@ -375,21 +409,26 @@ def test_somebody_goes_through_each_door() -> None:
     assert {(room, door) for room, doors in DOORS.items() for door in doors.split()} - used == set()
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_nobody_reaches_for_underscore_names(path: Path) -> None:
+def reached_underscores(path: Path) -> Iterator[str]:
+    place, found = path.relative_to(ROOT).as_posix(), written(path)
+    reached = [
+        (alias.name, node.lineno)
+        for node in found.imports
+        if isinstance(node, ast.ImportFrom) and not (node.module or "").startswith("_")
+        for alias in node.names
+        if alias.name.startswith("_")
+    ]
+    reached += [
+        (f"{owner}.{name}", line) for owner, name, line in found.underscores if owner not in ("self", "cls", "super()")
+    ]
+    for name, line in reached:
+        if name not in UNDERSCORES and f"{place}: {name}" not in UNDERSCORES:
+            yield f"{place}:{line}: {name}"
+
+
+def test_nobody_reaches_for_underscore_names() -> None:
     """What begins with an underscore belongs to its module and its object. Only `self`, `cls` and `super()` reach it."""
-    place = path.relative_to(ROOT).as_posix()
-    problems = []
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        reached = []
-        if isinstance(node, ast.ImportFrom) and node.module != "__future__" and not (node.module or "").startswith("_"):
-            reached = [alias.name for alias in node.names if alias.name.startswith("_")]
-        elif isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.endswith("__"):
-            owner = ast.unparse(node.value)
-            reached = [f"{owner}.{node.attr}"] if owner not in ("self", "cls", "super()") else []
-        allowed = [name for name in reached if name in UNDERSCORES or f"{place}: {name}" in UNDERSCORES]
-        problems += [f"{place}:{node.lineno}: {name}" for name in reached if name not in allowed]
-    assert problems == []
+    assert [problem for path in modules() for problem in reached_underscores(path)] == []
 
 
 def test_the_page_on_architecture_says_the_same() -> None:
@@ -415,14 +454,13 @@ def exceptions() -> dict[str, str]:
     """The exception classes of this project, each with its room."""
     rooms: dict[str, str] = {}
     known = {name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, Exception)}
-    places = {path: ast.parse(path.read_text("utf-8")) for path in modules()}
     while True:
         before = len(rooms)
-        for path, tree in places.items():
-            for node in ast.walk(tree):
-                if isinstance(node, ast.ClassDef) and known.intersection(map(ast.unparse, node.bases)):
-                    known.add(node.name)
-                    rooms[node.name] = room_of(path)
+        for path in modules():
+            for name, bases in written(path).classes:
+                if known.intersection(bases):
+                    known.add(name)
+                    rooms[name] = room_of(path)
         if len(rooms) == before:
             return rooms
 
@@ -432,7 +470,7 @@ def test_few_exceptions_leave_a_room() -> None:
     known = exceptions()
     left: dict[str, set[str]] = {}
     for path in modules():
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in written(path).imports:
             names = [alias.name for alias in node.names] if isinstance(node, ast.ImportFrom) else []
             for name in names:
                 if known.get(name, room_of(path)) != room_of(path):
@@ -447,11 +485,10 @@ def test_few_exceptions_leave_a_room() -> None:
 def test_nothing_is_returned_beside_the_reason_why_it_is_not_there() -> None:
     """What fails a test is a `Failure`, and no pair of a cause and a text; an exception is raised, or is the answer."""
     wrong = [
-        f"{path.relative_to(ROOT)}: {node.name} -> {ast.unparse(node.returns)}"
+        f"{path.relative_to(ROOT)}: {name} -> {returns}"
         for path in modules()
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.returns is not None
-        if re.match(r"tuple\[.*\b(Cause|\w+Error)\b", ast.unparse(node.returns))
+        for name, returns in written(path).functions
+        if re.match(r"tuple\[.*\b(Cause|\w+Error)\b", returns)
     ]
     assert wrong == []
 

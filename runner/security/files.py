@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from os.path import isdir, isfile, join
 from pathlib import Path
 from typing import TextIO
 
@@ -22,7 +23,8 @@ def application_of(path: Path) -> Path | None:
     none to which a link leads out of another one; None when there is none."""
     found: Path | None = None
     for folder in path.parents:
-        is_application = (folder / "app.yao").is_file() or (folder / "assistants").is_dir()
+        name = str(folder)
+        is_application = isfile(join(name, "app.yao")) or isdir(join(name, "assistants"))
         if is_application and (found is None or not _is_below(found, folder)):
             found = folder
     return found
