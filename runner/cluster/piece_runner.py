@@ -80,11 +80,13 @@ class Runner:
         self.stop = Stop()
 
     def close(self) -> None:
-        """Ends what was started for the pieces."""
-        if self._processes is not None:
-            self._processes.close()
-        self._services.__exit__()
-        shutil.rmtree(self._scratch, ignore_errors=True)
+        """Ends what was started for the pieces, and takes away what they have written here."""
+        try:
+            if self._processes is not None:
+                self._processes.close()
+            self._services.__exit__()
+        finally:
+            shutil.rmtree(self._scratch, ignore_errors=True)
 
     def say(self, value: Any) -> None:
         """Sends an event, or a `Heard`, soon and with others; from any thread."""
@@ -202,8 +204,8 @@ def main() -> None:
             try:
                 while view:
                     view = view[os.write(outgoing, view) :]
-            except OSError:
-                os._exit(1)
+            except OSError:  # nobody is there any more, which `_listen` hears too
+                return
 
     setup = read_frame(incoming)
     if setup is None or setup[0] != SETUP:

@@ -12,7 +12,7 @@ import pytest
 from agent_files import agent, case_file
 from command import Application, MakeApplication, Record, eventually
 from dask_cluster import DaskCluster, runners
-from faults import are_gone, below, lines_of, with_model
+from faults import are_gone, below, leaves_nothing, lines_of, with_model
 from model_server import Exchange, ModelServer, echo
 
 pytest.importorskip("distributed")
@@ -103,14 +103,50 @@ def test_kills_cost_the_calls_under_way(app: MakeApplication, tmp_path: Path) ->
         assert again <= 1 + 2 + 2  # one for each place that was lost: of the worker, of the command, of the scheduler
 
 
-def test_a_killed_command_takes_its_local_cluster_with_it(app: MakeApplication) -> None:
-    with ModelServer(echo(30)) as server:
+def test_rounds_of_variants_outlive_a_worker(app: MakeApplication, tmp_path: Path) -> None:
+    count, rounds, held = 3, 3, Held()
+    cases = [{"id": f"c{number}", "input": f"c{number}"} for number in range(count)]
+    variants = ("--variant", "old=", "--variant", "new=prompts:new.yml")
+    with ModelServer(held.behave) as server, DaskCluster(tmp_path / "cluster", workers=1, env=KEY) as cluster:
+        files = agent(package={"connector": "local"}, cases=cases)
+        files["/assistants/demo/new.yml"] = "- { role: system, content: Be long. }"
+        here = app({**files, **with_model(server, key="$ENV.WORKER_KEY", max_concurrency=1)})
+        flags = ("-i", case_file(), *variants, "--until-decided", "--runs", str(rounds), "--cluster", cluster.address)
+        with here.start(*flags, "-o", "r.jsonl") as command:
+            eventually(lambda: len(server.requests) > 2 * count, "the second round")
+            held.is_held = True
+            started = runners(cluster)
+            cluster.kill(cluster.workers.pop())
+            cluster.workers.append(cluster.add_worker())
+            eventually(lambda: runners(cluster), "a runner on a worker that has come later")
+            held.is_held = False
+            run = here.finish(command)
+        assert run.code == 0, run
+        assert started
+        eventually(lambda: are_gone(started), "no runner outlives its worker")
+        records = [record for record in lines_of(here.root / "r.jsonl") if record["type"] == "result"]
+        ended = {(record["suite"], record["id"], record["run"]): record["status"] for record in records}
+        assert list(ended.values()) == ["passed"] * 2 * count * rounds
+        assert len(records) == len(ended)
+        assert len(server.requests) - 2 * count * rounds in (0, 1)  # the one that was under way
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=lambda number: number.name)
+def test_a_local_cluster_ends_with_its_command(app: MakeApplication, number: signal.Signals) -> None:
+    held = Held()
+    held.is_held = True  # to the end: nothing may wait for an answer
+    with ModelServer(held.behave) as server:
         here = conversations(app, server, 4, 1)
-        variables = {**here.environment, **KEY}
-        with here.start("-i", case_file(), "--cluster", "local:1", env=variables) as command:
-            eventually(lambda: len(server.requests) == 1, "a call", 40)
-            started = below(command.pid)
-            command.kill()
-            command.communicate()
-    assert started
-    eventually(lambda: are_gone(started), "nothing is left")
+        with leaves_nothing(here) as sessions:
+            with here.start("-i", case_file(), "--cluster", "local:1", env={**here.environment, **KEY}) as command:
+                eventually(lambda: len(server.requests) == 1, "a call")
+                started = below(command.pid)
+                command.send_signal(number)
+                run = here.finish(command)
+            sessions.append(command.pid)
+            assert started
+            eventually(lambda: are_gone(started), "nothing is left")
+        held.is_held = False
+    if number == signal.SIGINT:
+        assert run.code == 130
+        assert "Stopped: interrupted; 4 not run" in run.stdout
