@@ -30,7 +30,7 @@ _ISATAP = (bytes.fromhex("00005efe"), bytes.fromhex("02005efe"))
 
 def is_public(address: str) -> bool:
     """Whether an IP address, with or without a zone (`fe80::1%eth0`), is one of the public Internet. Raises ValueError
-    when it is no address."""
+    when it is not an address."""
     from ipaddress import IPv6Address, ip_address
 
     ip = ip_address(address.partition("%")[0])

@@ -69,7 +69,7 @@ class _Source:
         try:
             self._text = compiled.decode("utf-8")
         except UnicodeDecodeError as error:
-            raise InlineError(f"the file is not written over: byte {error.start} is no UTF-8") from error
+            raise InlineError(f"the file is not overwritten: byte {error.start} is not UTF-8") from error
         self.text = self._text.removeprefix("\ufeff")
         """As the compiler counts its lines and columns."""
         self.edits: list[Edit] = []

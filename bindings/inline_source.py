@@ -27,7 +27,7 @@ _CLOSING = {")": "(", "]": "[", "}": "{"}
 _LINE = re.compile("\r\n|[\n\r\u2028\u2029]")
 _ESCAPED = re.compile(r"[\\`]|\$(?=\{)")
 _UNPRINTED = re.compile("[\x00-\x08\x0b-\x1f\x7f\u2028\u2029\ufeff\ud800-\udfff]")
-_NO_TEXT = "what it is compared with is no plain text: write a text there, or leave it out to have it filled in"
+_NO_TEXT = "what it is compared with is not a plain text: write a text there, or leave it out to have it filled in"
 
 
 class InlineError(SnapshotError):
@@ -73,7 +73,7 @@ def edit_of(source: str, line: int, column: int, value: str, is_given: bool) -> 
         is_given: whether the call has a text already.
 
     Raises:
-        InlineError: there is no such call, or what it has is no plain text.
+        InlineError: there is no such call, or what it has is not a plain text.
     """
     place = _offset(source, line, column)
     found = [call for call in _calls(source) if call[0].start <= place <= call[-1].end]

@@ -91,7 +91,7 @@ class ProcessRouter(Services):
         return range(len(tests)) if self._arrange is None else self._arrange(module, tests)
 
     def seconds_after(self, module: str, test: str, name: str) -> float | None:
-        """What a test has anew; see `scripttest.Services`."""
+        """Seconds that a test gets again after a call; see `scripttest.Services`."""
         return self._kinds[kind_of(test).lower()]().seconds_after(module, test, name)
 
     def settled(self, module: str, test: str, outcome: Outcome) -> Outcome | None:
@@ -122,7 +122,7 @@ def enveloped(name: str, arguments: str, answer: Callable[[list[Any]], Any], clo
     except RecursionError:
         return failure_envelope(f"{name}: values are nested too deeply", 400, clock)
     except UnicodeEncodeError:
-        return failure_envelope(f"{name}: a text holds half a character", 400, clock)
+        return failure_envelope(f"{name}: a text holds half of a surrogate pair", 400, clock)
     except Exception as error:
         return failure_envelope(f"{name}: {type(error).__name__}: {error}", 500, clock)
 

@@ -53,7 +53,7 @@ def read(path: Path) -> dict[str, str]:
     except FileNotFoundError:
         return {}
     except UnicodeDecodeError as error:
-        raise SnapshotFileError(path, 0, f"byte {error.start} is no UTF-8") from error
+        raise SnapshotFileError(path, 0, f"byte {error.start} is not UTF-8") from error
     except OSError as error:
         raise SnapshotFileError(path, 0, error.strerror or str(error)) from error
     return _parsed(path, text)
@@ -82,7 +82,7 @@ def _parsed(path: Path, text: str) -> dict[str, str]:
                 path,
                 number,
                 "the line is neither the name of a snapshot in brackets, nor indented by two blanks. Repair it, or take"
-                " the file from version control; it is not written over",
+                " the file from version control; it is not overwritten",
             )
     return {name: "\n".join(lines).rstrip("\n") for name, lines in found.items()}
 

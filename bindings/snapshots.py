@@ -122,7 +122,9 @@ class Snapshots:
             stored = read(path)
             if not path.exists() and old.exists() and not self._update:
                 raise SnapshotFileError(
-                    old, 0, "they are of an earlier version of yao-test. Run with --update-snapshots to store them anew"
+                    old,
+                    0,
+                    "an earlier version of yao-test has stored them. Run with --update-snapshots to replace them",
                 )
             self._stored[module] = stored
             self._new[module] = {}

@@ -76,7 +76,7 @@ class World:
         """The way back to the realm of a script test, while it waits for a call; None for a case."""
         self._first_seed = self._seed = seed
         self._seeded: tuple[Any, Any] = (None, None)
-        """How often the realm has begun its random numbers anew, and of what it made them."""
+        """How often the realm has begun its random numbers again, and of what it made them."""
         self._random: Random | None = None
         self._told = ""
         self._open: dict[str, Any] = {}
@@ -156,7 +156,7 @@ class World:
 def _state(told: str) -> Mapping[str, Any]:
     state = json.loads(told) if told else {}
     if not isinstance(state, dict):
-        raise ValueError("what is told of a world is no object")
+        raise ValueError("what is told of a world is not an object")
     return state
 
 

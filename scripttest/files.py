@@ -67,7 +67,7 @@ def open_file(path: str, judge: Judge, limit: int | None) -> int:
         limit: in bytes; None for files that are read piece by piece.
 
     Raises:
-        RefusedFileError: it is no file, too large, or refused.
+        RefusedFileError: it is not a file, too large, or refused.
         OSError: as `os.open`.
     """
     check_kind(os.stat(path), path, limit)
@@ -92,9 +92,9 @@ def read_file(path: str, judge: Judge, limit: int | None = DATA_LIMIT) -> bytes:
 
 
 def check_kind(found: os.stat_result, path: str, limit: int | None) -> None:
-    """Raises RefusedFileError for what is no file, or larger than `limit`, in bytes."""
+    """Raises RefusedFileError for what is not a file, or larger than `limit`, in bytes."""
     if not stat.S_ISREG(found.st_mode):
-        raise RefusedFileError(_KINDS.get(stat.S_IFMT(found.st_mode), "it is no file"), path)
+        raise RefusedFileError(_KINDS.get(stat.S_IFMT(found.st_mode), "it is not a file"), path)
     if limit is not None and found.st_size > limit:
         raise RefusedFileError(_too_large(limit), path)
 

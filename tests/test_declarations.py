@@ -1,7 +1,7 @@
 """The shipped declarations in `bindings/types`: what they name is there, what is there they name, and their examples run.
 
 The pages `docs/script-api.md` and `docs/assertions.md` are made from them; when one of these tests says that a page is
-old, the command at the top of the page makes it anew.
+old, the command at the top of the page makes it again.
 """
 
 from __future__ import annotations

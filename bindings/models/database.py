@@ -201,7 +201,7 @@ class Database:
             except OverflowError as error:
                 raise failed("a number is too large for the database") from error
             except UnicodeEncodeError as error:
-                raise failed("a text holds half a character") from error
+                raise failed("a text holds half of a surrogate pair") from error
 
     def _rows(self, cursor: sqlite3.Cursor) -> list[Row]:
         if cursor.description is None:

@@ -136,7 +136,7 @@ def read_definition(id: str, file: str, document: Json, table_prefix: str = "") 
     """
     if not isinstance(document, Mapping):
         raise ModelFileError(
-            file, "it is no object", 'Write it as {"name": ..., "table": {"name": ...}, "columns": []}'
+            file, "it is not an object", 'Write it as {"name": ..., "table": {"name": ...}, "columns": []}'
         )
     option = _mapping(document.get("option"))
     columns = [_column(item, file, place) for place, item in enumerate(_list(document.get("columns")))]

@@ -310,7 +310,7 @@ def _number_text(value: Json) -> str:
 
 
 def checked_param(value: Json, process: str) -> Mapping[str, Json]:
-    """The query of a process. Raises ProcessError for what is no object."""
+    """The query of a process. Raises ProcessError for what is not an object."""
     if not isinstance(value, Mapping):
         raise bad(f"{process}: the query must be an object")
     return value

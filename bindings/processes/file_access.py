@@ -77,7 +77,7 @@ class FileAccess:
             return file.read(MAX_READ)
 
     def write(self, place: Place, data: bytes, mode: int, flags: int = os.O_TRUNC) -> int:
-        """Writes to a file, in the place of what it holds unless `flags` say otherwise; how many bytes."""
+        """Writes to a file, instead of what it holds unless `flags` say otherwise; how many bytes."""
         with open(place.open(CREATE | flags, mode), "wb") as file:
             file.write(data)
         return len(data)

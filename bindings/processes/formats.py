@@ -145,7 +145,7 @@ def _pieces(text: str) -> Iterator[tuple[bool, str]]:
 def repair(text: str) -> Json:
     """Reads broken JSON as a model may write it: trailing commas, wrong or missing quotes, a truncated end.
 
-    Text after the JSON value is not forgiven, so that prose which starts with a bracket is no JSON.
+    Text after the JSON value is not forgiven, so that prose which starts with a bracket is not JSON.
     """
     import json_repair
 

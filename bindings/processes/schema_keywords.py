@@ -300,7 +300,7 @@ _OWN: dict[str, Callable[..., Iterator[Any]]] = {
     "unevaluatedProperties": _unevaluated_properties,
     "uniqueItems": _unique_items,
 }
-"""Keyword → what judges it in the place of the library."""
+"""Keyword → what judges it instead of the library."""
 _EVALUATES: dict[str, Callable[..., Iterator[Any]]] = {
     "additionalProperties": _additional_keys,
     "allOf": _branches,

@@ -168,7 +168,7 @@ def _log(text: str) -> None:
 
 
 def validate_rules(given: Arguments, call: HostCall) -> Json:
-    """`json.Validate(value, [{haskey: path}])`: false for a value that is no object."""
+    """`json.Validate(value, [{haskey: path}])`: false for a value that is not an object."""
     from bindings.json_path import find
 
     value, rules = given.any(1), given.records(2)

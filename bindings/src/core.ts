@@ -125,7 +125,7 @@ export interface Core extends Kernel {
   /** Thrown by `skip`, `fatal` and `require` to leave the test function; never a failure by itself. */
   stop: object;
   ctx: unknown;
-  /** The context in the place of an empty object: a plain object once anything looks at it; most functions never do. */
+  /** The context instead of an empty object: a plain object once anything looks at it; most functions never do. */
   blank(target: object): object;
   ended: boolean;
   /** How many timers are set and asynchronous functions are under way. */

@@ -11,7 +11,7 @@ export function percentEncode(text: string, set: RegExp): string {
   });
 }
 
-/** Decodes `%XX`; whatever is no UTF-8 then becomes U+FFFD, and a `%` without two digits stays. */
+/** Decodes `%XX`; whatever is not UTF-8 then becomes U+FFFD, and a `%` without two digits stays. */
 export function percentDecode(text: string): string {
   return text.replace(/(?:%[0-9a-f]{2})+/gi, (run) => {
     const bytes = new Uint8Array(run.length / 3);

@@ -58,7 +58,7 @@ export const basis = {
   slice: uncurry(String.prototype.slice) as (self: string, start?: number, end?: number) => string,
   weakHas: uncurry(WeakSet.prototype.has) as (self: unknown, value: object) => boolean,
   weakAdd: uncurry(WeakSet.prototype.add) as (self: unknown, value: object) => unknown,
-  /** Of a `WeakMap`; undefined also for what is no object. */
+  /** Of a `WeakMap`; undefined also for what is not an object. */
   weakGet: uncurry(WeakMap.prototype.get) as (self: unknown, key: unknown) => unknown,
   weakSet: uncurry(WeakMap.prototype.set) as (self: unknown, key: object, value: unknown) => unknown,
   split: uncurry(String.prototype.split as (separator: string) => string[]),

@@ -829,7 +829,7 @@ declare namespace agent {
      * Writes a file, and makes the folders above it.
      *
      * @param path Of a file or folder.
-     * @param content Its text; what is no text becomes one.
+     * @param content Its text; what is not a text becomes one.
      */
     WriteFile: (path: string, content: any) => void;
     /**

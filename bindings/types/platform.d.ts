@@ -311,7 +311,7 @@ interface URL {
  *
  * @param url An address, or one relative to `base`.
  * @param base An address.
- * @throws {TypeError} When it is no address.
+ * @throws {TypeError} When it is not an address.
  */
 declare var URL: typeof globalThis extends { onmessage: any; URL: infer U }
   ? U

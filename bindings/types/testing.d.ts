@@ -321,7 +321,7 @@ declare namespace testing {
 
   /**
    * Compares a value, in its printed form, with the one stored by an earlier run in `__snapshots__` beside the test file.
-   * When there is none it is stored, but in CI that is a failure. `--update-snapshots` stores all anew, and removes those
+   * When there is none it is stored, but in CI that is a failure. `--update-snapshots` stores all again, and removes those
    * that no test asks for any more. A value of more than 1 000 000 characters fails. The name tells several snapshots of
    * one test apart; without it they are numbered in the order of calls. Returns whether the value agrees.
    *

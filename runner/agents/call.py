@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 HOOKS = frozenset(("Create", "Next"))
 RETRIES = 3
-"""How often a model is asked in the place of the tool loop, to correct tool calls that failed."""
+"""How often a model is asked instead of the tool loop, to correct tool calls that failed."""
 CREATE_PARAMETERS = ("temperature", "max_tokens", "max_completion_tokens", "audio")
 CREATE_CONTEXT = ("locale", "theme", "route")
 CREATE_KINDS: dict[str, tuple[Any, str]] = {
@@ -185,13 +185,13 @@ class Call:
         return returned.value
 
     def _tell_of_sandbox(self) -> None:
-        """Says once in each conversation what answers in the place of a sandbox."""
+        """Says once in each conversation what answers instead of a sandbox."""
         notice = sandbox.notice(self._assistant)
         if notice and ("info", notice) not in self._scope.chat.logs:
             self._scope.chat.logs.append(("info", notice))
 
     async def _run_sandbox(self, settings: dict[str, Any]) -> Completion:
-        """What the runner answers, which is asked in the place of the model."""
+        """What the runner answers, which is asked instead of the model."""
         assistant, context = self._assistant, self._scope.context
         said = self._given(f"Create of {assistant.id} must return", settings.get("messages"))
         named = self._runtime.assistants.localized(assistant, str(context.get("locale") or ""))

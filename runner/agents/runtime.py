@@ -198,7 +198,7 @@ class Runtime:
 
         Args:
             by: id of the agent that asks; empty for a helper's chat, which keeps nothing of it.
-            delegated: whether it answers in the place of that one.
+            delegated: whether it answers instead of that one.
         """
         if by:
             from runner.assertions.base import AgentUse

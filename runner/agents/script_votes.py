@@ -29,7 +29,7 @@ def count_votes(world: World, samples: int, connector: str, required: bool, args
     Args:
         world: of the test.
         samples: votes of each judge where `judge` does not say how many.
-        connector: what judges use in the place of their own; empty: nothing.
+        connector: what judges use instead of their own; empty: nothing.
         required: `--require-judge`.
         args: `[agent, judge, votes, about]`: each vote is `{judge, passed?, score?, reason?, failed?, broke?}`, and
             `about` is `{output, criteria?, metadata?, connector?}`.

@@ -34,11 +34,11 @@ from scripttest.values import Value
 FILE = "yao-test.toml"
 TABLES = ("profile", "agent", "prices")
 PRICES = ("input", "output", "cached")
-DOOR = "it opens a door, which only the command line may do"
-ONE_RUN = "it belongs to one run, so it stands on the command line"
+SECURITY = "it weakens security, so it can only be given on the command line"
+ONE_RUN = "it is for one run, so it can only be given on the command line"
 REFUSED = {
-    **dict.fromkeys(("allow-net", "allow-exec", "otlp", "cluster"), DOOR),
-    **dict.fromkeys(("require-trust", "trust-from"), "the file comes with what it would guard"),
+    **dict.fromkeys(("allow-net", "allow-exec", "otlp", "cluster"), SECURITY),
+    **dict.fromkeys(("require-trust", "trust-from"), "the file may come with the change that the flag is to check"),
     "app": "the file belongs to the application in which it is",
     **dict.fromkeys(
         (
@@ -261,7 +261,7 @@ class _Reader:
                 continue
             for other in found.keys() & _excluded_by(setting.flag):
                 if setting.value and found[other].value:
-                    self._wrong((*place, key), f"{setting.flag} and {other} exclude each other")
+                    self._wrong((*place, key), f"{setting.flag} and {other} cannot be used together")
             found[setting.flag] = setting
         return found
 

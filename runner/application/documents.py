@@ -19,7 +19,7 @@ ALIASED = 1_000_000
 ALIASED_BY_CHARACTER = 10
 """and how many more for each character of the file."""
 _SAID = {
-    "found character that cannot start any token": "a tab, or another character that can begin nothing, is here; "
+    "found character that cannot start any token": "a tab, or another character that cannot start a value, is here; "
     "YAML is indented with spaces, and texts that begin with @ or ` are in quotes",
 }
 """What PyYAML says → what we say."""

@@ -141,7 +141,7 @@ def read(text: str, where: str) -> Digests:
         if match is None or match[2] in found:
             raise ConfigurationError(
                 f"Cannot read {where}:{number}: a line must be a SHA-256, two blanks and a path, each path once",
-                "Write it anew with yao-test trust, and review what changes",
+                "Write it again with yao-test trust, and review what changes",
             )
         found[match[2]] = match[1]
     return found

@@ -37,7 +37,7 @@ class AgentUse(Value):
     by: str
     """Id of the agent that asked it."""
     delegated: bool
-    """Whether it answers in the place of the other; else its answer went back to a script."""
+    """Whether it answers instead of the other; else its answer went back to a script."""
     after: int
     """How many tools had been called by then."""
 
@@ -196,7 +196,7 @@ class Judges(Protocol):
     samples: int
     """Votes of each judge where an assertion says nothing of it: `--judge-samples`."""
     connector: str
-    """What judges use in the place of their own: `--judge-connector`; empty when it is not given."""
+    """What judges use instead of their own: `--judge-connector`; empty when it is not given."""
 
     async def validate(self, agent: str, payload: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
         """Asks a validator agent and returns its answer, an object with at least a boolean `passed`, and

@@ -18,7 +18,7 @@ _LONG = 80
 
 async def equals(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
     """The output is deeply equal to the value, or to the case's `expected` when there is none. A text output is also
-    compared as the JSON that it holds, when the value is no text."""
+    compared as the JSON that it holds, when the value is not a text."""
     expected = assertion.value if "value" in assertion.model_fields_set else evidence.expected
     output = evidence.output
     held = equal(output, expected)

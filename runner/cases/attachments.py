@@ -90,7 +90,7 @@ def problem_of(part: Part, folder: Path) -> str | None:
     if not source.startswith(_SCHEME):
         if source.startswith(("http://", "https://", "data:")) and part.type in ("image", "file"):
             return None
-        return f'the {part.type} "{source[:80]}" is no file: it must begin with {_SCHEME}'
+        return f'the {part.type} "{source[:80]}" is not a file: it must begin with {_SCHEME}'
     path = file_of(source, folder)
     kinds = {"image": IMAGES, "audio": AUDIO, "input_audio": AUDIO}.get(part.type)
     if kinds is not None and _extension(path) not in kinds:
@@ -106,7 +106,7 @@ def absence_of(part: Part, folder: Path) -> str | None:
         return None
     path = file_of(source, folder)
     if path.is_dir():
-        return f'"{source}" is no file: {path}'
+        return f'"{source}" is not a file: {path}'
     try:
         check_named(path, folder)
     except (FileNotFoundError, NotADirectoryError):

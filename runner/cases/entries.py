@@ -79,7 +79,7 @@ def without_noise(text: str) -> str:
 
 
 class Splitter:
-    """Splits a text that comes in pieces of whole lines. What is no object and no comment is added to the problems."""
+    """Splits a text that comes in pieces of whole lines. What is neither an object nor a comment is a problem."""
 
     def __init__(self, problems: Problems) -> None:
         self.number = 0
@@ -151,7 +151,7 @@ class Splitter:
         elif token == "]" and self._list:
             self._list = None
         elif token != ",":
-            text = f"{token[:40]} is no case: a JSON object was expected"
+            text = f"{token[:40]} is not a case: a JSON object was expected"
             self._problems.add(
                 Problem(
                     line=self.number, column=column, text=text, hint='A case looks like {"id": "T1", "input": "Hello"}'

@@ -115,7 +115,7 @@ def misplaced(path: JsonPath, model: type[Case], entry: Mapping[str, Any]) -> Fi
             path=path, text='"expected_output" is a field of turns, not of the whole case', hint="Move it into its turn"
         )
     if name == "checkpoints" and "turns" in entry and model is MultiTurnCase:
-        text = '"turns" and "checkpoints" exclude each other'
+        text = '"turns" and "checkpoints" cannot be used together'
         return Finding(path=path, text=text, hint=f"Add {CONVERSATION_MODE}, which has both")
     kinds: list[tuple[type[Model], str, str]] = [
         (MultiTurnCase, "multi-turn cases", 'Add "type": "multi_turn"'),

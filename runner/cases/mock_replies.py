@@ -43,7 +43,7 @@ def _checked(kind: str, replies: dict[str, Any]) -> dict[str, Any]:
 
 
 def known_parts(kind: str, part: str) -> str:
-    """What to write in the place of an unknown part of a reply of `http` or `exec`."""
+    """What to write instead of an unknown part of a reply of `http` or `exec`."""
     if part in MEANT[kind]:
         return f'It is called "{MEANT[kind][part]}"'
     if kind == "exec":

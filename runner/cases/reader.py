@@ -212,7 +212,7 @@ class CaseFile:
         validator = Validator(problems, warnings if self._lenient else None)
         try:
             if not self.path.is_file():
-                why = "it is no file" if self.path.exists() else "there is no such file"
+                why = "it is not a file" if self.path.exists() else "there is no such file"
                 raise ConfigurationError(f"Cannot read cases from {self.name}: {why}")
             with open_text(self.path) as file:
                 if self.path.suffix.lower() in YAML:

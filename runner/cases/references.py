@@ -26,7 +26,7 @@ def references_of(case: Case, connector: str = "", simulator: str = "") -> Itera
     """What a case refers to, as far as a run needs it.
 
     Args:
-        connector: The one of `--connector`, in the place of all that the case names for the agent.
+        connector: The one of `--connector`, instead of all that the case names for the agent.
         simulator: The one of `--simulator`, for a case that names none.
     """
     for hook in (case.before, case.after):

@@ -37,7 +37,7 @@ def problem_of_repeat(case: Case) -> Finding | None:
     if getattr(case, "trials", 1) > 1:
         return Finding(
             path=("repeat",),
-            text='"repeat" and "trials" exclude each other',
+            text='"repeat" and "trials" cannot be used together',
             hint="Runs of a case have their own chats",
         )
     try:

@@ -4,7 +4,7 @@ goals of a simulated user.
 | field | cases |
 | --- | --- |
 | `vars: [{...}, {...}]` | one for each row |
-| `vars: {a: [1, 2], b: [3, 4]}` | one for each combination; a value that is no list is the same in all |
+| `vars: {a: [1, 2], b: [3, 4]}` | one for each combination; a value that is not a list is the same in all |
 | `simulator.persona`, `simulator.goal`: lists | one for each combination |
 
 `{{ name }}` in any text of the entry stands for the variable, `{{ name.field }}` for a part of it; a text that is

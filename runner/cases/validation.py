@@ -36,7 +36,7 @@ _BROKEN = (
     ("key must be a string", "a field name in double quotes is missing here"),
     ("trailing comma", "a value is missing after the comma"),
     ("trailing characters", "there is more after the end of the object"),
-    ("expected", "this is no JSON value"),
+    ("expected", "this is not a JSON value"),
     ("control character", "a control character in a string must be written as an escape, such as \\n"),
     ("invalid escape", "this escape does not exist in JSON"),
     ("number out of range", "a number has too many digits"),

@@ -66,7 +66,7 @@ def _checked(
     value: Any, earlier: dict[str, Case], folder: Path, validator: Validator, problems: Problems
 ) -> Case | None:
     if not isinstance(value, dict):
-        problems.add(Problem(line=0, column=0, text="it is no case: an object was expected"))
+        problems.add(Problem(line=0, column=0, text="it is not a case: an object was expected"))
         return None
     case = validator.case(_NOWHERE, value)
     if case is None:

@@ -81,7 +81,7 @@ def _entry(loader: Any, node: yaml.Node, problems: Problems, is_case: bool = Tru
     line, column = place_of(node)
     if is_case and not isinstance(node, yaml.MappingNode):
         hint = "A case is a mapping with id and input"
-        problems.add(Problem(line=line, column=column, text=f"{_shown(node)} is no case", hint=hint))
+        problems.add(Problem(line=line, column=column, text=f"{_shown(node)} is not a case", hint=hint))
         return None
     try:
         text = json.dumps(loader.construct_document(node), ensure_ascii=False, allow_nan=False)

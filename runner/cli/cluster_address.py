@@ -37,7 +37,7 @@ def read_cluster_address(text: str, where: str) -> ClusterAddress:
         return ClusterAddress(url="", workers=int(local[1] or 0))
     found = re.fullmatch(_SCHEDULER, text)
     if found is None or not 0 < int(found[3]) < 65536:
-        raise ConfigurationError(f'Cannot read {where} "{text}": it is no address of a scheduler', _HINT)
+        raise ConfigurationError(f'Cannot read {where} "{text}": it is not an address of a scheduler', _HINT)
     return ClusterAddress(
         url=f"{found[1] or 'tcp'}://{found[2]}:{found[3]}", host=found[2].strip("[]"), port=int(found[3])
     )

@@ -150,7 +150,7 @@ def collector(text: str, where: str) -> str:
         )
     if address.username is not None or address.password is not None:
         raise ConfigurationError(
-            f"Cannot use {where}: an address stands in logs, so it must hold no key",
+            f"Cannot use {where}: the address appears in logs, so it must not hold a key",
             "Put it into OTEL_EXPORTER_OTLP_HEADERS, such as authorization=Bearer%20...",
         )
     return text

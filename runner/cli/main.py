@@ -211,7 +211,7 @@ def _through_click(arguments: list[str], environment: Environment) -> dict[str, 
         flags = with_agent_and_message(arguments) if near is None or is_agent(first, environment.directory) else None
         if flags is not None:
             return read(flags) or _through_click(flags, environment)
-        hint = near or "What is to be tested comes after -i; yao-test --help lists the commands"
+        hint = near or "To test something, name it after -i; yao-test --help lists the commands"
         raise ConfigurationError(f'Cannot run "{first[:60]}": there is no such command', hint)
     else:
         from runner.cli.habits import refuse_habits

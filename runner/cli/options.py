@@ -227,7 +227,7 @@ def options_from(values: dict[str, Any]) -> RunOptions:
     for one in given.values():
         for other in one.excludes:
             if other in given:
-                raise ConfigurationError(f"--{one.name} and --{other} exclude each other")
+                raise ConfigurationError(f"--{one.name} and --{other} cannot be used together")
     return with_rounds(RunOptions(**{one.field: one.value(values) for one in given.values()}))
 
 

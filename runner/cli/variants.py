@@ -24,7 +24,7 @@ class Variant(Value):
     connector: str = ""
     """Id of the connector that the tested agent uses; empty: as without variants."""
     prompts: str = ""
-    """File that the tested agent has in the place of its prompts.yml."""
+    """File that the tested agent has instead of its prompts.yml."""
     env: tuple[tuple[str, str], ...] = ()
     """Environment variables: names and values."""
 
@@ -63,8 +63,8 @@ def rounds_of(runs: int) -> int:
     """How many rounds `--until-decided` plans. Raises ConfigurationError when there are too many."""
     if runs > MOST_ROUNDS:
         raise ConfigurationError(
-            f"--until-decided looks at most {MOST_ROUNDS} times, and --runs is {runs}",
-            f"Leave --runs out, or give {MOST_ROUNDS} at most; more looks would find differences that are none",
+            f"--until-decided makes at most {MOST_ROUNDS} rounds, and --runs is {runs}",
+            f"Leave --runs out, or give {MOST_ROUNDS} at most; more rounds would give false alarms",
         )
     return runs if runs > 1 else MOST_ROUNDS
 

@@ -56,7 +56,7 @@ class Cluster:
         if not workers:
             raise ConfigurationError(
                 f"Cannot run on the cluster at {self._address}: it has no worker",
-                "Start some, such as: dask worker ADDRESS --nthreads 1",
+                "Start workers, for example with: dask worker ADDRESS --nthreads 1",
             )
         named = {name: file for name, file in named_in(root, archive.names).items() if variables.get(name)}
         needs_walls = plan.options.sandbox is not None

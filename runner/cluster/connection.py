@@ -222,7 +222,7 @@ def gone(address: ClusterAddress, error: Exception | None = None) -> RunnerError
     why = f": {type(error).__name__}: {error}" if error is not None and str(error) else ""
     return RunnerError(
         f"{said}{why}",
-        "What has ended is in the report: a .jsonl report goes on with --resume",
+        "Results so far are in the report: continue a .jsonl report with --resume",
     )
 
 
@@ -255,7 +255,7 @@ def _refusal(address: ClusterAddress, error: BaseException) -> ConfigurationErro
         said.append(f"{cause}")
         if isinstance(cause, ssl.SSLError) or "certificate" in str(cause).lower() or "TLS" in str(cause):
             return ConfigurationError(
-                f"Cannot connect to the cluster at {address}: TLS does not come about: {cause}",
+                f"Cannot connect to the cluster at {address}: the TLS connection failed: {cause}",
                 "Its certificates and those of distributed.comm.tls in the configuration of Dask must agree",
             )
         cause = cause.__cause__ or cause.__context__

@@ -173,7 +173,7 @@ class Dispatch:
         if now - self._without_stations > PATIENCE:
             raise RunnerError(
                 f"The cluster at {self._address} has had no worker for {PATIENCE:.0f} s",
-                "What has ended is in the report: a .jsonl report goes on with --resume",
+                "Results so far are in the report: continue a .jsonl report with --resume",
             )
         return True
 
@@ -207,7 +207,7 @@ class Dispatch:
             self._take_come()
         elif kind == "untold":
             if message[1] in self._flights and not self._connection.is_lost:
-                self._lose(message[1], "it could not be told how to go on")
+                self._lose(message[1], "it could not be sent further instructions")
         elif (flight := self._flights.get(message[1])) is not None:
             if self._connection.is_lost:
                 return

@@ -191,7 +191,7 @@ class AnthropicAnswer:
                 )
         reason, warnings = self._stop_reason, []
         if reason is not None and not isinstance(reason, str):
-            warnings.append(f"gave a stop_reason that is no text: {shown(reason)}")
+            warnings.append(f"gave a stop_reason that is not a text: {shown(reason)}")
             reason = None
         figures = Figures(self._usage)
         fresh, cached, written = map(figures.count, _INPUT)
@@ -239,7 +239,7 @@ class AnthropicAnswer:
         if text is None:
             return ""
         if not isinstance(text, str):
-            raise TypeError(f"{text!r} is no text")
+            raise TypeError(f"{text!r} is not a text")
         self._pieces[index].append(text)
         return text if self._blocks[index].get("type") == "text" else ""
 

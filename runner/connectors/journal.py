@@ -51,7 +51,7 @@ class Lines(Protocol):
     """A file to which lines are added."""
 
     def replace(self, lines: Iterable[str]) -> None:
-        """Puts lines in the place of all that it has. Raises OSError."""
+        """Replaces all of its lines. Raises OSError."""
 
     def write(self, line: str) -> None:
         """Writes a line. Raises OSError."""
@@ -261,7 +261,7 @@ class Journal:
             self._file = self._open_file(self._path)
             records = list(_records(self._path))
             if records[:1] != [_HEAD] and self._path.stat().st_size:
-                raise ConfigurationError("there is a file of this name that is no journal")
+                raise ConfigurationError("there is a file of this name that is not a journal")
             if not goes_on:
                 self._file.close()
                 self._file = None
@@ -283,12 +283,12 @@ class Journal:
 
     def _check(self) -> None:
         """Nobody has named the journal, so what is there may have come with the application. Raises OSError for a link
-        out of it, and ConfigurationError for what is no file or too large."""
+        out of it, and ConfigurationError for what is not a file or too large."""
         check_target(self._path)
         if not self._path.exists():
             return
         if not self._path.is_file():
-            raise ConfigurationError("it is no file")
+            raise ConfigurationError("it is not a file")
         if self._path.stat().st_size > self._limit:
             raise ConfigurationError(f"it has more than {_bytes(self._limit)}")
 

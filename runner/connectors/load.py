@@ -96,7 +96,7 @@ class Connectors:
         while current.startswith(("$ENV.", "use::")):
             if current in seen:
                 way = " -> ".join([*seen, current])
-                raise ConfigurationError(f"Cannot resolve connector {current}: it leads back to itself, {way}")
+                raise ConfigurationError(f"Cannot resolve connector {current}: it refers to itself, {way}")
             seen.append(current)
             kind, _, name = current.partition("." if current.startswith("$") else "::")
             current = self._of_variable(name) if kind == "$ENV" else self._of_role(name.strip() or "default")

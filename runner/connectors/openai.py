@@ -133,7 +133,7 @@ class OpenAIAnswer:
         usage, warnings = _usage(self._usage)
         reason = self._finish_reason
         if reason is not None and not isinstance(reason, str):
-            warnings = (*warnings, f"gave a finish_reason that is no text: {shown(reason)}")
+            warnings = (*warnings, f"gave a finish_reason that is not a text: {shown(reason)}")
             reason = None
         reason = reason or "stop"
         if calls and reason == "stop":
@@ -254,5 +254,5 @@ def _reported(error: Any) -> ProviderError:
 def _text(value: Any) -> str:
     """Raises TypeError when it is none."""
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text")
+        raise TypeError(f"{value!r} is not a text")
     return value

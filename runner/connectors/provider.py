@@ -236,7 +236,7 @@ class HttpConnector:
         """The error that an answer without a message is."""
         hint = f"Check options.host in {self.definition.where}: is it the address of an API?"
         if completion.finish_reason == "length":
-            hint = "It came to its limit of tokens before it said a word: raise max_tokens"
+            hint = "It reached its token limit before it wrote any text: raise max_tokens"
         text = f"{self._subject} answered without a message: no content, no refusal and no call of a tool"
         return ConnectorError(f"{text} (finish_reason {completion.finish_reason})", hint=hint)
 
@@ -349,7 +349,7 @@ class FirstByte:
 
 
 class ResumableListener:
-    """Hears an answer that may begin anew, and passes on what goes beyond what was heard before."""
+    """Hears an answer that may begin again, and passes on what goes beyond what was heard before."""
 
     def __init__(self, listener: Listener) -> None:
         self._listener = listener
@@ -357,7 +357,7 @@ class ResumableListener:
         self._position = 0
 
     def restart(self) -> None:
-        """The answer begins anew."""
+        """The answer begins again."""
         self._position = 0
 
     def __call__(self, text: str) -> None:

@@ -2,7 +2,7 @@
 
 | mode | an asked request |
 | --- | --- |
-| `record` | goes to the model; when the case ends its file is written anew |
+| `record` | goes to the model; when the case ends its file is written again |
 | `replay` | is answered by the recording; what is not in it is a miss, which fails the case |
 | `missing` | is answered by the recording; what is not in it goes to the model and is added |
 

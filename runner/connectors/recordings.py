@@ -101,7 +101,7 @@ def read_recording(path: Path, case: str | None = None) -> CaseRecording | None:
         raise _unreadable(f"{path}", "it is nested too deeply") from error
     version = value.get("version") if isinstance(value, dict) else None
     if version != VERSION:
-        said = f"it is in version {json.dumps(version)} of the format" if version else "it is no recording"
+        said = f"it is in version {json.dumps(version)} of the format" if version else "it is not a recording"
         raise _unreadable(f"{path}", f"{said}; this yao-test reads version {VERSION}")
     if case is not None and value.get("case") != case:
         raise _unreadable(f"{path}", f"it is of the case {json.dumps(value.get('case'), ensure_ascii=False)}")
@@ -187,7 +187,7 @@ def _slug(id: str) -> str:
 
 
 def _unreadable(where: str, why: str) -> RecordingError:
-    return RecordingError(f"Cannot read recording {where}: {why}", "Record it anew with --record, or remove the file")
+    return RecordingError(f"Cannot read recording {where}: {why}", "Record it again with --record, or remove the file")
 
 
 def _lines(record: dict[str, Any], *keys: str) -> dict[str, Any]:
@@ -270,11 +270,11 @@ def completion_from(value: Mapping[str, Any]) -> tuple[Completion, tuple[str, ..
     usage, odd = _usage_from(record.pop("usage", None))
     reason = record.get("finish_reason", "stop")
     if not isinstance(reason, str):
-        odd = (*odd, f"The recording gives a finish_reason that is no text: {shown(reason)}")
+        odd = (*odd, f"The recording gives a finish_reason that is not a text: {shown(reason)}")
         record["finish_reason"] = "stop"
     completion = Completion(**record, tool_calls=tuple(calls), usage=usage, warnings=(*said, *odd))
     if not isinstance(completion.content, str):
-        raise TypeError("content is no text")
+        raise TypeError("content is not a text")
     if "content" not in record and not completion.tool_calls and not completion.refusal:
         raise ValueError("the completion has no content, no refusal and no call of a tool")
     return completion, _pieces(completion.content, chunks)

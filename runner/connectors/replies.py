@@ -116,7 +116,7 @@ def read_replies(path: Path, label: str) -> tuple[Rule, ...]:
 def _rule(number: int, entry: Any, last: bool) -> Rule:
     fields = fields_in(entry, "a rule", _RULE)
     if "reply" not in fields:
-        raise ConfigurationError('"reply" is missing', "It says what the model answers")
+        raise ConfigurationError('"reply" is missing', "It is the answer of the model")
     times = fields.get("times")
     if times is not None and (not isinstance(times, int) or isinstance(times, bool) or times < 1):
         raise ConfigurationError('"times" must be a whole number from 1 up')
@@ -124,7 +124,7 @@ def _rule(number: int, entry: Any, last: bool) -> Rule:
         number=number, conditions=read_conditions(fields.get("when")), times=times, reply=_reply(fields["reply"])
     )
     if not rule.conditions and times is None and not last:
-        raise ConfigurationError("it always applies, so the rules after it never do", "Make it the last one")
+        raise ConfigurationError("it always applies, so the rules after it are never used", "Make it the last one")
     names = _names_used(rule.reply).union(*[condition.names for condition in rule.conditions])
     if "match" in names and not any(condition.has_pattern for condition in rule.conditions):
         raise ConfigurationError("it uses match, but no condition is a regex", "Write one as { regex: pattern }")
@@ -141,10 +141,10 @@ def _reply(value: Any) -> Reply:
         if name in fields and not isinstance(fields[name], str):
             raise ConfigurationError(f'"{name}" must be text', "Put it in quotes")
     if "text" in fields and "json" in fields:
-        raise ConfigurationError('"text" and "json" exclude each other')
+        raise ConfigurationError('"text" and "json" cannot be used together')
     others = [name for name in fields if name not in ("error", "delay")]
     if "error" in fields and others:
-        raise ConfigurationError(f'"error" and "{others[0]}" exclude each other')
+        raise ConfigurationError(f'"error" and "{others[0]}" cannot be used together')
     awaiting = fields.get("awaiting_input")
     if awaiting is not None and not isinstance(awaiting, bool):
         raise ConfigurationError('"awaiting_input" must be true or false')

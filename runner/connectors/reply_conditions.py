@@ -141,7 +141,7 @@ def _comparison(name: str, wanted: Any, path: ValuePath) -> Comparison:
         return Comparison(kind="equals", source=wanted, value=wanted)
     if not isinstance(wanted, dict) or len(wanted) != 1:
         hint = f"It is text, a number, true, false, null, a list of these, or one of {', '.join(_KINDS)} with its value"
-        raise ConfigurationError(f'cannot read what "{name}" has to be', hint)
+        raise ConfigurationError(f'cannot read the condition for "{name}"', hint)
     ((kind, value),) = wanted.items()
     if kind not in _KINDS:
         hint = did_you_mean(str(kind), _KINDS) or f"There are {', '.join(_KINDS)}"

@@ -58,7 +58,7 @@ class Figures:
         """What to say of the problems, after the name of who said it; for when everything was read."""
         if not self.problems:
             return ()
-        return (f"says a usage that cannot be: {', '.join(self.problems)}; what the call took is unknown",)
+        return (f"says a usage that cannot be: {', '.join(self.problems)}; the usage of the call is unknown",)
 
     def _number(self, *names: str) -> float | None:
         for name in names:

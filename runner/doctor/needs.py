@@ -190,7 +190,7 @@ class Needs:
                 yield Need(kind=Kind.FILE, name=shown, missing=True, message=_said(error), places=())
 
     def _made(self, name: str) -> Iterator[Need]:
-        message = "The name of a process is made at run time, so that nobody can say who answers it"
+        message = "The name of the process is made at run time, so it is not known what answers it"
         yield Need(kind=Kind.UNKNOWN, name="Process", missing=False, message=message, places=())
 
     def _broken(self, name: str) -> Iterator[Need]:

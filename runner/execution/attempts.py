@@ -71,7 +71,7 @@ async def _run(attempt: CaseAttempt) -> TestResult:
         attempt.failures.append(Failure(cause=cause, message=f"agent error: {error.message}{hint}"))
     except Exception as error:  # a fault of this tool costs one case, not the run
         attempt.failures.append(
-            Failure(cause=Cause.INFRASTRUCTURE, message=f"the case broke the tool: {type(error).__name__}: {error}")
+            Failure(cause=Cause.INFRASTRUCTURE, message=f"the tool failed in it: {type(error).__name__}: {error}")
         )
     milliseconds = (time.now() - started) * 1000
     if case.after and prepared:

@@ -1,4 +1,4 @@
-"""What runs the tests of a plan in the place of this machine."""
+"""What runs the tests of a plan instead of this machine."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class KeptDatabases:
             )
 
     def add(self, suite: str, test: str, run: int, dump: bytes) -> None:
-        """Keeps what a test has left, in the place of what it has left before. Raises OSError."""
+        """Keeps what a test has left, instead of what it has left before. Raises OSError."""
         with self._lock:
             if not self._files:
                 shutil.rmtree(self._part, ignore_errors=True)

@@ -36,7 +36,7 @@ def outcome_schema() -> Schema:
             "type": {**_TEXT, "description": "Of the assertion."},
             "expected": {},
             "actual": {},
-            "diff": {**_TEXT, "description": "From what was expected to what there is, a line each."},
+            "diff": {**_TEXT, "description": "Differences from the expected to the actual value, one on each line."},
             "code_frame": {**_TEXT, "description": "The lines of the source around the place."},
             "frames": _list(
                 _record("function file line column", {"function": _TEXT, **_PLACE}), "The innermost one first."
@@ -46,7 +46,7 @@ def outcome_schema() -> Schema:
     failure = _record(
         "suite test kind broken cause message duration_ms problems run_again",
         {
-            "suite": {**_TEXT, "description": "What stands behind -i: a module, or a case file."},
+            "suite": {**_TEXT, "description": "The input: a test module, or a case file."},
             "test": {**_TEXT, "description": "Name of the function, or id of the case."},
             "kind": {"enum": ["script_test", "agent_test"]},
             "broken": {"type": "boolean", "description": "Something broke that the test needs; it has no verdict."},

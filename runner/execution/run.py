@@ -50,7 +50,7 @@ def run(
         settings: of the configuration file, if there is one.
         observer: who watches the run; it gets the processes back.
         coverage: counts what the scripts run that `processes` runs, if anything is counted.
-        elsewhere: runs the tests in the place of this machine.
+        elsewhere: runs the tests instead of this machine.
     """
     stop = observer.stop if observer is not None else Stop()
     results = environment.stdout

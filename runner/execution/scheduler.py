@@ -318,7 +318,7 @@ class _Run:
             if use not in self._shared:
                 self._shared.add(use)
                 said = f"{use.judge} judges with {use.connector}, which the agent uses too"
-                hint = "a model is lenient with answers of its own, and --judge-connector names another"
+                hint = "models are lenient with their own answers; --judge-connector names another connector"
                 self._send(Warned(message=f"{said}: {hint}"))
 
     def _attempt(self, item: _Item) -> CaseAttempt:

@@ -57,7 +57,7 @@ def _read(path: Path, size: int | None, shown: str) -> Input:
     except json.JSONDecodeError as error:
         return bad(f":{error.lineno}:{error.colno}: {error.msg}")
     except UnicodeDecodeError as error:
-        return bad(f": byte {error.start} is no UTF-8")
+        return bad(f": byte {error.start} is not UTF-8")
     except OSError as error:
         return bad(f": {error.strerror or error}")
     except (ValueError, RecursionError) as error:

@@ -105,7 +105,7 @@ class _Searching:
         except NoSuchExample:
             return  # there are no more inputs
         except Unsatisfiable:
-            self._problem = "no value was made that its schema accepts"
+            self._problem = "no value could be made that its schema accepts"
 
     def _strategy(self) -> Strategy:
         plan = self._plan

@@ -89,7 +89,7 @@ def detect(answer: Answer, tools: Sequence[ToolUse], input_tools: Sequence[str] 
 
     Args:
         tools: those that were called for this answer.
-        input_tools: names of tools that ask the user, in the place of `INPUT_TOOLS`.
+        input_tools: names of tools that ask the user, instead of `INPUT_TOOLS`.
     """
     declared, hint = _declared(answer)
     if declared is not None:

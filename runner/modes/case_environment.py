@@ -64,7 +64,7 @@ class CaseEnvironment(Value):
     judge_samples: int = 1
     """Votes of each judge where an assertion says nothing of it."""
     judge_connector: str = ""
-    """What judges use in the place of their own; empty: nothing."""
+    """What judges use instead of their own; empty: nothing."""
     transcripts: Transcripts | None = None
     """What was said in a saved run that is graded again; the agent is not asked then."""
     seed: int | None = None

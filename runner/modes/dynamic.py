@@ -94,7 +94,7 @@ async def _simulated(attempt: CaseAttempt, user: SimulatedUser, limit: int, chec
     if checkpoints.missing:
         attempt.failures.append(checkpoints.failure)
     elif not attempt.turns:
-        attempt.fail(Cause.SETUP, "no initial input: the simulator takes its goal for achieved at once")
+        attempt.fail(Cause.SETUP, "no initial input: the simulator says at once that its goal is achieved")
     return None
 
 

@@ -1,4 +1,4 @@
-"""A person at the terminal who answers in the place of the user.
+"""A person at the terminal who answers instead of the user.
 
 The question is written to the terminal that standard input is, or else to the controlling one, whatever standard
 output is. The answer is read by a process of its own, which has line editing and history where Python has readline.

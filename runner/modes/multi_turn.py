@@ -110,7 +110,7 @@ class Talk:
             if case.messages is not None or isinstance(case.input, list):
                 attempt.transcript += messages_of(case.model_copy(update={"attachments": []}), attempt.folder)
             elif case.input is not None:
-                attempt.chat.logs.append(("warn", '"input" is not said: the conversation begins with turns[0]'))
+                attempt.chat.logs.append(("warn", '"input" is not used: the conversation begins with turns[0]'))
             first, *others = case.turns
             if case.attachments:
                 first = first.model_copy(update={"attachments": [*first.attachments, *case.attachments]})
@@ -236,7 +236,7 @@ class Talk:
         if self._attempt.turns:
             self._note(f"Goal achieved: {said.reasoning}" if said.reasoning else "Goal achieved")
         else:
-            self._attempt.fail(Cause.SETUP, "no initial input: the simulator takes its goal for achieved at once")
+            self._attempt.fail(Cause.SETUP, "no initial input: the simulator says at once that its goal is achieved")
 
     def _exceeded(self) -> None:
         self._attempt.fail(Cause.ASSERTION, f"max turns ({self._limit}) exceeded")

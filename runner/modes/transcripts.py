@@ -1,4 +1,4 @@
-"""What agents said in a saved run, in the place of asking them again: `yao-test regrade`.
+"""What agents said in a saved run, instead of asking them again: `yao-test regrade`.
 
 The turns of a case are taken one by one, with their tools and the time that they took. A simulator or a person says
 what was said then. What a report does not hold is the same as if it had not happened: what hooks kept in stores.
@@ -110,7 +110,7 @@ class SavedTalk:
         turn = self._turns[self._next]
         self._next += 1
         if turn.input != said:
-            raise _missing(f"the case says something else in turn {number} than was said in the saved conversation")
+            raise _missing(f"turn {number} of the case is not that of the saved conversation")
         self._take_up(trial, number, turn.tools, _usage_of(turn.usage))
         count_in(turn.milliseconds / 1000)
         is_declared = turn.awaiting_reason == DECLARED
@@ -139,7 +139,7 @@ class SavedTalk:
     def _only(self, trial: CaseAttempt, said: Any) -> Answer:
         case = self._case
         if case.input != said:
-            raise _missing("the case says something else than was said in the saved run")
+            raise _missing("the input of the case is not that of the saved run")
         usage = Usage(input_tokens=case.input_tokens, output_tokens=case.output_tokens, cost=case.cost)
         if self._answers:
             usage = _usage_of(self._answers[0].usage)
@@ -200,4 +200,4 @@ def _answer(trial: CaseAttempt, case: CaseResult, completion: Completion, output
 
 
 def _missing(message: str) -> AgentError:
-    return AgentError(message, hint="Run the case anew, which asks the agent", infrastructure=True)
+    return AgentError(message, hint="Run the case again, which asks the agent", infrastructure=True)

@@ -173,7 +173,7 @@ async def take_turn(
 
     Args:
         input_tools: names of tools that ask the user; None for the usual ones.
-        check: judges the answer, in the place of the assertions of the turn.
+        check: judges the answer, instead of the assertions of the turn.
 
     Raises:
         AgentError, RunnerError, ScriptError: the agent could not answer; the turn has failed then.

@@ -28,9 +28,9 @@ class CaseSource(Value):
     total: int
     """How many there are without `--run`."""
     cases: Callable[[], Iterable[tuple[int, Case]]]
-    """The cases that are to run, with their lines, read anew."""
+    """The cases that are to run, with their lines, read again."""
     ids: Callable[[], Iterable[str]] = tuple
-    """The ids of all cases that there are without `--run`, read anew."""
+    """The ids of all cases that there are without `--run`, read again."""
     waited: frozenset[str] = frozenset()
     """Ids of those that others depend on."""
     refers: bool = True

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from runner.planning.case_source import CaseSource
     from runner.planning.picks import Picks
 
-_NOTHING = "Nothing is known to have failed: all tests run"
-_NOT_IN_CI = "In CI nothing is known of earlier runs without a store: all tests run"
+_NOTHING = "No failure is known: all tests run"
+_NOT_IN_CI = "In CI, earlier runs are known only from a store: all tests run"
 
 
 class Choice(Value):

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from runner.results.model import Suite
 
 Record = dict[str, Any]
-UNDECIDED = "as many runs as it takes"
+UNDECIDED = "as many runs as needed"
 NAMED = 10
 """Tests of one group that are named."""
 
@@ -54,11 +54,11 @@ class Reason(StrEnum):
 
 _WORDS = {
     Reason.MISSING: "without a result",
-    Reason.UNKNOWN: "run again, since their results do not say what they were made of",
+    Reason.UNKNOWN: "run again, since their results have no fingerprint",
     Reason.BROKEN: "run again, since something broke that they need",
     Reason.CUT: "run again, since they were cut short",
-    Reason.SKIPPED: "run again, since what they depend on does",
-    Reason.GONE: "gone since, so their results are left out",
+    Reason.SKIPPED: "run again, since cases that they depend on run again",
+    Reason.GONE: "no longer there, so their results are left out",
 }
 
 

@@ -118,7 +118,7 @@ async def generate(input: GeneratorInput, generators: Generators, folder: Path, 
 
 def with_ids(values: Iterable[Any]) -> list[Any]:
     """Values of cases, each with an id of its own: `G001-2` where `G001` is taken, `generated-3` where the third has
-    none. What is no object stays as it is."""
+    none. What is not an object stays as it is."""
     values = list(values)
     taken: set[str] = set()
     found: list[Any] = []

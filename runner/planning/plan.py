@@ -57,7 +57,7 @@ class RunPlan(Value):
     modules: tuple[TestModule, ...]
     """Suites that are test modules."""
     sources: tuple[CaseSource, ...]
-    """The cases of the other suites, read anew when they are needed."""
+    """The cases of the other suites, read again when they are needed."""
     warnings: tuple[str, ...]
     """What is to be said before anything runs."""
     notes: tuple[str, ...]

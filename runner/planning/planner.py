@@ -295,7 +295,7 @@ class _Planner:
 
 
 def _place_of(folder: Path | None, resume: ResumeState | None) -> StorePlace | None:
-    """Where the run is kept: in the place of the one that it resumes."""
+    """Where the run is kept: instead of the one that it resumes."""
     if folder is None:
         return None
     from runner.store.places import StorePlace, new_run

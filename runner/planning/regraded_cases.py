@@ -89,7 +89,7 @@ class Regrading:
 
     def _nothing(self) -> str:
         refused = next(iter(self._refused.items()), None)
-        return "it has no transcript of these cases" + (f"; {refused[0]}: {refused[1]}" if refused else "")
+        return "it has no transcripts of these cases" + (f"; {refused[0]}: {refused[1]}" if refused else "")
 
     def _warnings(self, count: int) -> Iterator[str]:
         cases = "1 case" if count == 1 else f"{count} cases"

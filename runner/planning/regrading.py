@@ -34,7 +34,7 @@ def saved_options(shown: str, path: Path) -> tuple[tuple[str, ...], Record]:
     if not labels:
         raise ConfigurationError(
             f"Cannot regrade {shown}: it has no results of case files",
-            "Script tests and messages have no assertions that could be held against a transcript",
+            "Script tests and messages have no assertions on answers",
         )
     said = start.get("resume")
     options = said.get("options") if isinstance(said, dict) else None
@@ -84,7 +84,7 @@ def transcripts_in(shown: str, path: Path) -> Transcripts:
         refused.setdefault(key[1], "not all of its runs have a transcript")
     if not found:
         why = f", such as {next(iter(refused))}: {next(iter(refused.values()))}" if refused else ""
-        raise ConfigurationError(f"Cannot regrade {shown}: none of its results has a transcript{why}", "Run it anew")
+        raise ConfigurationError(f"Cannot regrade {shown}: none of its results has a transcript{why}", "Run it again")
     looks = (rounds["made"], rounds["planned"]) if rounds is not None else (1, 1)
     return Transcripts(report=shown, suites=list(suites.values()), results=found, refused=refused, looks=looks)
 
@@ -94,13 +94,13 @@ def _read(shown: str, path: Path) -> tuple[Record, list[Record], Record]:
     ConfigurationError."""
     try:
         if path.exists() and not path.is_file():
-            raise ConfigurationError(f"Cannot regrade {shown}: it is no file")
+            raise ConfigurationError(f"Cannot regrade {shown}: it is not a file")
         lines = read_bytes(path, None).split(b"\n")
     except OSError as error:
         raise ConfigurationError(f"Cannot regrade {shown}: {error.strerror}") from error
     records = [record for line in lines if (record := _record(line)) is not None]
     if not records or records[0].get("type") != "start":
-        hint = "Only .jsonl reports have what it takes; -o FILE.jsonl writes one"
+        hint = "Only .jsonl reports have the data for it; -o FILE.jsonl writes one"
         raise ConfigurationError(f"Cannot regrade {shown}: it is no .jsonl report of yao-test", hint)
     results = [record for record in records if record.get("type") == "result" and not result_problem(record)]
     return records[0], results, next((record for record in reversed(records) if record.get("type") == "summary"), {})

@@ -181,7 +181,7 @@ def take_up(
     verb = "result of {} is kept" if retained.count == 1 else "results of {} are kept"
     said = f"{retained.count} {verb.format(options.resume)}"
     before = _typed(retained.saved) if retained.saved.start else {}
-    taken = [f"{options.resume} says what to run: {taken_over(before)}"] if before else []
+    taken = [f"flags taken from {options.resume}: {taken_over(before)}"] if before else []
     return ResumeState(
         sources=done,
         retained=retained,

@@ -42,7 +42,7 @@ def read_saved(path: Path, doing: str = RESUMING) -> Saved:
     subject = f"Cannot {doing.format(path)}"
     try:
         if path.exists() and not path.is_file():
-            raise ConfigurationError(f"{subject}: it is no file")
+            raise ConfigurationError(f"{subject}: it is not a file")
         content = read_bytes(path, None)
     except OSError as error:
         raise ConfigurationError(f"{subject}: {error.strerror}") from error

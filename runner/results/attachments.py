@@ -1,4 +1,4 @@
-"""Attachments in results: what is said of them in the place of their content, which may be megabytes of base64."""
+"""Attachments in results: what is said of them instead of their content, which may be megabytes of base64."""
 
 from __future__ import annotations
 

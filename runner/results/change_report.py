@@ -53,7 +53,7 @@ class ComparedCase(Value):
 
 
 class LeftOut(Value):
-    """What is in no figure."""
+    """What does not count."""
 
     added: tuple[Key, ...]
     removed: tuple[Key, ...]

@@ -59,7 +59,7 @@ KINDS = tuple(
 
 
 class Side(Value):
-    """All runs of a result in one of the two reports. Runs that broke, and those that were skipped, are in no figure
+    """All runs of a result in one of the two reports. Runs that broke, and those that were skipped, do not count
     while there are others."""
 
     verdict: Verdict

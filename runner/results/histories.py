@@ -17,7 +17,7 @@ from runner.results.summary import counts_record, usage_record
 from runner.results.verdict import verdict_in
 
 OWN = ("runs", "attempts", "run")
-"""Keys of a result that are made anew."""
+"""Keys of a result that are made again."""
 
 
 def as_runs(reports: Sequence[Report], names: Sequence[str]) -> tuple[Report, list[str]]:
@@ -36,7 +36,7 @@ def as_runs(reports: Sequence[Report], names: Sequence[str]) -> tuple[Report, li
         other = [key for key, case in known.items() if not says_the_same(case, last[key][1])]
         if other:
             which = ", ".join(id for _, id in other[:3]) + (f" and {len(other) - 3} more" if len(other) > 3 else "")
-            said.append(f"{name}: cases that say something else in a later report are left out: {which}")
+            said.append(f"{name}: cases that were changed in a later report are left out: {which}")
         of_report = {(record["suite"], record["id"]): record for record in report.results}
         for key in [key for key in of_report if key not in other]:
             found.setdefault(key, []).append(of_report[key])

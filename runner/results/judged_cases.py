@@ -25,7 +25,7 @@ class JudgedRun(Value):
 
     passed: bool
     score: float | None
-    """0 to 1; None: it has none, or one that is no number between them."""
+    """0 to 1; None: it has none, or one that is not a number between them."""
     criteria: Mapping[str, float]
     """Id of a criterion → 1 or 0, or its score."""
     milliseconds: float

@@ -102,7 +102,7 @@ def _lines(text: str, shown: str) -> list[tuple[int, dict[str, Any]]]:
         except (ValueError, RecursionError) as error:
             raise ConfigurationError(f"Cannot read the labels {shown}:{number}: it is not JSON", HINT) from error
         if not isinstance(row, dict):
-            raise ConfigurationError(f"Cannot read the labels {shown}:{number}: it is no object", HINT)
+            raise ConfigurationError(f"Cannot read the labels {shown}:{number}: it is not an object", HINT)
         rows.append((number, row))
     return rows
 
@@ -142,7 +142,7 @@ def _number(value: Any, otherwise: int, where: str) -> int:
         return int(value)
     except (TypeError, ValueError) as error:
         raise ConfigurationError(
-            f"Cannot read the labels {where}: {value!r} is no number of a run or turn", HINT
+            f"Cannot read the labels {where}: {value!r} is not a number of a run or turn", HINT
         ) from error
 
 

@@ -50,7 +50,7 @@ class LineFile:
         return self._is_regular and not os.fstat(self._file.fileno()).st_size
 
     def replace(self, lines: Iterable[str]) -> None:
-        """Puts these lines in the place of all that it has; whoever reads it sees the one or the other. To be called
+        """Replaces all of its lines by these; whoever reads it sees the one or the other. To be called
         before `write`. Raises OSError."""
         part = self.path.with_name(f".yao-test.{self.path.name}")  # nobody else has it, for the report is locked
         file = open_part(part)
@@ -190,7 +190,7 @@ def _lock(file: FileIO, path: Path, wait: bool) -> None:
         if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
             raise ConfigurationError(
                 f"Cannot write {path}: another yao-test is writing it",
-                "Wait until it has ended, or name another file with -o",
+                "Wait until it ends, or name another file with -o",
             ) from error
 
 

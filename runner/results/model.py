@@ -47,7 +47,7 @@ class Suite(Value):
     agent: str
     """Agent id."""
     connector: str = ""
-    """What the run uses in the place of the agent's own connector."""
+    """What the run uses instead of the agent's own connector."""
     multi_turn: bool = False
     """Whether some of its cases have several turns."""
     variant: str = ""

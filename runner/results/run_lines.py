@@ -21,7 +21,7 @@ def line_of_event(event: Event, so_far: Execution, goes_on: bool = False) -> str
     resumed stand there already."""
     if isinstance(event, TestStart):
         return None
-    if isinstance(event, (TestEnd, AttemptEnd)):  # a union would be made anew each time
+    if isinstance(event, (TestEnd, AttemptEnd)):  # a union would be made again each time
         result = event.result
         if result.attempts:
             return _stability(result, so_far.suites[result.suite])

@@ -50,7 +50,7 @@ def read(path: Path, *, count: bool = True) -> Report:
     except OSError as error:
         raise ConfigurationError(f"Cannot read the report {path}: {error.strerror}") from error
     if not content.strip(b"\xef\xbb\xbf \t\r\n\0"):
-        raise _broken(path, "it is empty", "The run that should have written it did not get to its first line")
+        raise _broken(path, "it is empty", "The run that should have written it ended before its first line")
     try:
         text = content.decode("utf-8-sig")
         cut = False

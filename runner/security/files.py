@@ -35,7 +35,7 @@ def _is_below(path: Path, folder: Path) -> bool:
 
 
 def read_bytes(path: Path, limit: int | None = DATA_LIMIT) -> bytes:
-    """The content of a file. Raises RefusedFileError for a link out of the application, for what is no file, and for
+    """The content of a file. Raises RefusedFileError for a link out of the application, for what is not a file, and for
     more than `limit`, in bytes; and OSError. A path that is in no application is the user's own, and taken as it is: it
     may be a pipe, which blocks."""
     judge = _judge_of(path)

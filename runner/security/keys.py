@@ -58,7 +58,7 @@ class Credential(Value):
 
 
 def _origin(url: str) -> tuple[str, str, int | None]:
-    """Scheme, host and port. Raises ValueError when the port is no number."""
+    """Scheme, host and port. Raises ValueError when the port is not a number."""
     from urllib.parse import urlsplit
 
     parts = urlsplit(url)

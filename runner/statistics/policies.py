@@ -82,7 +82,7 @@ def read_policy(written: Written) -> Policy:
     if "pass" in written:
         extra = sorted(written.keys() & {"good", "bad", "most", "error"})
         if extra:
-            raise PolicyError(f'"pass" and "{extra[0]}" exclude each other')
+            raise PolicyError(f'"pass" and "{extra[0]}" cannot be used together')
         policy = _of_text(str(written["pass"]))
         if written.get("stop") is not False:
             return policy

@@ -119,7 +119,7 @@ _WHY = {
     "SQLITE_BUSY": ("another process keeps it locked", "Try again when that has ended"),
     "SQLITE_LOCKED": ("another process keeps it locked", "Try again when that has ended"),
     "SQLITE_CORRUPT": ("it is damaged", "Move the folder away; a new store begins with the next run"),
-    "SQLITE_NOTADB": (f"its {FILE} is no database", "Name another folder with --store"),
+    "SQLITE_NOTADB": (f"its {FILE} is not a database", "Name another folder with --store"),
     "SQLITE_IOERR": ("the disk does not take it", "Look after the disk, or name a store elsewhere with --store"),
 }
 

@@ -263,7 +263,7 @@ class Store:
         return [_label(row) for row in rows]
 
     def put_label(self, label: KeptLabel) -> None:
-        """Keeps a label, in the place of one of the same person on the same answer. Raises ConfigurationError when the
+        """Keeps a label, instead of one of the same person on the same answer. Raises ConfigurationError when the
         run is gone, StoreError when nothing can be written."""
         values = (
             label.run, label.suite, label.test, label.attempt, label.turn, label.criterion, label.passed, label.score,

@@ -237,14 +237,14 @@ async def _body(request: Request) -> Record:
     except (ValueError, RecursionError) as error:
         raise ConfigurationError("Cannot take the request: it is not JSON") from error
     if not isinstance(value, dict):
-        raise ConfigurationError("Cannot take the request: it is no JSON object")
+        raise ConfigurationError("Cannot take the request: it is not a JSON object")
     return value
 
 
 def _number(request: Request, name: str) -> int:
     text = request.query_params.get(name, "")
     if not text.isdecimal() or len(text) > 9:
-        raise ConfigurationError(f"Cannot take the request: {name} is no number")
+        raise ConfigurationError(f"Cannot take the request: {name} is not a number")
     return int(text)
 
 

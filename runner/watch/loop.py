@@ -55,7 +55,7 @@ class Watch:
         application: Application,
         configured: Callable[[], tuple[RunOptions, Settings | None]],
     ) -> None:
-        """`configured` reads the options anew, with what the configuration file says by then."""
+        """`configured` reads the options again, with what the configuration file says by then."""
         self._options = options
         self._settings: Settings | None = None
         self._environment = environment

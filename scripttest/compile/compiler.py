@@ -177,7 +177,7 @@ class Compiler:
             return
         error = CompileError(
             f"The TypeScript compiler did not finish within {self._seconds:g}s",
-            hint="It waits for ever where an import is a pipe or a device instead of a file",
+            hint="It waits forever where an import is a pipe or a device instead of a file",
         )
         error.cause = Cause.TIMEOUT
         self._end_service()

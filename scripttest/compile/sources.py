@@ -24,7 +24,7 @@ def read(path: str, boundary: Boundary, type: str | None = None) -> bytes:
         type: of the import (`with { type: "text" }`), if it has one.
 
     Raises:
-        RefusedFileError: it is not open to scripts, is no file, or is larger than `SOURCE_LIMIT` for code and
+        RefusedFileError: it is not open to scripts, is not a file, or is larger than `SOURCE_LIMIT` for code and
             `DATA_LIMIT` for all else.
         OSError: it cannot be read.
     """

@@ -34,7 +34,7 @@ class WrittenCall(Value):
     """As it is written, such as `Process`, `ctx.agent.Call` or `new Query`; of a property its name and a colon, such as
     `process:`."""
     arguments: tuple[str | None, ...]
-    """The first ones: texts, with `*` for what is made at run time; None for what is no text."""
+    """The first ones: texts, with `*` for what is made at run time; None for what is not a text."""
     file: str
     """Below the application."""
     line: int

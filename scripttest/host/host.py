@@ -110,7 +110,7 @@ class ScriptHost:
         self.close()
 
     def release(self) -> Processes:
-        """Closes the host, and gives what still runs and is idle to another one, with what is missing started anew.
+        """Closes the host, and gives what still runs and is idle to another one, with what is missing started again.
         Raises HostError."""
         compiler, workers = self._compiler.release(), self._workers.release()
         first, *more = workers or [Worker(self._command)]

@@ -60,7 +60,7 @@ class Services:
         return range(len(tests))
 
     def seconds_after(self, module: str, test: str, name: str) -> float | None:
-        """Seconds that a fuzz test or a benchmark has anew once it has its answer to a host call of its own kind
+        """Seconds that a fuzz test or a benchmark has again once it has its answer to a host call of its own kind
         (`fuzz.*`, `benchmark.*`), during which its clock stands; None: as many as any test."""
         return None
 

@@ -62,7 +62,7 @@ class Realm:
                 raise EngineError(RANG)
 
     def _deadlock(self) -> None:
-        """Fails what waits for ever where it waits, and goes on with cleanups; the second time the work is over."""
+        """Fails what waits forever where it waits, and goes on with cleanups; the second time the work is over."""
         if interrupts := self._alarm.interrupts():
             self._name_waits(interrupts)
         self.dispatch("abandon", DEADLOCK)

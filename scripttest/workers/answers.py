@@ -60,7 +60,7 @@ def line_of(parts: list[str]) -> tuple[str, str]:
     """Level and text of a captured line."""
     level, text = parts[0], _value(parts[1])
     if level not in LEVELS or not isinstance(text, str):
-        raise ValueError("a line that is no text")
+        raise ValueError("a line that is not a text")
     return level, text
 
 
@@ -92,7 +92,7 @@ def returned_of(text: str) -> dict[str, Any]:
     _text_or_nothing(error, "stack")
     code = error.get("code")
     if code is not None and (isinstance(code, bool) or not isinstance(code, int | float)):
-        raise ValueError("a code that is no number")
+        raise ValueError("a code that is not a number")
     answer = {name: record[name] for name in ("world", "mocked") if name in record} | {"error": error}
     return {**answer, "unloaded": True} if unloaded else answer
 
@@ -148,14 +148,14 @@ def _failure(value: Any) -> dict[str, Any]:
 
 def _object(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise ValueError("a record that is no object")
+        raise ValueError("a record that is not an object")
     return value
 
 
 def _text(record: dict[str, Any], name: str) -> str:
     value = record.get(name)
     if not isinstance(value, str):
-        raise ValueError(f"a record whose {name} is no text")
+        raise ValueError(f"a record whose {name} is not a text")
     return value
 
 
@@ -167,7 +167,7 @@ def _text_or_nothing(record: dict[str, Any], name: str) -> None:
 def _count(record: dict[str, Any], name: str) -> int:
     value = record.get(name, 0)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError(f"a record whose {name} is no count")
+        raise ValueError(f"a record whose {name} is not a count")
     return value
 
 
@@ -181,7 +181,7 @@ def _calls(record: dict[str, Any]) -> None:
 def _list(record: dict[str, Any], name: str) -> list[Any]:
     value = record.get(name, [])
     if not isinstance(value, list):
-        raise ValueError(f"a record whose {name} is no list")
+        raise ValueError(f"a record whose {name} is not a list")
     return value
 
 

@@ -1,7 +1,7 @@
 """Peak memory of a command and of every process that it starts, by looking at /proc while it runs. Linux only.
 
 `VmHWM` is the highest resident size of a process so far, so what is missed is what it grew by after the last look. It
-starts anew when a process becomes another program, and until then a child shows the size of its parent: so the last
+starts again when a process becomes another program, and until then a child shows the size of its parent: so the last
 figure counts, not the highest, and a child that still bears its parent's command line does not count.
 """
 

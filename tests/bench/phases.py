@@ -74,7 +74,7 @@ def main() -> int:
 
 
 def _python(job: Job) -> Job:
-    """The job with this interpreter in the place of the installed command."""
+    """The job with this interpreter instead of the installed command."""
     flags = job.tool.inputs(job.workload)
     return job.replace(command=[sys.executable, "-c", MAIN, *flags])
 

@@ -24,7 +24,7 @@ TIMERS = [
     ("one at a time", "setTimeout(see('a')); setTimeout(see('b')); return [run(), seen.length, run(), seen.length, run()]", [0, 1, 0, 2, -1]),
     ("nothing left", "return run()", -1),
     ("extra arguments", "setTimeout((...args) => seen.push(...args), 0, 1, 'x'); run(); return seen", [1, "x"]),
-    ("a delay that is no number", "setTimeout(see('a'), 'x'); setTimeout(see('b'), -5); setTimeout(see('c'), Infinity); setTimeout(see('d'), 1e10); return all()", "a b c"),
+    ("a delay that is not a number", "setTimeout(see('a'), 'x'); setTimeout(see('b'), -5); setTimeout(see('c'), Infinity); setTimeout(see('d'), 1e10); return all()", "a b c"),
     ("a text as delay", "setTimeout(see('a'), '10'); return run()", 10),
     ("clear before", "clearTimeout(setTimeout(see('a'))); return [run(), seen]", [-1, []]),
     ("clear of another one while running", "let b; setTimeout(() => clearTimeout(b)); b = setTimeout(see('b')); return [run(), run(), seen]", [0, -1, []]),

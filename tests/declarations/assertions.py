@@ -36,7 +36,7 @@ A check of `t.assert` that does not hold fails the test, and the test goes on; i
 Every check takes a message as its last argument, which takes the place of the standard text.
 
 A check that cannot be made is a failure, whatever it would have said: a length of a number, a pattern that is none, a
-wrong number of arguments, a promise in the place of a value (`got a Promise: await it`).
+wrong number of arguments, a promise instead of a value (`got a Promise: await it`).
 """
 FAILURE = """## What a failure says
 

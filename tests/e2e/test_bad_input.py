@@ -102,13 +102,13 @@ REFUSED = {
     "input without -i": (
         ("scripts.demo.setup",),
         'Error: Cannot run "scripts.demo.setup": there is no such command\n'
-        "Hint: What is to be tested comes after -i; yao-test --help lists the commands",
+        "Hint: To test something, name it after -i; yao-test --help lists the commands",
     ),
     "stray argument": ((*S, "setup"), f"Error: Got unexpected extra argument (setup)\n{FLAGS_LISTED}"),
     "flag without its value": ((*S, "--timeout"), f"Error: Option '--timeout' requires an argument.\n{FLAGS_LISTED}"),
     "input without its value": (("-i",), f"Error: Option '-i' requires an argument.\n{FLAGS_LISTED}"),
     "switch with a value": ((*S, "--quiet=yes"), f"Error: Option '--quiet' does not take a value.\n{FLAGS_LISTED}"),
-    "quiet and verbose": ((*S, "-q", "-v"), "Error: --quiet and --verbose exclude each other"),
+    "quiet and verbose": ((*S, "-q", "-v"), "Error: --quiet and --verbose cannot be used together"),
     "reporter agent that is unknown": (
         (*S, "-r", "my.reporter", "-o", "out.html"),
         'Error: Cannot find agent "my.reporter": there is no <app>/assistants/my/reporter/package.yao\n'

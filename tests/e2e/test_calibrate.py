@@ -226,8 +226,8 @@ def test_the_terminal_asks_with_one_key(here: Application) -> None:
 
 
 MISTAKES: dict[str, tuple[tuple[str, ...], str]] = {
-    "no judges": (("calibrate", "plain.jsonl"), "Cannot calibrate plain.jsonl: no judge has judged anything in it"),
-    "nothing to label": (("label", "plain.jsonl", "-o", "x.jsonl"), "Cannot label plain.jsonl: no judge has judged"),
+    "no judges": (("calibrate", "plain.jsonl"), "Cannot calibrate plain.jsonl: it has no verdicts of judges"),
+    "nothing to label": (("label", "plain.jsonl", "-o", "x.jsonl"), "Cannot label plain.jsonl: it has no verdicts"),
     "foreign labels": (("calibrate", "r.jsonl", "foreign.jsonl"), "none of its answers has a label in foreign.jsonl"),
     "empty labels": (("calibrate", "r.jsonl", "empty.jsonl"), "empty.jsonl has no labels yet"),
     "no JSON": (("calibrate", "r.jsonl", "bad.jsonl"), "Cannot read the labels bad.jsonl:2: it is not JSON"),
@@ -237,7 +237,7 @@ MISTAKES: dict[str, tuple[tuple[str, ...], str]] = {
     "a gate without labels": (("calibrate", "r.jsonl", "--min-kappa", "0.5"), "--min-kappa needs labels"),
     "a gate that nothing fails": (
         ("calibrate", "r.jsonl", "l", "--min-kappa", "nan"),
-        "nan is no number",
+        "nan is not a number",
     ),
     "no criterion": (("label", "r.jsonl", "--criterion", "tall", "-o", "x.jsonl"), 'Cannot label "tall" in r.jsonl'),
     "labels of another report": (("label", "r.jsonl", "-o", "foreign.jsonl"), "Cannot write to foreign.jsonl"),

@@ -1,5 +1,5 @@
 """The action for GitHub, the component for GitLab, the release workflow and the Dockerfile: by their schemas, and run step
-by step as the CI systems would, with a real server in the place of GitHub's API."""
+by step as the CI systems would, with a real server instead of GitHub's API."""
 
 from __future__ import annotations
 

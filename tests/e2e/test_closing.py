@@ -115,7 +115,7 @@ def test_snapshots_that_cannot_be_stored_are_named_and_nothing_else_is(app: Make
     report = here.home / "r.json"
     with here.start("-i", "scripts.demo.a", "-o", str(report)) as process:
         eventually((here.root / "data/begun").exists, "the snapshot is known")
-        (here.source / "__snapshots__").write_text("a file in the place of the folder")
+        (here.source / "__snapshots__").write_text("a file instead of the folder")
         (here.root / "data/go").touch()
         run = here.finish(process)
     assert run.code == 3
@@ -126,9 +126,7 @@ def test_snapshots_that_cannot_be_stored_are_named_and_nothing_else_is(app: Make
 
 
 def test_recordings_that_cannot_be_written_are_named_as_recordings(app: MakeApplication) -> None:
-    here = with_moving_cases(
-        app, 'files.RemoveAll("/rec"); files.WriteFile("/rec", "a file in the place of the folder");'
-    )
+    here = with_moving_cases(app, 'files.RemoveAll("/rec"); files.WriteFile("/rec", "a file instead of the folder");')
     run = run_with_reports(here, "-i", "assistants", "--record", "data/rec")
     assert run.code == 3
     assert "Cannot write recordings" in run.stdout

@@ -250,7 +250,7 @@ def test_thresholds(covered: Covered, threshold: str, miss: str) -> None:
         (["--coverage", "--coverage-threshold", "lines=101"], "101 is not a percentage", ""),
         (["--coverage-threshold", "lines=90"], "--coverage-threshold needs --coverage", ""),
         (["-o", "lcov.info"], "Cannot write lcov.info: nothing is counted", "Add --coverage"),
-        (["--coverage", "--watch"], "--coverage and --watch exclude each other", ""),
+        (["--coverage", "--watch"], "--coverage and --watch cannot be used together", ""),
     ],
 )
 def test_what_cannot_be(covered: Covered, flags: list[str], message: str, hint: str) -> None:

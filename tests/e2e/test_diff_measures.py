@@ -49,7 +49,7 @@ def test_what_is_no_score_is_counted_and_not_compared(two: Pairs, odd: object) -
     found = pair.verdict("--measure", "score")
 
     assert (found["cases"], found["left_out"]["no_score"]) == (9, {"a": 0, "b": 1})
-    assert "  Runs that have no score are in no figure: 0 of A, 1 of B." in pair.last("--measure", "score")
+    assert "  Runs that have no score do not count: 0 of A, 1 of B." in pair.last("--measure", "score")
     assert "NaN" not in (pair.root / "d.json").read_text()
 
 
@@ -123,5 +123,5 @@ def test_one_new_failure_is_enough_for_the_old_gate(two: Pairs) -> None:
 
     assert (pair.diff("--fail-on", "regressed").code, pair.diff("--fail-on-regression").code) == (0, 1)
     assert pair.diff("--fail-on", "regressed").stdout.splitlines()[-1] == (
-        "--fail-on regressed lets pass what it cannot tell; --fail-on unsure does not."
+        "--fail-on regressed passes the verdict cannot tell; --fail-on unsure does not."
     )

@@ -240,7 +240,7 @@ FAILED: dict[str, tuple[Record, str, int]] = {
     ),
     "the simulator is content at once": (
         {"simulator": {"use": "scripts:content"}, "checkpoints": [contains("a", "a", required=False)]},
-        "no initial input: the simulator takes its goal for achieved at once",
+        "no initial input: the simulator says at once that its goal is achieved",
         0,
     ),
 }

@@ -1,4 +1,4 @@
-"""Tests that do not end: loops, promises that nobody settles, cleanups that wait for ever."""
+"""Tests that do not end: loops, promises that nobody settles, cleanups that wait forever."""
 
 from __future__ import annotations
 

@@ -31,7 +31,11 @@ THROWN = {
         None,
     ),
     "frozen": ('throw Object.freeze(new Error("frozen"));', "frozen", None),
-    "message that is no text": ('throw Object.assign(new Error("x"), { message: { a: 1 } });', "[object Object]", None),
+    "message that is not a text": (
+        'throw Object.assign(new Error("x"), { message: { a: 1 } });',
+        "[object Object]",
+        None,
+    ),
     "properties that throw": (
         "throw { get message() { throw 1; }, get stack() { throw 2; } };",
         "an exception that cannot be read: its properties throw",

@@ -212,7 +212,7 @@ def test_missing_results_and_gone_cases_are_said(whole: Fixture) -> None:
         {
             "plain": "without a result",
             "TestAlone": "without a result",
-            "broken": "gone since, so their results are left out",
+            "broken": "no longer there, so their results are left out",
         },
     )
 
@@ -284,13 +284,13 @@ def test_what_was_skipped_because_something_broke_runs_again(app: MakeApplicatio
 
     assert before.code == 1
     assert f"  {case_file()}: run again, since something broke that they need: first\n" in before.stdout
-    assert f"  {case_file()}: run again, since what they depend on does: second, third\n" in before.stdout
+    assert f"  {case_file()}: run again, since cases that they depend on run again: second, third\n" in before.stdout
     assert run.code == 0, run
     times = 2 if runs else 1
     assert results_in(path) == sorted(
         [*[(id, "passed") for id in ("first", "second", "third") for _ in range(times)], ("free", "skipped")]
     )
-    assert here.run("status", str(path)).stdout.startswith("<home>/r.jsonl: all 4 are there and current\n")
+    assert here.run("status", str(path)).stdout.startswith("<home>/r.jsonl: 4 of 4 tests have a current result\n")
 
 
 def test_what_was_skipped_because_something_failed_stays(app: MakeApplication) -> None:
@@ -363,7 +363,7 @@ def test_another_version_is_said_and_its_results_are_kept(app: MakeApplication) 
 
     assert (run.code, run.stdout) == (
         0,
-        "<home>/r.jsonl: all 1 is there and current\n"
+        "<home>/r.jsonl: 1 of 1 test has a current result\n"
         "  r.jsonl was begun by yao-test 0.0.1, and this is 0.1.0\n"
         "  1 kept results are of another version, which cannot tell whether they still hold\n",
     )
@@ -376,7 +376,7 @@ def test_a_result_that_does_not_say_what_it_was_made_of_runs_again(app: MakeAppl
     records = lines_of(path)
     path.write_text(lines(*({k: v for k, v in record.items() if k != "fingerprint"} for record in records)))
     run = here.run("status", str(path))
-    assert run.code == 1 and "run again, since their results do not say what they were made of: plain" in run.stdout
+    assert run.code == 1 and "run again, since their results have no fingerprint: plain" in run.stdout
 
 
 @pytest.mark.parametrize("content", [None, b"", b'{"type": "start"}\n', b"no report\n"])

@@ -137,7 +137,7 @@ class TestEveryRun:
             "bad_form": f"{place}/bad_form.json: it has no list of arguments. {form}",
             "bad_count": f"{place}/bad_count.json: it has 2 arguments, and the function takes 1. {form}",
             "bad_field": f'{place}/bad_field.json: unknown field "arg". {form}',
-            "bad_bytes": f"{place}/bad_bytes.json: byte 11 is no UTF-8. Repair or remove the file",
+            "bad_bytes": f"{place}/bad_bytes.json: byte 11 is not UTF-8. Repair or remove the file",
         }
 
     @pytest.mark.parametrize(
@@ -370,7 +370,7 @@ def test_the_configuration_file_may_say_how_long(shared_app: MakeApplication) ->
     run = app.run("-i", "scripts.demo.parse", "--fuzz", ".")
     assert re.search(r"^FuzzShelf: \d+ inputs? \([\d.]+s\), nothing found \(--seed 7\)$", run.stdout, re.M), run
     app.write({"/yao-test.toml": 'fuzz = "."\n'})
-    assert "fuzz cannot be set here: it belongs to one run" in app.run("-i", "scripts.demo.parse").stderr
+    assert "fuzz cannot be set here: it is for one run" in app.run("-i", "scripts.demo.parse").stderr
 
 
 def test_only_fuzz_tests_ask_for_inputs(shared_app: MakeApplication) -> None:

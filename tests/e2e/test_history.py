@@ -179,7 +179,7 @@ def test_a_report_of_a_run_is_one_of_any_command(broken: Application) -> None:
     shown = broken.run("show", f"run:{run.id[:6]}", "-o", "again.jsonl")
     assert shown.code == 0
     assert broken.run("diff", "again.jsonl", f"run:{run.id}").stdout.count("A and B are the same report") == 1
-    assert broken.run("status", "again.jsonl").stdout.startswith("again.jsonl: 1 of 3 tests are there and current")
+    assert broken.run("status", "again.jsonl").stdout.startswith("again.jsonl: 1 of 3 tests have a current result")
     assert "There is no run nothing" in broken.run("show", "run:nothing").stderr
 
 

@@ -71,10 +71,13 @@ def test_what_exists_is_left_byte_for_byte_and_named(tmp_path: Path) -> None:
     assert 'Add "types/yao-test" to "include" in tsconfig.json' in run.stdout
     assert "Add this line" not in run.stdout
     assert (
-        "Not written assistants/hello/src/greeting_test.ts, which goes with another greeting.ts than is there\n"
+        "Not written assistants/hello/src/greeting_test.ts, since the greeting.ts that exists is another one\n"
         in run.stdout
     )
-    assert "Not written assistants/hello/tests/greetings.jsonl, which goes with another replies.yml" in run.stdout
+    assert (
+        "Not written assistants/hello/tests/greetings.jsonl, since the replies.yml that exists is another one"
+        in run.stdout
+    )
 
 
 def test_the_second_time_nothing_changes(empty: Application) -> None:
@@ -94,7 +97,7 @@ def test_an_agent_of_that_name_gets_nothing_that_could_change_it(tmp_path: Path)
 
     assert run.code == 0
     assert files(app) & set(AGENT) == {"assistants/hello/package.yao"}
-    assert run.stdout.count("which goes with another package.yao than is there") == len(AGENT) - 1
+    assert run.stdout.count("since the package.yao that exists is another one") == len(AGENT) - 1
     other = app.run("init", "--ci", "none", "-n", "team.first-one")
     assert "Wrote assistants/team/first-one/package.yao\n" in other.stdout
     assert app.run("-n", "team.first-one", "-q").code == 0

@@ -157,7 +157,7 @@ def test_a_text_that_is_computed_is_not_replaced(app: Application) -> None:
     failed, kept = run(app, source, "--update-snapshots")
 
     assert (failed.code, kept) == (1, source)
-    assert failed.stdout.count("what it is compared with is no plain text: write a text there") >= 2
+    assert failed.stdout.count("what it is compared with is not a plain text: write a text there") >= 2
 
 
 def test_two_tests_with_values_of_their_own_in_one_call_are_told(app: Application) -> None:

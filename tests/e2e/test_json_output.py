@@ -114,8 +114,8 @@ REFUSED = {
     "a pattern": (["-i", "scripts.demo.good", "--run", "nothing here"], "No test and no case matches", "There are"),
     "a tag": (["--tag", "smok"], "No test and no case has the tag smok", "Did you mean smoke?"),
     "a habit": (["-k", "x"], "There is no flag -k here", "Type: yao-test --run x --json"),
-    "another document": (["--reporter", "report.json"], "exclude each other", None),
-    "two at once": (["--quiet"], "exclude each other", None),
+    "another document": (["--reporter", "report.json"], "cannot be used together", None),
+    "two at once": (["--quiet"], "cannot be used together", None),
     "no case file": (["-i", "assistants/demo/tests/none.jsonl"], "there is no such file", None),
 }
 

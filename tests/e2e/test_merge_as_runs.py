@@ -62,7 +62,7 @@ def test_runs_of_a_case_that_said_something_else_are_left_out(app: MakeApplicati
     here = app({"/1.jsonl": written(old), "/2.jsonl": written({**cases(2, "p"), "x": runs("p", input="new")})})
     run = here.run("merge", "1.jsonl", "2.jsonl", "--as-runs", "-o", "h.jsonl")
 
-    assert run.stderr == "Warning: 1.jsonl: cases that say something else in a later report are left out: x\n"
+    assert run.stderr == "Warning: 1.jsonl: cases that were changed in a later report are left out: x\n"
     found = {record["id"]: record["runs"]["count"] for record in load(here.root / "h.jsonl").results}
     assert found == {"c0": 2, "c1": 2, "x": 1}
 

@@ -1,4 +1,4 @@
-"""`merge` of parts that are not all: the report is written, what never came is named, and the exit code is 2."""
+"""`merge` of parts that are not all: the report is written, what is missing is named, and the exit code is 2."""
 
 from __future__ import annotations
 
@@ -45,7 +45,11 @@ def test_parts_that_are_all_are_whole(here: Application) -> None:
 
 @pytest.mark.parametrize(
     ("given", "said"),
-    [((0, 1), "shard 3/3 never came"), ((1,), "shards 1/3, 3/3 never came"), ((2, 2), "shards 1/3, 2/3 never came")],
+    [
+        ((0, 1), "shard without a report: 3/3"),
+        ((1,), "shards without a report: 1/3, 3/3"),
+        ((2, 2), "shards without a report: 1/3, 2/3"),
+    ],
 )
 def test_missing_shards_are_named(here: Application, given: tuple[int, ...], said: str) -> None:
     all_parts = parts(here)
@@ -69,7 +73,7 @@ def test_missing_cases_of_a_part_that_was_killed_are_named(here: Application) ->
     run = merge(here, path)
 
     assert run.code == 2
-    assert f"Error: {case_file()}: 2 of 6 cases never came: c1, c4\n" in run.stderr
+    assert f"Error: {case_file()}: no result for 2 of 6 cases: c1, c4\n" in run.stderr
     assert len(results_in(here.root / "whole.jsonl")) == 10
 
 
@@ -86,7 +90,7 @@ def test_missing_modules_of_a_part_that_was_killed_are_named(here: Application) 
     run = merge(here, path)
 
     assert run.code == 2
-    assert "Error: demo/src/b_test.ts: nothing of it came\n" in run.stderr
+    assert "Error: demo/src/b_test.ts: no results\n" in run.stderr
     assert f"Error: demo/src/a_test.ts: it may have more tests, since {path} did not end\n".replace(
         str(here.home), "<home>"
     ) in (run.stderr)
@@ -107,8 +111,8 @@ def test_single_runs_that_never_came_are_named(here: Application) -> None:
     states = "".join(here.run("status", str(path)).stdout for path in paths)
 
     assert run.code == 2, run
-    assert f"Error: {case_file()}: 3 runs of 2 tests never came: c1 (runs 2, 3), c4 (run 1)\n" in run.stderr
-    assert "Error: demo/src/b_test.ts: 1 run of 1 test never came: TestB (run 3)\n" in run.stderr
+    assert f"Error: {case_file()}: no result for 3 runs of 2 tests: c1 (runs 2, 3), c4 (run 1)\n" in run.stderr
+    assert "Error: demo/src/b_test.ts: no result for 1 run of 1 test: TestB (run 3)\n" in run.stderr
     assert merge(here, *paths, more=("--partial",)).code == 0
     assert f"  {case_file()}: without a result of run 2, run 3: c1\n" in states
     assert f"  {case_file()}: without a result of run 1: c4\n" in states
@@ -127,14 +131,14 @@ def test_runs_that_a_policy_needs_are_named_and_no_others(app: MakeApplication) 
     run, state = merge(here, path), here.run("status", str(path))
 
     assert (run.code, state.code) == (2, 1), (run, state)
-    assert f"Error: {case_file()}: 1 run of 1 test never came: some (run 3)\n" in run.stderr
-    assert f"  {case_file()}: without a result of as many runs as it takes: some\n" in state.stdout
+    assert f"Error: {case_file()}: no result for 1 run of 1 test: some (run 3)\n" in run.stderr
+    assert f"  {case_file()}: without a result of as many runs as needed: some\n" in state.stdout
 
 
 def test_parts_as_json_know_their_shard(here: Application) -> None:
     first, second, third = parts(here, of=3, extension="json")
     run = merge(here, first, third)
-    assert (run.code, run.stderr) == (2, f"Error: shard 2/3 never came\n{HINT}")
+    assert (run.code, run.stderr) == (2, f"Error: shard without a report: 2/3\n{HINT}")
     assert merge(here, first, second, third).code == 0
     assert "shard" not in (here.root / "whole.jsonl").read_text().splitlines()[0]
     assert here.run("merge", "whole.jsonl", "-o", "again.md").code == 0
@@ -157,7 +161,7 @@ def test_what_a_run_that_was_stopped_left_is_named(app: MakeApplication, extensi
     run = merge(here, path)
 
     assert run.code == 2
-    assert "Error: demo/src/a_test.ts: 1 of 2 tests never came\n" in run.stderr
+    assert "Error: demo/src/a_test.ts: no result for 1 of 2 tests\n" in run.stderr
 
 
 def test_very_many_cases_are_counted(app: MakeApplication) -> None:
@@ -168,7 +172,7 @@ def test_very_many_cases_are_counted(app: MakeApplication) -> None:
     assert "ids" not in json.dumps(lines_of(path)[0]["resume"])
     assert merge(here, path).code == 0
     path.write_text(lines(*[line for line in lines_of(path) if line.get("id") not in ("c7", "c8")]))
-    assert f"Error: {case_file()}: 2 of 1005 cases never came\n" in merge(here, path).stderr
+    assert f"Error: {case_file()}: no result for 2 of 1005 cases\n" in merge(here, path).stderr
 
 
 def test_a_resumed_part_plans_what_there_is_now(here: Application) -> None:
@@ -188,7 +192,7 @@ def test_a_part_whose_cases_are_gone_goes_on(here: Application) -> None:
 
     state, run = here.run("status", str(first)), here.run("--resume", str(first))
 
-    assert "gone since, so their results are left out" in state.stdout, state
+    assert "no longer there, so their results are left out" in state.stdout, state
     assert run.code == 0, run
     assert not gone & {line.get("id") for line in lines_of(first)}
     assert lines_of(first)[-1]["status"] == "passed"

@@ -119,8 +119,8 @@ RECORDED: dict[str, tuple[Record, str]] = {
         {"finish_reason": "stop"},
         "the completion has no content, no refusal and no call of a tool",
     ),
-    "content null": ({"content": None}, "content is no text"),
-    "content that is a number": ({"content": 5}, "content is no text"),
+    "content null": ({"content": None}, "content is not a text"),
+    "content that is a number": ({"content": 5}, "content is not a text"),
 }
 
 
@@ -166,24 +166,24 @@ def test_odd_figures_of_a_recording_are_said(app: MakeApplication) -> None:
     (record,) = run_cases(here, "--replay", "calls", code=0).values()
 
     assert [warning["message"] for warning in record["warnings"]] == [
-        "The recording says a usage that cannot be: input_tokens is -1; what the call took is unknown",
-        "The recording gives a finish_reason that is no text: 5",
+        "The recording says a usage that cannot be: input_tokens is -1; the usage of the call is unknown",
+        "The recording gives a finish_reason that is not a text: 5",
     ]
 
 
 # Warnings
 
 ODD = {"prompt_tokens": -5, "completion_tokens": 2}
-IMPOSSIBLE = "local says a usage that cannot be: prompt_tokens is -5; what the call took is unknown"
+IMPOSSIBLE = "local says a usage that cannot be: prompt_tokens is -5; the usage of the call is unknown"
 WARNED: dict[str, tuple[Behaviour, list[str]]] = {
     "negative": (completes(SAID, ODD), [IMPOSSIBLE]),
     "a finish reason": (
         completes({**SAID, "finish_reason": 5}, {"prompt_tokens": 1, "completion_tokens": 1}),
-        ["local gave a finish_reason that is no text: 5"],
+        ["local gave a finish_reason that is not a text: 5"],
     ),
     "both": (
         completes({**SAID, "finish_reason": []}, ODD),
-        [IMPOSSIBLE, "local gave a finish_reason that is no text: []"],
+        [IMPOSSIBLE, "local gave a finish_reason that is not a text: []"],
     ),
     "texts": (completes(SAID, {"prompt_tokens": "5", "completion_tokens": "2"}), []),
     "no usage": (completes(SAID), []),
@@ -240,7 +240,7 @@ def test_the_warnings_of_judges_and_of_all_trials_are_the_cases_own(app: MakeApp
         here = app({**files, **agent("judge", package={"connector": "local"}), **with_model(server)})
         records = run_cases(here, code=0)
 
-    warning = {"kind": "usage", "message": "local gave a finish_reason that is no text: 7"}
+    warning = {"kind": "usage", "message": "local gave a finish_reason that is not a text: 7"}
     assert [record["warnings"] for record in records.values()] == [[warning], [warning]]
 
 

@@ -379,8 +379,8 @@ BAD = {
     "a file": (("--replay", "app.yao"), "Error: Cannot use --replay app.yao: it is a file\nHint: Name a folder; each case gets a file in it\n"),
     "a file to record to": (("--record", "app.yao"), "Error: Cannot use --record app.yao: it is a file\nHint: Name a folder; each case gets a file in it\n"),
     "nothing": (("--replay", ""), "Error: Cannot use --replay: it is empty\nHint: Name the folder of the recordings\n"),
-    "two at once": (("--replay", "rec", "--record", "rec"), "Error: --record and --replay exclude each other\n"),
-    "two others": (("--replay", "rec", "--record-missing", "rec"), "Error: --replay and --record-missing exclude each other\n"),
+    "two at once": (("--replay", "rec", "--record", "rec"), "Error: --record and --replay cannot be used together\n"),
+    "two others": (("--replay", "rec", "--record-missing", "rec"), "Error: --replay and --record-missing cannot be used together\n"),
 }  # fmt: skip
 
 

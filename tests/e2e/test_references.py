@@ -241,7 +241,7 @@ OWN: dict[str, tuple[dict[str, str], str]] = {
     "a key that is not set": ({"package.yao": '{"connector": "keyless"}'}, "NO_SUCH_KEY"),
     "no connector": ({"package.yao": "{}"}, 'Cannot resolve the connector of role "default"'),
     "servers that are no list": ({"package.yao": '{"connector": "scripted", "mcp": {"servers": "nowhere"}}'}, '"mcp.servers" must be a list'),
-    "a package that is no JSON": ({"package.yao": '{\n  "name": "Bad",\n  "connector" "x"\n}'}, "bad/package.yao:3:15: Expecting ':' delimiter"),
+    "a package that is not JSON": ({"package.yao": '{\n  "name": "Bad",\n  "connector" "x"\n}'}, "bad/package.yao:3:15: Expecting ':' delimiter"),
     "a package that is a list": ({"package.yao": "[]"}, "bad/package.yao: it must hold an object"),
     "a wrong type in the package": ({"package.yao": '{"options": []}'}, 'package.yao: "options" must be an object'),
     "wrong options of servers": ({"package.yao": '{"mcp": {"options": [1]}}'}, '"mcp.options" must be an object'),

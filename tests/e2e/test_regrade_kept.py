@@ -287,7 +287,7 @@ def test_what_the_report_does_not_have_is_left_out_and_said(app: MakeApplication
     path = here.root / "r.jsonl"
     path.write_text("".join(line for line in path.read_text().splitlines(keepends=True) if '"id": "fine"' not in line))
     run = here.run("regrade", "r.jsonl")
-    assert (run.code, "Cannot regrade r.jsonl: it has no transcript of these cases; " in run.stderr) == (2, True)
+    assert (run.code, "Cannot regrade r.jsonl: it has no transcripts of these cases; " in run.stderr) == (2, True)
     place.write_text(lines(*cases))
     assert sorted(regraded(here)) == ["file", "long"]
 

@@ -225,7 +225,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "never decided": ({"good": 0.95, "bad": 0.7, "most": 5}, "with at most 5 runs it can never be decided: that takes 10 passes"),
     "rates too near": ("99.99999999% not 99.99999998%", "it can never be decided"),
     "half of it": ({"good": 0.95}, 'it needs "pass", or "good" and "bad"'),
-    "both": ({"pass": "1 of 2", "bad": 0.5}, '"pass" and "bad" exclude each other'),
+    "both": ({"pass": "1 of 2", "bad": 0.5}, '"pass" and "bad" cannot be used together'),
     "an unknown field": ({"passes": "1 of 2"}, 'unknown field "passes" in "repeat"'),
     "a rate that is none": ({"good": 95, "bad": 70}, '"repeat.good" must be at most 1, not 95'),
     "a number": (5, '"repeat" must be'),
@@ -246,9 +246,9 @@ def test_a_policy_that_cannot_be_is_an_error_of_the_file(app: MakeApplication) -
     for number, (_, said) in enumerate(REFUSED.values(), 1):
         line = next(line for line in run.stderr.splitlines() if f"cases.jsonl:{number}:" in line)
         assert said in line
-    assert '"repeat" and "trials" exclude each other' in run.stderr
+    assert '"repeat" and "trials" cannot be used together' in run.stderr
     assert application.run("-i", case_file(), "--repeat", "5").stderr.startswith(
         'Error: Cannot read --repeat "5": it is no'
     )
     both = application.run("-i", case_file(), "--repeat", "1 of 2", "--runs", "2")
-    assert (both.code, both.stderr) == (2, "Error: --repeat and --runs exclude each other\n")
+    assert (both.code, both.stderr) == (2, "Error: --repeat and --runs cannot be used together\n")

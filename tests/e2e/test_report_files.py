@@ -137,7 +137,7 @@ def eventually_written(here: Application, name: str) -> int:
 def test_a_pipe_cannot_be_resumed(here: Application) -> None:
     os.mkfifo(here.root / "r.jsonl")
     run = here.run("--resume", "r.jsonl")
-    assert (run.code, run.stderr) == (2, "Error: Cannot resume <app>/r.jsonl: it is no file\n")
+    assert (run.code, run.stderr) == (2, "Error: Cannot resume <app>/r.jsonl: it is not a file\n")
 
 
 # Snapshots

@@ -155,7 +155,7 @@ def test_changed_and_new_cases_run_and_are_said(here: Application) -> None:
 
     assert run.code == 0, run
     assert f"Warning: {case_file()}: run again, since the case changed: c2\n" in run.stdout
-    assert f"Warning: {case_file()}: gone since, so their results are left out: c0\n" in run.stdout
+    assert f"Warning: {case_file()}: no longer there, so their results are left out: c0\n" in run.stdout
     assert f"Warning: {case_file()}: without a result: new, c5\n" in run.stdout
     changed_module = "run again, since assistants/demo/src/some_test.ts changed: TestA, TestB, TestC"
     assert f"Warning: demo/src/some_test.ts: {changed_module}\n" in run.stdout
@@ -402,7 +402,7 @@ def test_a_report_that_a_run_still_writes_is_left_to_it(app: MakeApplication) ->
         assert run.code == 0, run
         path.write_bytes(without(path, "c2", "c3"))
         server.default = silence()
-        refused = "another yao-test is writing it\nHint: Wait until it has ended, or name another file with -o\n"
+        refused = "another yao-test is writing it\nHint: Wait until it ends, or name another file with -o\n"
         with leaves_nothing(here) as sessions, here.start("--resume", str(path)) as process:
             sessions.append(process.pid)
             eventually(lambda: len(server.requests) == 7, "the first resumed case runs")

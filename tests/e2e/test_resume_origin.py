@@ -41,7 +41,7 @@ def test_what_a_report_takes_over_is_shown(here: Application, flags: tuple[str, 
     path = begun(here, *flags)
     run = here.run("--resume", str(path))
     assert run.code == 0, run
-    (line,) = [line for line in run.stdout.splitlines() if "says what to run" in line]
+    (line,) = [line for line in run.stdout.splitlines() if "flags taken from" in line]
     assert shown in line
     assert f"-i {CASES}" in line
 
@@ -97,7 +97,7 @@ def test_a_report_of_another_application_is_not_graded_again(here: Application) 
     run = here.run("regrade", str(path))
     assert (run.code, run.stderr) == (
         0,
-        f"Warning: {path} says how to grade: --user somebody\n".replace(str(here.home), "<home>"),
+        f"Warning: flags taken from {path}: --user somebody\n".replace(str(here.home), "<home>"),
     )
     other = here.home / "other"
     (other / "assistants").mkdir(parents=True)

@@ -338,7 +338,7 @@ def test_a_failure_is_no_error_that_may_be(app: MakeApplication) -> None:
         (("--max-errors", "101%"), 'Cannot read --max-errors "101%"'),
         (("--max-errors", "few"), 'Cannot read --max-errors "few"'),
         (("--retry-errors", "0"), 'Cannot read --retry-errors "0": it must be a whole number from 1 up'),
-        (("--retry-errors", "1", "--replay", "rec"), "--replay and --retry-errors exclude each other"),
+        (("--retry-errors", "1", "--replay", "rec"), "--replay and --retry-errors cannot be used together"),
     ],
 )
 def test_what_is_no_number_is_refused(app: MakeApplication, arguments: tuple[str, ...], said: str) -> None:

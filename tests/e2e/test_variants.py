@@ -294,7 +294,7 @@ REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
     "no value": (("--variant", "a=env:X", "--variant", "b="), "X has no value"),
     "no prompts": (("--variant", "a=", "--variant", "b=prompts:nowhere.yml"), "Cannot find the prompts of variant b: there is no"),
     "no connector": (("--variant", "a=", "--variant", "b=connector:nowhere"), 'Cannot find connector "nowhere"'),
-    "too many rounds": ((*VARIANTS, "--until-decided", "--runs", "9"), "--until-decided looks at most 5 times, and --runs is 9"),
+    "too many rounds": ((*VARIANTS, "--until-decided", "--runs", "9"), "--until-decided makes at most 5 rounds, and --runs is 9"),
     "nothing to decide": (("--until-decided",), "--until-decided needs --variant"),
 }  # fmt: skip
 

@@ -208,7 +208,7 @@ def test_the_flag_asks_every_judge_so_often_and_with_one_connector(app: MakeAppl
         assert "Warning" not in run.stdout
 
         shared = application.run("-i", case_file(), "-o", "s.jsonl")
-        said = "strict judges with agent, which the agent uses too: a model is lenient with answers of its own"
+        said = "strict judges with agent, which the agent uses too: models are lenient with their own answers"
         assert shared.stdout.count(said) == 1
 
         again = application.run(

@@ -167,7 +167,7 @@ WRONG_FLAGS = {
     ),
     "both": (
         ("--interactive", "--skip-interactive"),
-        "Error: --interactive and --skip-interactive exclude each other\n",
+        "Error: --interactive and --skip-interactive cannot be used together\n",
     ),
 }
 

@@ -47,7 +47,7 @@ PASSING: tuple[Fault, ...] = (
 REFUSED = Fault(kind="429", behaviour=status(429, "slow down", NOW))
 LASTING: tuple[Fault, ...] = (
     Fault(kind="no JSON", behaviour=body(200, "<html>Welcome</html>"), may_pass=False),
-    Fault(kind="an event that is no JSON", behaviour=sends('data: {"choices": [{"del\n\n'), may_pass=False),
+    Fault(kind="an event that is not JSON", behaviour=sends('data: {"choices": [{"del\n\n'), may_pass=False),
     Fault(kind="another shape", behaviour=sends({"choices": "none"}), may_pass=False),
     Fault(kind="a list", behaviour=body(200, [1, 2, 3]), may_pass=False),
 )

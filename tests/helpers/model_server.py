@@ -242,7 +242,7 @@ def says(
         delay: Seconds before the answer.
         cut_after: Ends a stream after so many events, without its end.
         reset_after: As cut_after, with a reset of the connection.
-        hold_after: Falls silent after so many events, for ever.
+        hold_after: Falls silent after so many events, forever.
     """
     calls = list(tool_calls)
 

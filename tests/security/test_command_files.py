@@ -149,7 +149,7 @@ def test_a_link_to_what_may_hold_secrets_is_not_read(here: Application, name: st
 
 PIPES = {
     ".env": "it is a pipe",
-    CASES: "it is no file",
+    CASES: "it is not a file",
     "assistants/demo/prompts.yml": 'to contain "hello", found null',
     "assistants/demo/replies.yml": "there is no assistants/demo/replies.yml",
 }
@@ -157,7 +157,7 @@ PIPES = {
 
 @pytest.mark.parametrize("name", PIPES)
 def test_a_pipe_is_not_opened(here: Application, name: str) -> None:
-    """Who opens it waits for ever."""
+    """Who opens it waits forever."""
     (here.root / name).unlink()
     os.mkfifo(here.root / name)
     refused(here.run("-i", CASES), PIPES[name])
@@ -246,7 +246,7 @@ JOURNALS = {
     "an empty file outside": "a link leads out of the application",
     "a file outside that is not there": "a link leads out of the application",
     "a device": "a link leads out of the application",
-    "a pipe": "it is no file",
+    "a pipe": "it is not a file",
     "a large file": "it has more than 1 GB",
 }
 

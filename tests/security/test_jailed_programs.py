@@ -48,7 +48,7 @@ ATTEMPTS = {
 ROOT_ATTEMPTS = {
     "the name of the machine": "socket.sethostname(socket.gethostname())",
     "the clock": "call('adjtimex', (3).to_bytes(4, 'little') + bytes(252)) and time.clock_settime(time.CLOCK_REALTIME, time.clock_gettime(time.CLOCK_REALTIME))",
-    "a flag that keeps a file for ever": "keep(0x10)",
+    "a flag that keeps a file forever": "keep(0x10)",
     "another user": "os.setuid(65534)",
     "a file of another user": "os.chmod('foreign', 0o644)",
 }

@@ -16,7 +16,7 @@ STEERS = {
     "hides what follows": "\x1b[8m",
     "sets the title": "\x1b]0;x\x07",
     "writes the clipboard": "\x1b]52;c;eA==\x07",
-    "begins the line anew": "x\r✓ PASSED",
+    "begins the line again": "x\r✓ PASSED",
     "goes back": "xx\b\b",
     "is of the C1 set": "\x9b2J",
     "turns the direction": "\u202egnirts",

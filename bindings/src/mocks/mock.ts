@@ -1,5 +1,5 @@
 /**
- * `t.mock`: answers in the place of processes, agents, HTTP, the clock and random numbers, for the running test.
+ * `t.mock`: answers instead of processes, agents, HTTP, the clock and random numbers, for the running test.
  *
  * This part makes the mocks and records their calls; the part "mocked" finds the one that answers a call.
  */

@@ -10,7 +10,7 @@ export interface Told {
   now?: number;
   /** What the random numbers are made of. */
   seed?: string;
-  /** How often they were begun anew. */
+  /** How often they were begun again. */
   seeded?: number;
 }
 

@@ -3,7 +3,7 @@
 import type { Core } from "../core";
 
 export interface Dates {
-  /** Puts a stand-in in the place of `Date` that tells what `current` says; answers what takes it away again. */
+  /** Puts a stand-in instead of `Date` that tells what `current` says; answers what takes it away again. */
   replace(current: () => number): () => void;
   /** Makes `Date` tell the time of `Core.now`, unless something else stands in its place. */
   moved(): void;

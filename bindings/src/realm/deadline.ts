@@ -106,7 +106,7 @@ export default function (core: Core) {
     },
 
     /**
-     * Fails what waits for ever, and begins to clean up; where that waits for ever too, the test is over. `expire` is for
+     * Fails what waits forever, and begins to clean up; where that waits forever too, the test is over. `expire` is for
      * tests whose time is up.
      */
     abandon(reason: string): void {

@@ -29,7 +29,7 @@ export default function (core: Core) {
 
   function ofTimer({ period, wait, passed }: Timer): string {
     if (period >= 0) return "An interval is still set: clear it in the test or in t.cleanup";
-    if (passed === "bound") return "A timer is still set after 1000 others were fired: does it set itself again for ever?";
+    if (passed === "bound") return "A timer is still set after 1000 others were fired: does it set itself again forever?";
     return "A timer of " + wait + " ms is still set: clear it, or await what it settles";
   }
 

@@ -209,7 +209,7 @@ export default function (kernel: Kernel): Stores {
   /**
    * @param id any text: each names a store of its own
    * @param method as in Yao, any case
-   * @param args the key first; a key that is no text is taken as its text
+   * @param args the key first; a key that is not a text is taken as its text
    */
   const call = (id: string, method: string, args: readonly unknown[]): unknown => {
     const name = String(method).toLowerCase();

@@ -1,6 +1,6 @@
 """An MCP server that is a program or a service of its own, as `runner.agents.mcp.base.Server`.
 
-Its connection is opened when it is first used. A server that died, or forgot the session, is connected to anew at the
+Its connection is opened when it is first used. A server that died, or forgot the session, is connected to again at the
 next use; a request that did not reach it is sent once more, one that may have reached it is not.
 """
 

@@ -2,7 +2,7 @@
 
     python -I -S guard.py LONGEST_LINE COMMAND [ARGUMENT ...]
 
-The SDK's stdio client starts this in the place of the server, because the client by itself
+The SDK's stdio client starts this instead of the server, because the client by itself
 
 - waits without end when a server has died and something that it had started still holds its output open,
 - leaves what a server has started running when the server itself ends in time,

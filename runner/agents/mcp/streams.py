@@ -42,7 +42,7 @@ class Ending:
         """Requests that the server refused because it does not know the session any more."""
 
     def request_failed(self, id: int | str | None, why: str, session_ended: bool) -> None:
-        """Notes a request that the HTTP client has answered in the place of the server."""
+        """Notes a request that the HTTP client has answered instead of the server."""
         if session_ended and id is not None:
             self.unknown_session.add(id)
 

@@ -48,7 +48,7 @@ def calibrate(
     judgements = judgements_in(results)
     if not judgements:
         raise ConfigurationError(
-            f"Cannot calibrate {report}: no judge has judged anything in it",
+            f"Cannot calibrate {report}: it has no verdicts of judges",
             "Judges are asked by assertions of the types agent and preference, and by criteria of rubrics",
         )
     said = [label for name in labels for label in read_labels(labels_path(name, environment.directory), name)]

@@ -18,7 +18,7 @@ DIGITS = 6
 
 
 def lacking(parts: Sequence[Report], names: Sequence[str], whole: Report) -> list[str]:
-    """What never came, a sentence each; nothing when everything did.
+    """What is missing, a sentence each; nothing if nothing is.
 
     Args:
         names: of the parts.
@@ -28,7 +28,7 @@ def lacking(parts: Sequence[Report], names: Sequence[str], whole: Report) -> lis
 
 
 def _shards(parts: Sequence[Report]) -> Iterator[str]:
-    """Shards of which there is no part. A part that is no shard has everything."""
+    """Shards without a report. A report that is not of a shard has all tests."""
     found = [_shard(part) for part in parts]
     shards = [shard for shard in found if shard is not None]
     if not shards or len(shards) < len(found):
@@ -37,7 +37,7 @@ def _shards(parts: Sequence[Report]) -> Iterator[str]:
         there = {shard.number for shard in shards if shard.of == of}
         absent = [f"{number}/{of}" for number in range(1, of + 1) if number not in there]
         if absent:
-            yield f"{'shard' if len(absent) == 1 else 'shards'} {_listed(absent)} never came"
+            yield f"{'shard' if len(absent) == 1 else 'shards'} without a report: {_listed(absent)}"
 
 
 def _shard(part: Report) -> Shard | None:
@@ -89,12 +89,12 @@ def _runs(part: Report) -> int:
 
 
 def _of_runs(suite: Record, absent: dict[str, list[int]]) -> str:
-    """Tests of which some runs have a result, and others have none."""
+    """Tests that have results of some runs only."""
     number = sum(map(len, absent.values()))
     named = [
         f"{id} ({'run' if len(runs) == 1 else 'runs'} {_listed([*map(str, runs)])})" for id, runs in absent.items()
     ]
-    return f"{suite['label']}: {count(number, 'run')} of {count(len(absent), 'test')} never came: {_listed(named)}"
+    return f"{suite['label']}: no result for {count(number, 'run')} of {count(len(absent), 'test')}: {_listed(named)}"
 
 
 def _has(part: Report, suite: str) -> bool:
@@ -108,14 +108,14 @@ def _planned(part: Report, suite: str) -> Record | None:
 
 
 def _of_cases(suite: Record, plans: list[Record], there: set[str]) -> Iterator[str]:
-    """Cases that the shards should have: which ones, or, of very many, how many."""
+    """Cases without a result: their ids, or, if there are very many, their number."""
     wanted = sum(plan["cases"] for plan in plans)
     ids = [str(id) for plan in plans for id in plan.get("ids") or ()]
     absent = [id for id in ids if id not in there]
     number = len(absent) if len(ids) == wanted else wanted - len(there)
     if number > 0:
         named = f": {_listed(absent)}" if absent else ""
-        yield f"{suite['label']}: {number} of {count(wanted, 'case')} never came{named}"
+        yield f"{suite['label']}: no result for {number} of {count(wanted, 'case')}{named}"
 
 
 def _is_complete(part: Report, suite: str) -> bool:
@@ -130,9 +130,9 @@ def _is_complete(part: Report, suite: str) -> bool:
 
 
 def _of_unknown(suite: Record, having: list[tuple[Report, str]], there: set[str]) -> str:
-    """A suite of which nobody knows all tests, or some have no result."""
+    """A suite whose tests are not all known, or have no result."""
     if not there:
-        return f"{suite['label']}: nothing of it came"
+        return f"{suite['label']}: no results"
     known = [
         entry["selected"]
         for part, _ in having
@@ -140,7 +140,7 @@ def _of_unknown(suite: Record, having: list[tuple[Report, str]], there: set[str]
         if entry["id"] == suite["id"] and "selected" in entry
     ]
     if known and max(known) > len(there):
-        return f"{suite['label']}: {max(known) - len(there)} of {count(max(known), 'test')} never came"
+        return f"{suite['label']}: no result for {max(known) - len(there)} of {count(max(known), 'test')}"
     return f"{suite['label']}: it may have more tests, since {', '.join(name for _, name in having)} did not end"
 
 

@@ -149,7 +149,7 @@ def diff(
     if fail_on and any(verdict.fails(on_unsure=fail_on == "unsure") for verdict in verdicts):
         return exit_codes.FAILED
     if fail_on and any(verdict.verdict is Verdict.CANNOT_TELL for verdict in verdicts):
-        environment.stdout.write("--fail-on regressed lets pass what it cannot tell; --fail-on unsure does not.\n")
+        environment.stdout.write("--fail-on regressed passes the verdict cannot tell; --fail-on unsure does not.\n")
     return exit_codes.FAILED if fail_on_regression and found.is_worse else exit_codes.PASSED
 
 

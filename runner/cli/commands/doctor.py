@@ -60,7 +60,7 @@ def doctor(environment: Environment, app: str | None, as_json: bool, strict: boo
 
 
 def _mocks_target(environment: Environment, root: Path | None, name: str) -> Path:
-    """Where mocks are to be written; a file that is there is never written over. Raises ConfigurationError."""
+    """Where mocks are to be written; a file that is there is never overwritten. Raises ConfigurationError."""
     target = environment.directory / name
     if root is None:
         raise ConfigurationError(f"Cannot write mocks to {name}: there is no application here", "Name it with --app")
@@ -68,7 +68,7 @@ def _mocks_target(environment: Environment, root: Path | None, name: str) -> Pat
         raise ConfigurationError(f"Cannot write mocks to {name}: they are TypeScript", "Name a file that ends in .ts")
     if os.path.lexists(target):
         raise ConfigurationError(
-            f"Cannot write mocks to {name}: it exists, and mocks that are filled in are not written over",
+            f"Cannot write mocks to {name}: it exists, and mocks that are filled in are not overwritten",
             "Name another file, and take over what is new",
         )
     if not target.parent.is_dir():

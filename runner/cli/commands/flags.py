@@ -51,7 +51,7 @@ class NumberRange(click.FloatRange):
         """The number. Raises BadParameter."""
         number = super().convert(value, param, ctx)
         if math.isnan(number):
-            self.fail(f"{value} is no number.", param, ctx)
+            self.fail(f"{value} is not a number.", param, ctx)
         return number
 
 

@@ -74,7 +74,7 @@ class _Maker:
             self._say("Left as it is", path)
         elif others:
             self._foreign.add(file.path)
-            self._say("Not written", path, f", which goes with another {others[0].rpartition('/')[2]} than is there")
+            self._say("Not written", path, f", since the {others[0].rpartition('/')[2]} that exists is another one")
         else:
             with writing(path):
                 check_target(path)

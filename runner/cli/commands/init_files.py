@@ -72,7 +72,7 @@ PROMPTS = """- role: system
   content: You greet people and ask what you can do for them.
 """
 
-REPLIES = """# What the scripted model answers, in the place of a real one: the first rule that applies.
+REPLIES = """# What the scripted model answers, instead of a real one: the first rule that applies.
 - when: { input: { regex: '(?i)\\b(hello|hi)\\b' } }
   reply: Hello! What can I do for you?
 - reply: So far I can only say hello.

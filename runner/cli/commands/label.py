@@ -48,7 +48,7 @@ def label(environment: Environment, report: str, output: str, count: int, criter
     judgements = judgements_in(lines_of(environment, report))
     if not judgements:
         raise ConfigurationError(
-            f"Cannot label {report}: no judge has judged anything in it",
+            f"Cannot label {report}: it has no verdicts of judges",
             "Labels are for assertions of the types agent and preference, and for criteria of rubrics",
         )
     if criterion is not None:

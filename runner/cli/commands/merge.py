@@ -117,7 +117,7 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> tuple[Report, list[
         for suite in report.suites:
             known = suites.setdefault(suite["id"], suite)
             if known["kind"] != suite["kind"]:
-                raise ConfigurationError(f'Cannot merge {name}: "{suite["id"]}" is of another kind in the other parts')
+                raise ConfigurationError(f'Cannot merge {name}: "{suite["id"]}" has another kind in other parts')
         for record in report.results:
             key = (record["suite"], record["id"], record.get("run"))
             earlier = sources.get(key, part)

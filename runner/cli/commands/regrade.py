@@ -54,7 +54,7 @@ def regrade(environment: Environment, /, report: str, **values: Any) -> int:
     options = options.replace(**untold)
     shown = {key: value for key, value in untold.items() if key not in ("runs", "min_pass_rate")}
     if shown:
-        environment.stderr.write(f"Warning: {report} says how to grade: {taken_over(shown)}\n")
+        environment.stderr.write(f"Warning: flags taken from {report}: {taken_over(shown)}\n")
     application = resolve_application(options, environment.directory)
     said = {flag.name for flag in FLAGS if flag.field in untold or (flag.field in values and flag.is_given(values))}
     wanted = {*OWN, *OF_CASES} - {*OF_A_RUN}

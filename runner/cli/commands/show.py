@@ -42,7 +42,7 @@ def show(
     if reporter and output:
         raise ConfigurationError("--reporter prints a report, and --output writes one", "Leave one of them out")
     if quiet and verbose:
-        raise ConfigurationError("--quiet and --verbose exclude each other")
+        raise ConfigurationError("--quiet and --verbose cannot be used together")
     saved = read_report(environment, report, quiet=not (output or reporter))
     if output:
         write_reports(environment, saved, output)

@@ -25,9 +25,9 @@ def status(environment: Environment, reports: tuple[str, ...]) -> int:
     is_open = False
     for report in reports:
         state = state_of(report, environment)
-        current = f"{state.tests - state.open} of {count(state.tests, 'test')}" if state.open else f"all {state.tests}"
-        verb = "is" if state.tests == 1 else "are"
-        environment.stdout.write(f"{report}: {current} {verb} there and current\n")
+        current = f"{state.tests - state.open} of {count(state.tests, 'test')}"
+        verb = "has a current result" if state.tests == 1 else "have a current result"
+        environment.stdout.write(f"{report}: {current} {verb}\n")
         for line in (*(gap.text for gap in state.gaps), *state.said):
             environment.stdout.write(f"  {line}\n")
         is_open = is_open or bool(state.open)

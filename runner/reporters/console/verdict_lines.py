@@ -302,7 +302,7 @@ def _left_out(found: ChangeReport) -> list[str]:
         (left.no_score, f"have no {found.measure}"),
     ):
         if any(pair) and not (what == "broke" and found.too_many_broke):
-            said.append(f"Runs that {what} are in no figure: {pair[0]} of A, {pair[1]} of B.")
+            said.append(f"Runs that {what} do not count: {pair[0]} of A, {pair[1]} of B.")
     if any(left.doubled):
         said.append(
             f"Of results of one name the last one counts: {left.doubled[0]} of A and {left.doubled[1]} of B do not."

@@ -134,7 +134,7 @@ def _part(report: Report, suite: Record, results: list[Record]) -> Record:
 
 
 def _result(suite: Record, record: Record) -> Record:
-    """A result without what only lines need; script tests have a name in the place of an id."""
+    """A result without what only lines need; script tests have a name instead of an id."""
     rest = dict(as_in_seed(record))
     for key in OF_LINES:
         rest.pop(key, None)

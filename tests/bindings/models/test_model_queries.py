@@ -327,7 +327,7 @@ def test_odd_values_are_errors_and_no_crash() -> None:
         "500: Query: a number is too large for the database"
     )
     assert shop.call("query.default.Get", {"sql": {**stmt, "args": ["\ud800"]}}) == (
-        "500: Query: a text holds half a character"
+        "500: Query: a text holds half of a surrogate pair"
     )
     assert shop.call("query.default.Get", {"sql": {"stmt": "select '\0'"}}).startswith("500: Query: ")
 

@@ -75,7 +75,7 @@ def test_every_type_makes_a_table(type: str) -> None:
 
 
 BROKEN: list[tuple[Any, str]] = [
-    ([], "it is no object"),
+    ([], "it is not an object"),
     ({"columns": [{"type": "string"}]}, "a column has no name"),
     ({"columns": ["id"]}, "a column has no name"),
     ({"columns": [{"name": "a", "type": "vector"}]}, 'column "a" has the type "vector", which does not exist'),

@@ -87,7 +87,7 @@ BROKEN = [
     ("pet.mod.jsonc", '{"columns": [\n  {"name": "a", "type": "String"}]}',
      ':2:17: column "a" has the type "String", which does not exist. Did you mean "string"?'),
     ("pet.mod.yao", '{"columns": [\n  {"type": "string"}]}', ':2:3: a column has no name. Each column needs "name"'),
-    ("pet.mod.yao", "\n []", ":2:2: it is no object. Write it as "),
+    ("pet.mod.yao", "\n []", ":2:2: it is not an object. Write it as "),
     ("pet.mod.yao", '{"name": 1,\n"name": 2}', ':2:1: "name" is given twice, first at '),
 ]  # fmt: skip
 

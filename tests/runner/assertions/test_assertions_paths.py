@@ -95,14 +95,19 @@ TYPES: list[tuple[str, dict[str, Any], Any, str]] = [
     ("number text", {"value": "number"}, "42", ""),
     ("path", {"path": "$.count", "value": "number"}, '{"count": 3}', ""),
     ("missing path is null", {"path": "$.x", "value": "null"}, {"a": 1}, ""),
-    ("boolean is no number", {"value": "number"}, True, "Expected the output to be a number, found a boolean: true"),
+    ("boolean is not a number", {"value": "number"}, True, "Expected the output to be a number, found a boolean: true"),
     (
-        "prose is no object",
+        "prose is not an object",
         {"value": "object"},
         "Note: hello",
         'Expected the output to be an object, found a string: "Note: hello"',
     ),
-    ("array is no object", {"value": "object"}, "[1]", 'Expected the output to be an object, found an array: "[1]"'),
+    (
+        "array is not an object",
+        {"value": "object"},
+        "[1]",
+        'Expected the output to be an object, found an array: "[1]"',
+    ),
     ("prose is not null", {"value": "null"}, "x", 'Expected the output to be null, found a string: "x"'),
     (
         "negated",

@@ -44,7 +44,7 @@ CALLED: list[Row] = [
         'found search({"query": "rates", "limit": 5})',
     ),
     (
-        "text is no number in arguments",
+        "text is not a number in arguments",
         {"value": {"name": "search", "arguments": {"limit": "5"}}},
         (SEARCH,),
         'Expected the agent to call search with {"limit": "5"}, found search({"query": "rates", "limit": 5})',

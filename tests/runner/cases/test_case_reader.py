@@ -218,7 +218,7 @@ REFUSED = {
     ),
     "not a number": (
         '{"id": "T1", "input": "", "expected": NaN}',
-        "cases.jsonl:1:39: broken JSON: this is no JSON value",
+        "cases.jsonl:1:39: broken JSON: this is not a JSON value",
     ),
     "number beyond a double": (
         f'{T1}, "metadata": {{"rates": [1, 1e400]}}}}',
@@ -242,11 +242,11 @@ REFUSED = {
     "NUL": ('{"id": "T\0", "input": "Hi"}', "cases.jsonl:1:10: broken JSON: there is a NUL byte in it"),
     "text": (
         "hello\n",
-        'cases.jsonl:1:1: hello is no case: a JSON object was expected [A case looks like {"id": "T1", "input": "Hello"}]',
+        'cases.jsonl:1:1: hello is not a case: a JSON object was expected [A case looks like {"id": "T1", "input": "Hello"}]',
     ),
     "text behind a case": (
         f"# one\n{T1}}} and }}\n",
-        "cases.jsonl:2:29: and is no case: a JSON object was expected "
+        "cases.jsonl:2:29: and is not a case: a JSON object was expected "
         '[A case looks like {"id": "T1", "input": "Hello"}]',
     ),
     "open list": (f"[\n{T1}}}\n", 'cases.jsonl:1:1: the list that begins here is not closed [A "]" is missing]'),
@@ -254,9 +254,9 @@ REFUSED = {
         '{"id": "T1", "input": {"content": [{"type": "image"}]}}',
         'cases.jsonl:1:36: case "T1": "source" is missing in the image part',
     ),
-    "source that is no file": (
+    "source that is not a file": (
         f'{T1}, "attachments": [{{"type": "image", "source": "a.png"}}]}}',
-        'cases.jsonl:1:45: case "T1": the image "a.png" is no file: it must begin with file://',
+        'cases.jsonl:1:45: case "T1": the image "a.png" is not a file: it must begin with file://',
     ),
     "missing attachment": (
         f'{T1}, "attachments": [{{"type": "image", "source": "file://./a.png"}}]}}',
@@ -264,7 +264,7 @@ REFUSED = {
     ),
     "attachment that is a folder": (
         f'{T1}, "attachments": [{{"type": "file", "source": "file://."}}]}}',
-        'cases.jsonl:1:45: case "T1": "file://." is no file: <folder>',
+        'cases.jsonl:1:45: case "T1": "file://." is not a file: <folder>',
     ),
     "image of an unknown kind": (
         f'{T1}, "attachments": [{{"type": "image", "source": "file://cases.jsonl"}}]}}',
@@ -281,7 +281,7 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, text: str, message
 BAD_YAML = {
     "tab": (
         "tests:\n\t- id: A\n",
-        "a.yaml:2:1: broken YAML: a tab, or another character that can begin nothing, is here; "
+        "a.yaml:2:1: broken YAML: a tab, or another character that cannot start a value, is here; "
         "YAML is indented with spaces, and texts that begin with @ or ` are in quotes",
     ),
     "syntax": ("- id: [A\n- b", "a.yaml:3:1: broken YAML: did not find expected ',' or ']'"),
@@ -297,7 +297,7 @@ BAD_YAML = {
         "tests: [{id: A, input: Hi}]\ntitle: x\n",
         'a.yaml:2:1: unknown field "title" [Beside "tests" may stand name, description, defaults, and x- fields]',
     ),
-    "a scalar": ("- hello\n", "a.yaml:1:3: 'hello' is no case [A case is a mapping with id and input]"),
+    "a scalar": ("- hello\n", "a.yaml:1:3: 'hello' is not a case [A case is a mapping with id and input]"),
     "bytes": (
         "- id: A\n  input: !!binary aGk=\n",
         "a.yaml:1:3: it holds what JSON cannot: Object of type bytes is not JSON serializable",
@@ -331,7 +331,9 @@ def test_a_file_that_cannot_be_used_is_refused(tmp_path: Path, content: bytes, m
     ) == (f"Cannot read cases from {message}")
 
 
-@pytest.mark.parametrize(("name", "why"), [("none.jsonl", "there is no such file"), ("folder.jsonl", "it is no file")])
+@pytest.mark.parametrize(
+    ("name", "why"), [("none.jsonl", "there is no such file"), ("folder.jsonl", "it is not a file")]
+)
 def test_a_path_that_is_no_file_is_refused(tmp_path: Path, name: str, why: str) -> None:
     (tmp_path / "folder.jsonl").mkdir()
     with pytest.raises(ConfigurationError) as caught:

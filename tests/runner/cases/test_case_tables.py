@@ -92,7 +92,7 @@ def test_tables_stand_among_other_cases_of_every_form(tmp_path: Path) -> None:
 WRONG = {
     "no table": ('{"id": "A", "vars": 7, "input": "a"}', '"vars" must be a list of objects, or an object'),
     "an empty list": ('{"id": "A", "vars": [], "input": "a"}', '"vars" must be a list of objects'),
-    "a row that is no object": ('{"id": "A", "vars": [{"a": 1}, 2], "input": "a"}', "row 2"),
+    "a row that is not an object": ('{"id": "A", "vars": [{"a": 1}, 2], "input": "a"}', "row 2"),
     "other variables": (
         '{"id": "A", "vars": [{"a": 1}, {"b": 1}], "input": "a"}',
         "has other variables than the first",

@@ -27,7 +27,7 @@ def test_bad_values_are_refused_together(tmp_path: Path) -> None:
     assert (caught.value.message, caught.value.hint) == (
         "Cannot use 4 of 5 cases from agents:gen:\n"
         '  entry 1: case "A": unknown field "kind". Did you mean "id"?\n'
-        "  entry 2: it is no case: an object was expected\n"
+        "  entry 2: it is not a case: an object was expected\n"
         '  entry 4: case "B": the id is taken by an earlier case\n'
         '  entry 5: case "C": "input" is missing. What is said to the agent is in "input" or in "messages"',
         "--lenient runs the others",
@@ -39,7 +39,7 @@ def test_the_good_ones_are_kept_when_lenient(tmp_path: Path) -> None:
         cases=(A, B),
         warnings=(
             'agents:gen: entry 1: case "A": unknown field "kind". Did you mean "id"?',
-            "agents:gen: left out, entry 2: it is no case: an object was expected",
+            "agents:gen: left out, entry 2: it is not a case: an object was expected",
             'agents:gen: left out, entry 4: case "B": the id is taken by an earlier case',
             'agents:gen: left out, entry 5: case "C": "input" is missing. '
             'What is said to the agent is in "input" or in "messages"',
@@ -53,8 +53,8 @@ def test_values_of_which_none_is_good_are_refused(tmp_path: Path, lenient: bool)
         cases_from_values([1, 2], "agents:gen", tmp_path, lenient)
     assert (caught.value.message, caught.value.hint) == (
         "Cannot use 2 of 2 cases from agents:gen:\n"
-        "  entry 1: it is no case: an object was expected\n"
-        "  entry 2: it is no case: an object was expected",
+        "  entry 1: it is not a case: an object was expected\n"
+        "  entry 2: it is not a case: an object was expected",
         None,
     )
 

@@ -128,7 +128,7 @@ REFUSED = {
     ),
     "turns and checkpoints": (
         '{"id": "C", "turns": [{"input": "a"}], "checkpoints": [], "simulator": {}}',
-        ':1:40: case "C": "turns" and "checkpoints" exclude each other [Add "mode": "conversation", which has both]',
+        ':1:40: case "C": "turns" and "checkpoints" cannot be used together [Add "mode": "conversation", which has both]',
     ),
     "multi-turn field in a standard case": (
         '{"id": "C", "input": "a", "final_assertions": []}',
@@ -246,7 +246,7 @@ REFUSED = {
         '{"id": "C", "mode": "chat", "input": "a"}',
         ':1:13: case "C": unknown mode "chat" [It is "conversation"; other modes are known by their fields]',
     ),
-    "mode that is no text": (
+    "mode that is not a text": (
         '{"id": "C", "mode": 1, "input": "a"}',
         ':1:13: case "C": "mode" must be a string, and it is "conversation"',
     ),

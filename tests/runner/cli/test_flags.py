@@ -111,7 +111,7 @@ def test_flags_exclude_each_other_whichever_comes_first() -> None:
                 messages.append(error.message)
         if messages:
             pair = next(pair for pair in EXCLUSIVE if {*pair} == {first.name, second.name})
-            assert messages == [f"--{pair[0]} and --{pair[1]} exclude each other"] * 2
+            assert messages == [f"--{pair[0]} and --{pair[1]} cannot be used together"] * 2
             refused.add(pair)
     assert refused == EXCLUSIVE
 

@@ -112,14 +112,14 @@ def test_references_are_resolved(tmp_path: Path, reference: str | None, expected
         (
             "use::vision",
             {"agent/agent.yml": "system: {vision: 'use::light', light: $ENV.LOOP}"},
-            "Cannot resolve connector use::vision: it leads back to itself,"
+            "Cannot resolve connector use::vision: it refers to itself,"
             " use::vision -> use::light -> $ENV.LOOP -> use::vision",
             None,
         ),
         (
             "use::x",
             {"agent/agent.yml": "system:\n\t- a"},
-            "Cannot read agent settings <root>/agent/agent.yml:2:1: a tab, or another character that can begin nothing, is here; YAML is indented with spaces, and texts that begin with @ or ` are in quotes",
+            "Cannot read agent settings <root>/agent/agent.yml:2:1: a tab, or another character that cannot start a value, is here; YAML is indented with spaces, and texts that begin with @ or ` are in quotes",
             "It must be YAML",
         ),
     ],

@@ -170,7 +170,7 @@ def test_an_empty_text_a_refusal_and_a_call_are_messages(
 def test_a_model_that_came_to_its_limit_before_a_word_is_told_what_to_do(bench: Bench) -> None:
     bench.server.plan(completes({"message": {"content": None}, "finish_reason": "length"}))
 
-    assert bench.fail().hint == "It came to its limit of tokens before it said a word: raise max_tokens"
+    assert bench.fail().hint == "It reached its token limit before it wrote any text: raise max_tokens"
 
 
 # Usage
@@ -219,8 +219,8 @@ IMPOSSIBLE: dict[str, tuple[Any, str]] = {
     "a negative cost": ({"prompt_tokens": 1, "completion_tokens": 1, "cost": -0.1}, "cost is -0.1"),
     "negative details": ({"prompt_tokens": 1, "prompt_tokens_details": {"cached_tokens": -1}}, "prompt_tokens_details.cached_tokens is -1"),
     "details that are a text": ({"prompt_tokens": 1, "prompt_tokens_details": "2"}, 'prompt_tokens_details is "2"'),
-    "a text in the place of all": ("12", 'it is "12"'),
-    "a list in the place of all": ([12], "it is [12]"),
+    "a text instead of all": ("12", 'it is "12"'),
+    "a list instead of all": ([12], "it is [12]"),
 }  # fmt: skip
 
 
@@ -233,7 +233,7 @@ def test_a_usage_that_cannot_be_is_unknown_and_said(bench: Bench, usage: Any, sa
     found = bench.ask(price={"input": 1, "output": 1})
 
     assert (found.content, found.usage) == ("Hi", UNKNOWN)
-    assert found.warnings == (f"test says a usage that cannot be: {said}; what the call took is unknown",)
+    assert found.warnings == (f"test says a usage that cannot be: {said}; the usage of the call is unknown",)
 
 
 def test_usage_of_anthropic_is_read_alike(bench: Bench) -> None:
@@ -256,8 +256,8 @@ def test_usage_of_anthropic_is_read_alike(bench: Bench) -> None:
     ]
     assert [one.warnings for one in found] == [
         (),
-        ("test says a usage that cannot be: output_tokens is -7; what the call took is unknown",),
-        ('test says a usage that cannot be: input_tokens is "nan"; what the call took is unknown',),
+        ("test says a usage that cannot be: output_tokens is -7; the usage of the call is unknown",),
+        ('test says a usage that cannot be: input_tokens is "nan"; the usage of the call is unknown',),
         (),
     ]
 
@@ -279,7 +279,7 @@ def test_a_finish_reason_that_is_no_text_is_said(bench: Bench, reason: Any, how:
     found = bench.ask()
 
     assert (found.content, found.finish_reason) == ("Hi", "stop")
-    assert found.warnings == (f"test gave a {name} that is no text: {json.dumps(reason)}",)
+    assert found.warnings == (f"test gave a {name} that is not a text: {json.dumps(reason)}",)
 
 
 # A byte order mark

@@ -411,7 +411,7 @@ def test_a_recording_that_is_broken_fails_the_case_that_asks_for_it(recorded: Re
 
     assert recorded.fails("hi") == (
         f"Cannot read recording {recorded.folder / FILE}:2:3: Expecting property name enclosed in double quotes. "
-        "Record it anew with --record, or remove the file"
+        "Record it again with --record, or remove the file"
     )
     assert recorded.record("else", origin=OTHER, mode="replay") == ["echo: else"]
 

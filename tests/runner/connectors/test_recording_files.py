@@ -188,7 +188,7 @@ BROKEN: dict[str, tuple[str | bytes, str]] = {
     "empty": ("", ":1:1: Expecting value"),
     "not text": (b"\xff\xfe\x00", ": it is not UTF-8 text"),
     "nested": ("[" * 100_000, ": it is nested too deeply"),
-    "a list": ("[]", ": it is no recording; this yao-test reads version 1"),
+    "a list": ("[]", ": it is not a recording; this yao-test reads version 1"),
     "a later version": ('{"version": 7}', ": it is in version 7 of the format; this yao-test reads version 1"),
     "another case": (GOOD.replace('"case"', '"case"', 1).replace(': "case"', ': "other"') % "[]", ': it is of the case "other"'),
     "no calls": ('{"version": 1, "case": "case"}', ": the recording does not have the form of a recording: 'calls' is missing"),
@@ -199,9 +199,9 @@ BROKEN: dict[str, tuple[str | bytes, str]] = {
         GOOD % '[{"request": {"messages": []}, "completion": {"text": "hi"}}]',
         ": call 1 does not have the form of a recording: Completion: missing or unknown fields: text",
     ),
-    "a content that is no text": (
+    "a content that is not a text": (
         GOOD % '[{"request": {"messages": []}, "completion": {"content": 7}}]',
-        ": call 1 does not have the form of a recording: content is no text",
+        ": call 1 does not have the form of a recording: content is not a text",
     ),
     "no time": (GOOD.replace("2024-01-31T12:00:00", "noon") % "[]", ": the recording does not have the form of a recording: Invalid isoformat string: 'noon'"),
 }  # fmt: skip
@@ -218,7 +218,7 @@ def test_a_recording_that_cannot_be_read_is_said_with_its_place(
         read_recording(path, "case")
 
     assert caught.value.message == f"Cannot read recording {path}{said}"
-    assert caught.value.hint == "Record it anew with --record, or remove the file"
+    assert caught.value.hint == "Record it again with --record, or remove the file"
 
 
 def test_a_folder_in_the_place_of_a_file_is_said(tmp_path: Path) -> None:

@@ -82,11 +82,11 @@ MISTAKES: dict[str, tuple[str, str, str | None]] = {
     "empty": ("", "it must be a list of rules", "A rule is - reply: some text"),
     "a rule that is text": ("- hi", "rule 1: a rule must be an object", "Its fields are when, times, reply"),
     "unknown field": ("- repl: hi", 'rule 1: unknown field "repl" in a rule', 'Did you mean "reply"?'),
-    "no reply": ("- when: {turn: 1}", 'rule 1: "reply" is missing', "It says what the model answers"),
+    "no reply": ("- when: {turn: 1}", 'rule 1: "reply" is missing', "It is the answer of the model"),
     "times": ("- {times: 0, reply: hi}", 'rule 1: "times" must be a whole number from 1 up', None),
     "a rule that hides others": (
         "- reply: hi\n- reply: ho",
-        "rule 1: it always applies, so the rules after it never do",
+        "rule 1: it always applies, so the rules after it are never used",
         "Make it the last one",
     ),
     "conditions that are text": (
@@ -102,7 +102,7 @@ MISTAKES: dict[str, tuple[str, str, str | None]] = {
     ),
     "two comparisons": (
         "- {when: {input: {regex: a, equals: b}}, reply: ho}",
-        'rule 1: cannot read what "input" has to be',
+        'rule 1: cannot read the condition for "input"',
         "It is text, a number, true, false, null, a list of these, or one of contains, equals, regex with its value",
     ),
     "an empty list": ("- {when: {input: []}, reply: ho}", 'rule 1: the list for "input" is empty', None),
@@ -129,8 +129,8 @@ MISTAKES: dict[str, tuple[str, str, str | None]] = {
         'Did you mean "text"?',
     ),
     "a text that is a number": ("- reply: {text: 5}", 'rule 1: "text" must be text', "Put it in quotes"),
-    "text and JSON": ("- reply: {text: a, json: 1}", 'rule 1: "text" and "json" exclude each other', None),
-    "error and text": ("- reply: {error: a, text: b}", 'rule 1: "error" and "text" exclude each other', None),
+    "text and JSON": ("- reply: {text: a, json: 1}", 'rule 1: "text" and "json" cannot be used together', None),
+    "error and text": ("- reply: {error: a, text: b}", 'rule 1: "error" and "text" cannot be used together', None),
     "finish_reason": (
         "- reply: {text: a, finish_reason: stopp}",
         'rule 1: unknown finish_reason "stopp"',

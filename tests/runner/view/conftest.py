@@ -55,7 +55,7 @@ def window(browser: Browser) -> Window:
 
 @pytest.fixture
 def look(window: Window) -> Iterator[Callable[..., Page]]:
-    """Opens a page of a server, in the place of the last one or `beside` it; afterwards none may have had an error, or
+    """Opens a page of a server, instead of the last one or `beside` it; afterwards none may have had an error, or
     asked anybody else."""
 
     def open(view: View, path: str = "/", hash: str = "", beside: bool = False, **values: Any) -> Page:

@@ -111,8 +111,8 @@ WHILE_LISTING = {
     "a result": ("send('result', '0', OK, '')", "a result for a test that is not running"),
     "a start": ("send('start', '0')", "tests out of order"),
     "what a function returns": ("send('returned', '{}')", "unexpected returned"),
-    "a record that is no object": ("send('broken', '[]')", "a record that is no object"),
-    "a line that is a number": ("send('log', 'info', '1')", "a line that is no text"),
+    "a record that is not an object": ("send('broken', '[]')", "a record that is not an object"),
+    "a line that is a number": ("send('log', 'info', '1')", "a line that is not a text"),
     "many questions": (
         "[send('call', str(n), 'x', '[]', '') for n in range(1000)]",
         "a question before the last one was answered",
@@ -235,7 +235,7 @@ def test_a_function_is_called_and_asks_the_host(tmp_path: Path) -> None:
     ("sends", "why"),
     [
         ("os.write(1, b'returned -1\\n')", "a header of another form"),
-        ("send('returned', '[]')", "a record that is no object"),
+        ("send('returned', '[]')", "a record that is not an object"),
         ("send('returned', '{}')", "an outcome of another kind"),
         ("send('returned', '{\"ok\": NaN}')", "NaN, which is not JSON"),
         ("send('log', 'info', 'x')", "Expecting value"),

@@ -72,7 +72,7 @@ function fileOf(part: Record<string, Json>, files: Attachment[]): Attachment | u
   return files.find((file) => (type ? file.media_type === type && size === sizeOf(file.size ?? 0) : sent != null && file.source === sent));
 }
 
-/** A size as reports write it in the place of a content. */
+/** A size as reports write it instead of a content. */
 function sizeOf(bytes: number): string {
   const [unit, size] = bytes >= 1_000_000 ? ["MB", 1_000_000] : ["KB", 1000];
   return bytes < 1000 ? `${bytes} bytes` : `${Number((bytes / Number(size)).toPrecision(3))} ${unit}`;

@@ -71,7 +71,7 @@ def test_a_run_without_tests_is_a_document(tmp_path: Path) -> None:
         "line breaks": ("a\r\nb\rc\nd", "a\r\nb\rc\nd"),
         "markup": ("<a href=\"x\">'&amp;' ]]> <!--", "<a href=\"x\">'&amp;' ]]> <!--"),
         "control characters": ("\0\x1b[31mred\x7f", "\\u0000\\u001b[31mred\\u007f"),
-        "half a character": ("\ud83d!", "\\ud83d!"),
+        "half of a surrogate pair": ("\ud83d!", "\\ud83d!"),
         "not a character": ("\ufffe\uffff", "\\ufffe\\uffff"),
         "blanks and tabs": ("\t a  b \t", "\t a  b \t"),
         "other scripts": ("שלום 👩‍🚀 é", "שלום 👩‍🚀 é"),

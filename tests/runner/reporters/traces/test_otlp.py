@@ -334,7 +334,7 @@ def test_variables_of_the_sdk_hold(application: Application, monkeypatch: pytest
         (
             ["--otlp", "http://user:word@here"],
             {},
-            "Cannot use --otlp: an address stands in logs, so it must hold no key",
+            "Cannot use --otlp: the address appears in logs, so it must not hold a key",
         ),
         (
             ["--otlp"],
@@ -371,7 +371,7 @@ def test_a_configuration_file_cannot_say_where_spans_go(app: MakeApplication) ->
     made = app({"a_test.ts": "export function TestA(t) {}", "/yao-test.toml": 'otlp = "http://evil.example"\n'})
     run = made.run("-i", "scripts.demo.a")
     assert run.code == 2
-    assert "otlp cannot be set here: it opens a door, which only the command line may do" in run.stderr
+    assert "otlp cannot be set here: it weakens security, so it can only be given on the command line" in run.stderr
 
 
 def test_the_page_shows_the_spans_of_a_case(app: MakeApplication) -> None:
