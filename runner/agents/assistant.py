@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from runner.application.application import Application
+from runner.application.application import AgentFolder, Application
 from runner.application.documents import read_json, read_yaml
 from runner.application.sandbox import Sandbox, read_sandbox
 from runner.errors import BrokenError, ConfigurationError, MissingError, did_you_mean
@@ -68,15 +68,15 @@ class Assistants:
         and BrokenError when its files cannot be used."""
         id = id.removeprefix("agents:")
         if id not in self._known:
-            place = self.find(id)
+            agent = self.find(id)
             try:
-                self._known[id] = _read(*place)
+                self._known[id] = _read(agent)
             except ConfigurationError as error:
                 raise BrokenError(error.message, error.hint) from error
         return self._known[id]
 
-    def find(self, id: str) -> tuple[str, Path]:
-        """Id and folder of an agent, whatever is in its files. Raises ConfigurationError."""
+    def find(self, id: str) -> AgentFolder:
+        """An agent by id, whatever is in its files. Raises ConfigurationError."""
         id = id.removeprefix("agents:")
         try:
             return self._application.agent(id)
@@ -84,7 +84,7 @@ class Assistants:
             shipped = self._shipped.assistants.joinpath(*id.removeprefix("assistants.").split("."))
             if (shipped / "package.yao").is_file():
                 return self._shipped.agent(id)
-            known = sorted({id for id, _ in (*self._application.agents(), *self._shipped.agents())})
+            known = sorted({agent.id for agent in (*self._application.agents(), *self._shipped.agents())})
             hint = did_you_mean(id.removeprefix("assistants."), known) or f"There are {', '.join(known[:20])}"
             wanted = self._application.assistants.joinpath(*id.split("."), "package.yao")
             raise MissingError(f'Cannot find agent "{id}": there is no {wanted}', hint) from error
@@ -122,12 +122,12 @@ class Assistants:
         return self._presets[key] or ()
 
 
-def stand_in(id: str, folder: Path) -> Assistant:
+def stand_in(agent: AgentFolder) -> Assistant:
     """What stands for an agent whose files cannot be used."""
     return Assistant(
-        id=id,
-        folder=folder,
-        name=id,
+        id=agent.id,
+        folder=agent.folder,
+        name=agent.id,
         description="",
         type="assistant",
         connector="",
@@ -142,7 +142,8 @@ def stand_in(id: str, folder: Path) -> Assistant:
     )
 
 
-def _read(id: str, folder: Path) -> Assistant:
+def _read(agent: AgentFolder) -> Assistant:
+    id, folder = agent.id, agent.folder
     path = folder / "package.yao"
     package = read_json(path, "package")
     where = f"Cannot use {path}"

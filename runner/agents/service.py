@@ -175,7 +175,7 @@ class AgentService:
 
     def _agent_of(self, suite: str) -> str:
         if suite not in self._agents:
-            self._agents[suite] = self._application.agent_of_script(suite)
+            self._agents[suite] = self._application.agent_of_script(suite).id
         return self._agents[suite]
 
     def close(self) -> None:

@@ -17,6 +17,15 @@ from scripttest.values import Value
 SUFFIXES = (".ts", ".js")
 
 
+class AgentFolder(Value):
+    """Where an agent is, whatever is in its files."""
+
+    id: str
+    """Such as `workers.system.keyword`."""
+    folder: Path
+    """Absolute path of the folder that holds `package.yao`."""
+
+
 class TestModule(Value):
     """A test file and what belongs to it."""
 
@@ -68,32 +77,32 @@ class Application:
         self.root = root
         self.assistants = root / "assistants"
 
-    def agents(self) -> Iterator[tuple[str, Path]]:
-        """All agents, by id and folder, sorted."""
+    def agents(self) -> Iterator[AgentFolder]:
+        """All agents, folder by folder."""
         for folder, subfolders, files in os.walk(self.assistants):
             subfolders[:] = looked_into(subfolders)
             if "package.yao" in files:
-                yield _dotted(folder[len(str(self.assistants)) + 1 :]), Path(folder)
+                yield AgentFolder(id=_dotted(folder[len(str(self.assistants)) + 1 :]), folder=Path(folder))
 
     def modules(self) -> Iterator[TestModule]:
         """All test modules of all agents, sorted by id."""
-        for agent, folder in self.agents():
-            yield from self.modules_of(agent, folder)
+        for agent in self.agents():
+            yield from self.modules_of(agent)
 
-    def modules_of(self, agent: str, folder: Path) -> Iterator[TestModule]:
+    def modules_of(self, agent: AgentFolder) -> Iterator[TestModule]:
         """The test modules of one agent, sorted."""
-        for parent, subfolders, files in os.walk(folder / "src"):
+        for parent, subfolders, files in os.walk(agent.folder / "src"):
             subfolders[:] = looked_into(subfolders)
             for name in sorted(files):
                 stem, suffix = os.path.splitext(name)
                 if suffix in SUFFIXES and stem.endswith("_test"):
-                    yield self._module(agent, folder, Path(f"{parent}/{name}"))
+                    yield self._module(agent, Path(f"{parent}/{name}"))
 
     def module_at(self, test: Path) -> TestModule:
         """The module of a test file. Raises ConfigurationError when it is not in an agent's `src/`."""
         for folder in test.parents:
             if (folder / "package.yao").is_file() and test.is_relative_to(folder / "src"):
-                return self._module(_dotted(folder.relative_to(self.assistants).as_posix()), folder, test)
+                return self._module(self._in_assistants(folder), test)
         raise ConfigurationError(
             f"Cannot run {test}: it is not below the src/ folder of an agent (a folder with package.yao)"
         )
@@ -116,34 +125,35 @@ class Application:
             raise ConfigurationError(
                 f'Cannot resolve "{id}": the agent is missing', "Write it as scripts.<agent>.<module>"
             )
-        agent, folder, module = self._agent(parts, id)
+        agent, module = self._agent(parts, id)
         if not module:
-            found = list(self.modules_of(agent, folder))
+            found = list(self.modules_of(agent))
             if not found:
-                raise ConfigurationError(f"Agent {agent} has no tests: there is no *_test.ts below {folder / 'src'}")
+                where = agent.folder / "src"
+                raise ConfigurationError(f"Agent {agent.id} has no tests: there is no *_test.ts below {where}")
             return found
-        return [self._named(agent, folder, module, id)]
+        return [self._named(agent, module, id)]
 
-    def agent(self, id: str) -> tuple[str, Path]:
-        """Id and folder of an agent; `assistants.` before the id is fine. Raises ConfigurationError."""
-        agent, folder, rest = self._agent([part for part in id.split(".") if part] or [""], id)
+    def agent(self, id: str) -> AgentFolder:
+        """An agent by id; `assistants.` before it is fine. Raises ConfigurationError."""
+        agent, rest = self._agent([part for part in id.split(".") if part] or [""], id)
         if rest:
-            known = [known for known, _ in self.agents()]
+            known = [known.id for known in self.agents()]
             hint = did_you_mean(id, known) or f"There are {', '.join(known[:20])}"
-            raise ConfigurationError(f'Cannot find agent "{id}": {agent} has no agent {".".join(rest)} in it', hint)
-        return agent, folder
+            raise ConfigurationError(f'Cannot find agent "{id}": {agent.id} has no agent {".".join(rest)} in it', hint)
+        return agent
 
-    def agent_of_script(self, id: str) -> str:
-        """Id of the agent that a `scripts.<agent>.<module>` belongs to. Raises ConfigurationError."""
-        return self._agent(id.split(".")[1:], id)[0]
+    def agent_of_script(self, id: str) -> AgentFolder:
+        """The agent that a `scripts.<agent>.<module>` belongs to. Raises ConfigurationError."""
+        agent, _ = self._agent(id.split(".")[1:], id)
+        return agent
 
-    def agent_of(self, place: Path) -> tuple[str, Path] | None:
+    def agent_of(self, place: Path) -> AgentFolder | None:
         """The agent that a file or folder belongs to, or None."""
         for folder in (place, *place.parents):
             if (folder / "package.yao").is_file():
-                if folder.is_relative_to(self.assistants):
-                    return _dotted(folder.relative_to(self.assistants).as_posix()), folder
-                return folder.name, folder
+                inside = folder.is_relative_to(self.assistants)
+                return self._in_assistants(folder) if inside else AgentFolder(id=folder.name, folder=folder)
         return None
 
     def script(self, id: str) -> Path | None:
@@ -160,14 +170,18 @@ class Application:
                 return _walk(folder / "src", parts[length:])
         return None
 
-    def _agent(self, parts: list[str], id: str) -> tuple[str, Path, list[str]]:
-        """Agent id, its folder, and the rest of the parts: the longest agent wins."""
+    def _in_assistants(self, folder: Path) -> AgentFolder:
+        """The agent in a folder below `assistants/`."""
+        return AgentFolder(id=_dotted(folder.relative_to(self.assistants).as_posix()), folder=folder)
+
+    def _agent(self, parts: list[str], id: str) -> tuple[AgentFolder, list[str]]:
+        """An agent, and the rest of the parts: the longest agent wins."""
         for skip in (0, 1) if parts[0] == "assistants" else (0,):
             for length in range(len(parts), skip, -1):
                 folder = self._folder(parts[skip:length])
                 if folder is not None:
-                    return _dotted(folder.relative_to(self.assistants).as_posix()), folder, parts[length:]
-        known = [agent for agent, _ in self.agents()]
+                    return self._in_assistants(folder), parts[length:]
+        known = [agent.id for agent in self.agents()]
         tried = self.assistants.joinpath(*parts[:-1] or parts) / "package.yao"
         within = [agent for agent in known if agent.startswith(f"{'.'.join(parts)}.")]
         if within:
@@ -188,30 +202,30 @@ class Application:
         loose = _descend(self.assistants, parts)
         return loose if loose is not None and (loose / "package.yao").is_file() else None
 
-    def _named(self, agent: str, folder: Path, module: list[str], id: str) -> TestModule:
+    def _named(self, agent: AgentFolder, module: list[str], id: str) -> TestModule:
         *inner, last = module
-        base = folder.joinpath("src", *inner)
+        base = agent.folder.joinpath("src", *inner)
         for suffix in SUFFIXES:
             if (base / f"{last}_test{suffix}").is_file():
-                return self._module(agent, folder, base / f"{last}_test{suffix}")
-        known = list(self.modules_of(agent, folder))
+                return self._module(agent, base / f"{last}_test{suffix}")
+        known = list(self.modules_of(agent))
+        prefix = f"scripts.{agent.id}."
         for candidate in known:
-            if candidate.id.lower() == f"scripts.{agent}.{'.'.join(module)}".lower():
+            if candidate.id.lower() == f"{prefix}{'.'.join(module)}".lower():
                 return candidate
         wanted = base / f"{last}_test.ts"
-        prefix = f"scripts.{agent}."
         hint = did_you_mean(".".join(module), [candidate.id.removeprefix(prefix) for candidate in known], prefix)
         if hint is None and known:
             hint = f"Its test modules are {', '.join(candidate.id for candidate in known[:20])}"
-        raise ConfigurationError(f"Cannot resolve {id}: agent {agent} has no test file {wanted}", hint)
+        raise ConfigurationError(f"Cannot resolve {id}: agent {agent.id} has no test file {wanted}", hint)
 
-    def _module(self, agent: str, folder: Path, test: Path) -> TestModule:
+    def _module(self, agent: AgentFolder, test: Path) -> TestModule:
         # Texts, not paths: an application may have hundreds of these before anything can start.
         file = str(test)
         base = os.path.splitext(file)[0].removesuffix("_test")
         script = next((Path(base + suffix) for suffix in SUFFIXES if os.path.isfile(base + suffix)), None)
-        id = f"scripts.{agent}.{_dotted(base[len(str(folder)) + len('/src/') :])}"
-        return TestModule(id=id, agent=agent, test=test, script=script, label=file[len(str(self.assistants)) + 1 :])
+        id = f"scripts.{agent.id}.{_dotted(base[len(str(agent.folder)) + len('/src/') :])}"
+        return TestModule(id=id, agent=agent.id, test=test, script=script, label=file[len(str(self.assistants)) + 1 :])
 
 
 def _dotted(path: str) -> str:

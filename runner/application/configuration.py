@@ -25,7 +25,7 @@ from typing import Any
 
 from runner.application.application import Application
 from runner.cli.options import FLAGS, RunOptions, lacking, with_rounds
-from runner.cli.settings import Settings
+from runner.cli.settings import Configured, Settings
 from runner.errors import ConfigurationError, did_you_mean
 from runner.security.files import read_text
 from scripttest import holds_secrets, parts_below
@@ -130,7 +130,7 @@ class Configuration(Value):
 
 def configured(
     options: RunOptions, given: frozenset[str], application: Application, wanted: Collection[str] = tuple(_BY_NAME)
-) -> tuple[RunOptions, Settings]:
+) -> Configured:
     """Options with what the file adds to them. Raises ConfigurationError with all that is wrong with it.
 
     Args:
@@ -142,7 +142,7 @@ def configured(
     if file is None:
         if options.profile is not None:
             raise ConfigurationError(f"Cannot use --profile {options.profile}: there is no {application.root / FILE}")
-        return options, Settings()
+        return Configured(options=options)
 
     def settings(agent: str | None = None) -> dict[str, Setting]:
         found = file.settings(given, options.profile, agent)
@@ -158,7 +158,8 @@ def configured(
         for one, needed in idle
         if needed.name not in REFUSED  # the file cannot give it
     )
-    return with_rounds(merged), Settings(typed=options, agents=agents, prices=file.prices, warnings=warnings)
+    found = Settings(typed=options, agents=agents, prices=file.prices, warnings=warnings)
+    return Configured(options=with_rounds(merged), settings=found)
 
 
 def read_configuration(application: Application) -> Configuration | None:
@@ -337,7 +338,7 @@ class _Reader:
         return table
 
     def _check_agent(self, id: str) -> None:
-        known = [agent for agent, _ in self._application.agents()]
+        known = [agent.id for agent in self._application.agents()]
         if id not in known:
             hint = did_you_mean(id, known)
             self._wrong(("agent", id), f"there is no agent {id}{'. ' + hint if hint else ''}")

@@ -46,9 +46,9 @@ class ApplicationData:
                 found[id] = self._read(id, path, "")
             except ConfigurationError as error:
                 broken.append(self._said(error))
-        for agent, folder in self._application.agents():
-            prefix = f"agents_{agent.replace('.', '_')}_"
-            for id, path in _files(folder / "models", f"agents.{agent}."):
+        for agent in self._application.agents():
+            prefix = f"agents_{agent.id.replace('.', '_')}_"
+            for id, path in _files(agent.folder / "models", f"agents.{agent.id}."):
                 try:
                     found[id] = self._read(id, path, prefix)
                 except ConfigurationError as error:

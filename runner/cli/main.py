@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from runner import exit_codes
 from runner.cli.options import FLAGS, check_needs, options_from
 from runner.cli.quick import read
+from runner.cli.settings import Configured
 from runner.environment import SCRIPT_PARTS, Environment, from_process
 from runner.errors import ConfigurationError, RunnerError
 from scripttest import hide_environment
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from runner.application.application import Application
     from runner.cli.options import RunOptions
-    from runner.cli.settings import Settings
 
 
 COMMANDS = {
@@ -106,7 +106,8 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
 
         application = resolve_application(options, environment.directory)
         typed = options
-        options, settings = _configured(typed, values, application)
+        found = _configured(typed, values, application)
+        options, settings = found.options, found.settings
         if options.sandbox is not None or options.verbose:
             from runner.execution.walls import look_at_walls
 
@@ -152,17 +153,15 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
         return say(message, hint, exit_codes.RUNTIME)
 
 
-def _configured(
-    options: RunOptions, values: dict[str, Any], application: Application
-) -> tuple[RunOptions, Settings | None]:
+def _configured(options: RunOptions, values: dict[str, Any], application: Application) -> Configured:
     """The options with what the configuration file adds to them, if there is one."""
-    settings = None
+    found = Configured(options=options)
     if options.profile is not None or os.path.lexists(application.root / "yao-test.toml"):
         from runner.planning.configured import with_configuration
 
-        options, settings = with_configuration(options, values, application)
-    check_needs(options, values)
-    return options, settings
+        found = with_configuration(options, values, application)
+    check_needs(found.options, values)
+    return found
 
 
 def _watch(options: RunOptions, values: dict[str, Any], environment: Environment, application: Application) -> int:

@@ -23,3 +23,11 @@ class Settings(Value):
     def of(self, agent: str, options: RunOptions) -> RunOptions:
         """The options of the tests of an agent; `options` are those of the run."""
         return self.agents.get(agent, options)
+
+
+class Configured(Value):
+    """What the command line and the configuration file say together."""
+
+    options: RunOptions
+    """With what the file adds to them."""
+    settings: Settings = Settings()

@@ -79,7 +79,7 @@ def _source(part: CasesPart, piece: Piece, application: Application) -> CaseSour
 
     assistants = Assistants(application)
     agent = part.suite.agent
-    assistant = stand_in(*assistants.find(agent)) if part.broken else assistants.get(agent)
+    assistant = stand_in(assistants.find(agent)) if part.broken else assistants.get(agent)
     own = {case.id for _, _, case in part.cases}
     cases = list(placed_in(part, piece).values())
     ended = {**{case.id: Status.PASSED for _, case in cases if case.id not in own}, **part.ended}

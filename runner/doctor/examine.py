@@ -51,8 +51,8 @@ def _agents(application: Application, variables: Mapping[str, str], parts: tuple
     known = variables_of(application.root, variables).every
     absent = {part.name for part in parts if part.missing}
     needs = Needs(application, known, absent, Servers(application.root, known, _never))
-    for id, folder in sorted(application.agents()):
-        yield AgentFindings(id=id, needs=tuple(needs.of(id, folder)))
+    for agent in sorted(application.agents(), key=lambda agent: agent.id):
+        yield AgentFindings(id=agent.id, needs=tuple(needs.of(agent.id, agent.folder)))
 
 
 async def _never(*arguments: Any) -> Any:

@@ -83,7 +83,7 @@ class Listeners:
     def _chosen(self, id: str, target: Path | TextIO) -> Maker:
         """The reporter of `--reporter`: a built-in one, or an agent of the application. Raises ConfigurationError."""
         plan, options = self._plan, self._plan.options
-        is_agent = any(known == id for known, _ in plan.application.agents())
+        is_agent = any(agent.id == id for agent in plan.application.agents())
         if id in BUILT_IN or (id.startswith("report.") and not is_agent):
             return maker_by_id(id, target)
         from runner.execution.agent_reporter import agent_maker

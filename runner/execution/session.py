@@ -19,6 +19,7 @@ from runner.planning.plan import RunPlan
 from runner.reporters.opening import Console
 from runner.reporters.rerun_command import flags_of
 from runner.results.events import RunEnd, RunStart, RunStatus, Warned
+from runner.results.looks import ONCE, Looks
 from runner.version import VERSION
 from scripttest import ScriptHost, sandbox_of, system_walls
 
@@ -293,11 +294,10 @@ class Session:
         return self._rounds
 
     @property
-    def _looks(self) -> tuple[int, int]:
-        """Rounds that were made and planned."""
+    def _looks(self) -> Looks:
         if self._plan.transcripts is not None:
             return self._plan.transcripts.looks
-        return (self._rounds.made, self._rounds.planned) if self._rounds is not None else (1, 1)
+        return Looks(made=self._rounds.made, planned=self._rounds.planned) if self._rounds is not None else ONCE
 
     def _say_errors(self, stream: Multiplexer) -> None:
         """Says how many tests broke, and how many may."""

@@ -58,16 +58,16 @@ def state_of(report: str, environment: Environment) -> State:
     options = with_saved_options(RunOptions(inputs=(), resume=report), directory, STANDING, ELSEWHERE)
     generated = tuple(filter(is_generator, options.inputs))
     application = resolve_application(options, directory)
-    options, settings = with_configuration(options, {flag.field: flag.not_given for flag in FLAGS}, application)
-    options = options.replace(
-        inputs=tuple(input for input in options.inputs if input not in generated),
+    found = with_configuration(options, {flag.field: flag.not_given for flag in FLAGS}, application)
+    options = found.options.replace(
+        inputs=tuple(input for input in found.options.inputs if input not in generated),
         dry_run=True,
         record=None,
         record_missing=None,
     )
     request = RunRequest(
         options=options,
-        settings=settings,
+        settings=found.settings,
         environment=environment,
         application=application,
         context=build_context(options, directory),

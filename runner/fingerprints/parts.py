@@ -218,7 +218,7 @@ class PartDigests:
         return file
 
     def _models(self, _: str) -> str:
-        folders = [self._application.root, *(folder for _, folder in self._application.agents())]
+        folders = [self._application.root, *(agent.folder for agent in self._application.agents())]
         return digest_of_bytes(*(piece for folder in folders for piece in _content(folder / "models")))
 
     def _fixture(self, path: str) -> str:

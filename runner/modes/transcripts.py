@@ -15,6 +15,7 @@ from runner.connectors.base import Completion, Usage
 from runner.connectors.timing import count_in
 from runner.modes.interactive import NoAnswerError, Question
 from runner.modes.simulators import Simulation
+from runner.results.looks import ONCE, Looks
 from runner.results.model import CaseResult, Suite, TestResult, TurnResult, TurnUsage
 from scripttest import Cause, Status
 from scripttest.values import Value
@@ -40,8 +41,7 @@ class Transcripts(Value):
     """Suite, case and run (from 1) → a result with a transcript."""
     refused: Mapping[str, str]
     """Ids of results without one → why."""
-    looks: tuple[int, int] = (1, 1)
-    """How many rounds of runs were made until variants were told apart, and how many were planned."""
+    looks: Looks = ONCE
 
     def find(self, suite: str, case: str, run: int) -> TestResult | None:
         """The result of a run of a case, which has a transcript; None when there is none."""

@@ -61,7 +61,9 @@ class CasePlanning:
 
             sources = parts_of(sources, options.shard, application.root)
         folders = {source.assistant.id: source.assistant.folder for source in sources}
-        folders |= dict(Assistants(application).find(generator.agent) for generator in generators)
+        for generator in generators:
+            agent = Assistants(application).find(generator.agent)
+            folders[agent.id] = agent.folder
         named = named_by(sources, generators, options, folders)
         for first in named:
             service = self._agents()

@@ -9,13 +9,11 @@ from typing import Any
 from runner.application.application import Application
 from runner.application.configuration import configured
 from runner.cli.options import FLAGS, RunOptions
-from runner.cli.settings import Settings
+from runner.cli.settings import Configured
 from runner.planning.resume import COMPARED, FROM_FILE
 
 
-def with_configuration(
-    options: RunOptions, values: Mapping[str, Any], application: Application
-) -> tuple[RunOptions, Settings]:
+def with_configuration(options: RunOptions, values: Mapping[str, Any], application: Application) -> Configured:
     """Options and settings of a run; `values` is what the command line says. What a run takes over from the one that it
     resumes counts as given, but for what results show of the file when it is read again. Raises ConfigurationError."""
     given = {flag.name for flag in FLAGS if flag.is_given(dict(values))}

@@ -82,10 +82,10 @@ def everything(options: RunOptions, application: Application, directory: Path) -
     """The input of a run that names none: the agent of `--name`, else the agent that the working directory is in, else
     all agents at or below that. Raises ConfigurationError."""
     if options.name is not None:
-        return str(application.agent(options.name)[1])
+        return str(application.agent(options.name).folder)
     found = application.agent_of(directory)
-    if found is not None and found[1].is_relative_to(application.assistants):
-        return os.path.relpath(found[1], directory)
+    if found is not None and found.folder.is_relative_to(application.assistants):
+        return os.path.relpath(found.folder, directory)
     if directory.is_relative_to(application.assistants):
         return "."
     if not directory.is_relative_to(application.root) or application.assistants.is_relative_to(directory):
@@ -189,7 +189,7 @@ def _generator(input: str, reference: str, query: str, options: RunOptions, appl
         raise ConfigurationError(
             f"Cannot generate cases with {reference}: the agent to test is not named", "Name it with -n"
         )
-    target, _ = Assistants(application).find(options.name)
+    target = Assistants(application).find(options.name).id
     return GeneratorInput(agent=target, id=input, reference=reference, parameters=parameters(query, f"-i {input}"))
 
 
@@ -229,16 +229,17 @@ def _agent(
     if options.name is not None:
         from runner.agents.assistant import Assistants
 
-        return Assistants(application).find(options.name)[0]
+        return Assistants(application).find(options.name).id
     found = application.agent_of(place)
     if found is None and directory is not None and not place.is_relative_to(application.root):
         found, place = application.agent_of(directory), directory
         what += ", which is outside the application"
     if found is None:
-        folder = dict(application.agents()).get(message)
-        hint = f"; {message} is an agent, -i {os.path.relpath(folder, place)} runs all its tests" if folder else ""
+        named = next((agent for agent in application.agents() if agent.id == message), None)
+        folder = os.path.relpath(named.folder, place) if named is not None else ""
+        hint = f"; {message} is an agent, -i {folder} runs all its tests" if named is not None else ""
         raise ConfigurationError(
             f"Cannot find the agent for {what}: no folder from {place} upward holds package.yao",
             f"Name the agent with -n{hint}",
         )
-    return found[0]
+    return found.id

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.agents.assistant import Assistant, Assistants, stand_in
-from runner.application.application import Application, repository_of
+from runner.application.application import AgentFolder, Application, repository_of
 from runner.cases.model import Case
 from runner.cases.select import Chosen, chooser
 from runner.cases.values import cases_from_values
@@ -172,9 +172,9 @@ class Regrading:
         try:
             return assistants.get(id)
         except BrokenError:
-            return stand_in(*assistants.find(id))
+            return stand_in(assistants.find(id))
         except ConfigurationError:
-            return stand_in(id, self._application.assistants.joinpath(*id.split(".")))
+            return stand_in(AgentFolder(id=id, folder=self._application.assistants.joinpath(*id.split("."))))
 
     def _of_report(self, results: Iterable[TestResult]) -> Iterator[tuple[str, tuple[int, Case]]]:
         """Ids of cases that are in no file, with their lines and what the report has of them."""

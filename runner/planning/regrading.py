@@ -10,11 +10,11 @@ from typing import Any
 
 from runner.errors import ConfigurationError
 from runner.modes.transcripts import Transcripts, problem_of
+from runner.results.looks import looks_in
 from runner.results.model import Suite, TestResult
 from runner.results.regradable import regradable_in
 from runner.results.result_json import result_of
 from runner.results.result_problems import result_problem
-from runner.results.saved import rounds_in
 from runner.results.suite_json import has_cases, suite_of
 from runner.security.files import read_bytes
 
@@ -76,8 +76,8 @@ def transcripts_in(shown: str, path: Path) -> Transcripts:
         else:
             refused.setdefault(record["id"], problem)
     counts = Counter((suite, case) for suite, case, _ in found)
-    rounds = rounds_in(end.get("rounds"))
-    runs = rounds["made"] if rounds is not None else _runs(start)
+    looks = looks_in(end)
+    runs = looks.made if looks.planned > 1 else _runs(start)
     repeated = {(record["suite"], record["id"]) for record in records if record.get("repeat") is not None}
     for key in [key for key in found if counts[key[:2]] < runs and key[:2] not in repeated]:
         del found[key]
@@ -85,7 +85,6 @@ def transcripts_in(shown: str, path: Path) -> Transcripts:
     if not found:
         why = f", such as {next(iter(refused))}: {next(iter(refused.values()))}" if refused else ""
         raise ConfigurationError(f"Cannot regrade {shown}: none of its results has a transcript{why}", "Run it again")
-    looks = (rounds["made"], rounds["planned"]) if rounds is not None else (1, 1)
     return Transcripts(report=shown, suites=list(suites.values()), results=found, refused=refused, looks=looks)
 
 

@@ -121,7 +121,7 @@ def _assistant(id: str, assistants: Assistants) -> tuple[Assistant, str]:
     try:
         return assistants.get(id), ""
     except BrokenError as error:
-        return stand_in(*assistants.find(id)), error.message + (f". {error.hint}" if error.hint else "")
+        return stand_in(assistants.find(id)), error.message + (f". {error.hint}" if error.hint else "")
 
 
 def _generated(

@@ -35,7 +35,7 @@ def collected(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     if agent is None or not path.is_relative_to(application.assistants):
         return None
     if path.suffix in (".ts", ".js"):
-        return ModuleFile.from_parent(parent, path=path) if path.is_relative_to(agent[1] / "src") else None
+        return ModuleFile.from_parent(parent, path=path) if path.is_relative_to(agent.folder / "src") else None
     return None if is_report(path.name) else CasesFile.from_parent(parent, path=path)
 
 
@@ -127,4 +127,4 @@ class CasesFile(pytest.File):
         connectors = Connectors(application.root, dict(os.environ))
         if agent is None:
             return False
-        return not connectors.is_scripted(connectors.resolve(Assistants(application).get(agent[0]).connector))
+        return not connectors.is_scripted(connectors.resolve(Assistants(application).get(agent.id).connector))

@@ -129,7 +129,7 @@ class Runs:
         application = Application(find_root(path))
         pattern = f"^({'|'.join(map(_escaped, names))})$"
         typed = RunOptions(inputs=(str(path),), run=pattern, skip_interactive=True, watch=True, quiet=True)
-        options, settings = configured(typed, GIVEN, application)
+        found = configured(typed, GIVEN, application)
         is_module = path.suffix in (".ts", ".js")
         if is_module and self._processes is None:
             self._processes = start_processes(SCRIPT_PARTS, application.root)
@@ -138,11 +138,11 @@ class Runs:
         collected = _Collected(rest)
         try:
             run(
-                options,
+                found.options,
                 self._environment,
                 application,
                 processes,
-                settings=settings.replace(typed=RunOptions(inputs=())),
+                settings=found.settings.replace(typed=RunOptions(inputs=())),
                 observer=collected,
             )
         finally:

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from runner.results.judged_cases import Key
 from runner.results.judging import JudgesNoise
+from runner.results.looks import Looks
 from runner.statistics.change import Change
 from runner.statistics.intervals import Estimate
 from runner.statistics.like_these import LikeThese
@@ -125,7 +126,7 @@ class ChangeReport(Value):
     """Of a run of a case, in US dollars."""
     has_scores: bool
     """Whether the cases have scores, which see smaller differences than verdicts."""
-    looks: tuple[int, int]
+    looks: Looks
     """Which look at the runs it is, and how many were planned."""
     variants: tuple[str, ...]
     """Those of the run of B, as its command line has them."""

@@ -13,6 +13,7 @@ from runner.results.change_report import ChangeReport, ComparedCase, LeftOut, No
 from runner.results.compared_cases import JudgedChange, figures_of, judged, rates_of, verdict_on
 from runner.results.judged_cases import PASSED, SCORE, JudgedCase, Key, judged_cases, measured, says_the_same
 from runner.results.judging import JudgesNoise, NoiseSum, noise_of
+from runner.results.looks import ONCE, Looks
 from runner.results.report import Report
 from runner.statistics.change import MARGIN, broken_runs
 from runner.statistics.like_these import like_these
@@ -30,7 +31,7 @@ def change_between(
     measure: str = PASSED,
     margin: float = MARGIN,
     noise: Noise | None = None,
-    looks: tuple[int, int] = (1, 1),
+    looks: Looks = ONCE,
 ) -> ChangeReport:
     """The verdict on B, the newer report. Raises ConfigurationError when they have no case in common, or one of them
     has no result with the measure.

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from runner.results.change_report import ComparedCase, Noise, Verdict
 from runner.results.judged_cases import JudgedRun, measured
+from runner.results.looks import Looks
 from runner.statistics.case_runs import CaseRuns, ScoredCase
 from runner.statistics.change import Change, change_of, score_change_of, verdict_from
 from runner.statistics.intervals import Estimate, mean_of, suite_rate, variance
@@ -47,7 +48,7 @@ def figures_of(runs: Sequence[JudgedRun], measure: str) -> Figures:
 
 
 def judged(
-    cases: Sequence[ComparedCase], margin: float, noise: Noise, too_many_broke: bool, looks: tuple[int, int]
+    cases: Sequence[ComparedCase], margin: float, noise: Noise, too_many_broke: bool, looks: Looks
 ) -> JudgedChange:
     """The verdict on some cases; see `change_between`."""
     if noise is Noise.NONE:
@@ -57,7 +58,7 @@ def judged(
     if _is_binary(pairs):
         runs = list(map(_runs_of, pairs))
         change = change_of(runs)
-        broke = set(broken_cases(runs)) if looks[0] == looks[1] else set()
+        broke = set(broken_cases(runs)) if not looks.ended_early else set()
         suspects = set(suspects_of(runs))
         reach = reach_of(runs, margin) if runs else None
         marked = tuple(
@@ -73,7 +74,7 @@ def judged(
 
 
 def verdict_on(
-    change: Change, cases: Sequence[ComparedCase], margin: float, too_many_broke: bool, looks: tuple[int, int]
+    change: Change, cases: Sequence[ComparedCase], margin: float, too_many_broke: bool, looks: Looks
 ) -> Verdict:
     """The word for a change. Too many broken runs hide a fall, and never one that was seen."""
     word = verdict_from(
@@ -81,7 +82,7 @@ def verdict_on(
         broke=any(case.broke for case in cases),
         suspect=any(case.is_suspect for case in cases),
         margin=margin,
-        alpha=LOOK_LEVELS[looks[1] - 1] / 2 if looks[1] > 1 else ALPHA,
+        alpha=LOOK_LEVELS[looks.planned - 1] / 2 if looks.planned > 1 else ALPHA,
     )
     verdict = Verdict(word)
     return Verdict.CANNOT_TELL if too_many_broke and verdict is not Verdict.REGRESSED else verdict

@@ -22,6 +22,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from runner.results.looks import ONCE, Looks
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -162,8 +163,7 @@ class RunEnd(Value):
     not_run: int = 0
     """How many of the tests that were known have no verdict because of that; those that were cut short, and say so in
     their results, are among them."""
-    looks: tuple[int, int] = (1, 1)
-    """How many rounds of runs were made until their variants were told apart, and how many were planned."""
+    looks: Looks = ONCE
     snapshots: SnapshotCounts | None = None
     """None when there is nothing to say of them."""
     coverage: CoverageReport | None = None

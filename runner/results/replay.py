@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from runner.results.coverage import coverage_in
 from runner.results.events import Event, RunEnd, RunError, RunStart, RunStatus, SuiteEnd, SuiteStart, TestEnd, Warned
+from runner.results.looks import looks_in
 from runner.results.report import Report
 from runner.results.result_json import result_of
 from runner.results.snapshot_lines import snapshots_in
@@ -52,6 +53,7 @@ def events_of(report: Report) -> Iterator[Event]:
         completed_at=ended,
         stopped=stopped,
         not_run=left,
+        looks=looks_in(summary),
         snapshots=snapshots_in(summary),
         coverage=coverage_in(summary),
     )

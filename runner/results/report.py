@@ -10,6 +10,7 @@ from typing import Any
 from runner.results.certainty import certainty_of
 from runner.results.events import RunStart
 from runner.results.fold import Execution
+from runner.results.looks import looks_record
 from runner.results.suite_json import suite_record
 from runner.results.summary import summary_record, usage_record
 from scripttest.values import Value
@@ -99,8 +100,8 @@ def end_record(run: Execution) -> Record:
         from runner.results.snapshot_lines import snapshot_record
 
         summary["snapshots"] = snapshot_record(end.snapshots)
-    if end.looks[1] > 1:
-        summary["rounds"] = {"made": end.looks[0], "planned": end.looks[1]}
+    if (rounds := looks_record(end.looks)) is not None:
+        summary["rounds"] = rounds
     if end.coverage is not None:
         from runner.results.coverage import coverage_record
 

@@ -16,6 +16,7 @@ from runner.results.events import RunStatus
 from runner.results.fold import counted, status_of
 from runner.results.inconclusive import line_settled
 from runner.results.json_text import plain
+from runner.results.looks import looks_in, looks_record
 from runner.results.report import Record, Report, in_order
 from runner.results.result_problems import result_problem
 from runner.results.stability_json import from_seed
@@ -25,8 +26,6 @@ from runner.security.files import read_bytes
 from scripttest.values import fields_of
 
 _RUN_STATUSES = {status.value: status for status in RunStatus}
-MOST_LOOKS = 5
-"""Rounds that are ever planned."""
 OF_RUNS = ("runs_per_case", "min_pass_rate")
 """What the start says when each test ran several times."""
 OF_START = ("shard", "regraded_from", "run_id")
@@ -241,7 +240,7 @@ class _Reader:
         results = in_order(suites, self._together())
         ended = self._summary
         of_whole = {key: ended[key] for key in OF_WHOLE if isinstance(ended.get(key), dict)}
-        if rounds := rounds_in(ended.get("rounds")):
+        if rounds := looks_record(looks_in(ended)):
             of_whole["rounds"] = rounds
         return Report(
             start=start,
@@ -290,13 +289,6 @@ class _Reader:
             where = f"{self._path}:{line + error.lineno - 1}:{error.colno}"
             return _broken(where, f"it is not JSON: {error.msg}", HINT)
         return _broken(f"{self._path}:{line}", "its values are nested too deeply", None)
-
-
-def rounds_in(said: Any) -> dict[str, int] | None:
-    """`rounds` of a summary, `{made, planned}`, where it is one."""
-    if not isinstance(said, dict) or not all(isinstance(said.get(key), int) for key in ("made", "planned")):
-        return None
-    return said if 1 <= said["made"] <= said["planned"] <= MOST_LOOKS else None
 
 
 def _lines_of(text: str) -> Iterator[tuple[int, str]]:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from runner.results.change_report import ChangeReport
 from runner.results.change_verdict import adjusted, change_between
 from runner.results.judged_cases import JudgedCase, Key, judged_cases
+from runner.results.looks import looks_in
 from runner.results.report import Record, Report
 from runner.results.value_texts import text_of
 from scripttest.values import Value
@@ -49,12 +50,6 @@ def variants_of(report: Report) -> list[str]:
     return list(dict.fromkeys(str(suite["variant"]) for suite in report.suites if suite.get("variant")))
 
 
-def looks_of(report: Report) -> tuple[int, int]:
-    """How many rounds of runs were made until the variants of a run were told apart, and how many were planned."""
-    rounds = report.summary.get("rounds")
-    return (rounds["made"], rounds["planned"]) if rounds else (1, 1)
-
-
 def part_of(report: Report, variant: str) -> Report:
     """The results of one variant, whose suites bear the names that they have in all variants."""
     names = {suite["id"]: suite["label"] for suite in report.suites if suite.get("variant") == variant}
@@ -72,7 +67,7 @@ def verdicts_on(report: Report) -> tuple[list[str], list[Report], list[ChangeRep
     names = variants_of(report)
     parts = [part_of(report, name) for name in names]
     found = [
-        change_between(parts[0], part, names=(names[0], name), looks=looks_of(report))
+        change_between(parts[0], part, names=(names[0], name), looks=looks_in(report.summary))
         for part, name in zip(parts[1:], names[1:], strict=True)
     ]
     return names, parts, adjusted(found)

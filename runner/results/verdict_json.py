@@ -85,7 +85,7 @@ def verdict_record(found: ChangeReport) -> dict[str, object]:
         ],
         "judges_noise": {"answers": noise.answers, "interval": _rounded(noise.of(found.measure))} if noise else None,
         "noise": str(found.noise),
-        "looks": found.looks[0],
+        "looks": found.looks.made,
     }
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 
 from runner import exit_codes
-from runner.cli.settings import Settings
+from runner.cli.settings import Configured, Settings
 from runner.environment import SCRIPT_PARTS
 from runner.errors import RunnerError
 from runner.execution.run import run
@@ -53,11 +53,11 @@ class Watch:
         options: RunOptions,
         environment: Environment,
         application: Application,
-        configured: Callable[[], tuple[RunOptions, Settings | None]],
+        configured: Callable[[], Configured],
     ) -> None:
         """`configured` reads the options again, with what the configuration file says by then."""
         self._options = options
-        self._settings: Settings | None = None
+        self._settings = Settings()
         self._environment = environment
         self._application = application
         self._configured = configured
@@ -220,7 +220,7 @@ class Watch:
         """
         self._last = (suites, changes)
         try:
-            options, self._settings = self._configured()
+            options = self._read()
             chosen = self._chosen(options, suites)
             kept = set() if asks else self._kept(options, chosen)
             for id in sorted(kept):
@@ -285,7 +285,7 @@ class Watch:
                 self._environment,
                 self._application,
                 processes,
-                settings=(self._settings or Settings()).replace(typed=self._options),
+                settings=self._settings.replace(typed=self._options),
                 observer=current,
             )
         finally:
@@ -301,10 +301,16 @@ class Watch:
         """What was stopped, together with what became stale, when it is quiet."""
         changed, others = self._inbox.gathered(set())
         self._inbox.put(others)
-        options, self._settings = self._configured()
+        options = self._read()
         chosen = self._chosen(options, {*items, *self._stale(changed)})
         if chosen:
             self._run(options, chosen, changes)
+
+    def _read(self) -> RunOptions:
+        """The options, with what the configuration file says now. Raises ConfigurationError."""
+        found = self._configured()
+        self._settings = found.settings
+        return found.options
 
     def _inputs(self) -> dict[str, Input]:
         """What the command line names, as it is now. Raises ConfigurationError."""

@@ -13,18 +13,11 @@ from two_reports import (
     Pairs,
     Results,
     cases,
-    pairs_in,
     polite,
     runs,
     scored,
     written,
 )
-
-
-@pytest.fixture
-def two(app: MakeApplication) -> Pairs:
-    return pairs_in(app)
-
 
 CHANGED: dict[str, tuple[Record, Record, bool]] = {
     "digest": ({"digest": "1"}, {"digest": "2"}, True),
@@ -48,9 +41,9 @@ CHANGED: dict[str, tuple[Record, Record, bool]] = {
 
 @pytest.mark.parametrize(("a", "b", "is_changed"), CHANGED.values(), ids=CHANGED)
 def test_a_case_that_says_something_else_is_named_and_not_compared(
-    two: Pairs, a: Record, b: Record, is_changed: bool
+    pair_of: Pairs, a: Record, b: Record, is_changed: bool
 ) -> None:
-    pair = two({**cases(9, "p"), "x": runs("p", **a)}, {**cases(9, "p"), "x": runs("f", **b)})
+    pair = pair_of({**cases(9, "p"), "x": runs("p", **a)}, {**cases(9, "p"), "x": runs("f", **b)})
     found = pair.verdict()
 
     assert (found["cases"], found["left_out"]["changed"]) == (
@@ -59,8 +52,10 @@ def test_a_case_that_says_something_else_is_named_and_not_compared(
     assert ("  1 case changed, not compared: x." in pair.last()) is is_changed
 
 
-def test_json_reports_are_compared_like_their_jsonl(two: Pairs) -> None:
-    pair = two({**STEADY, "y": runs("p", input="old")}, {**STEADY, "c3": runs("fffff"), "y": runs("p", input="new")})
+def test_json_reports_are_compared_like_their_jsonl(pair_of: Pairs) -> None:
+    pair = pair_of(
+        {**STEADY, "y": runs("p", input="old")}, {**STEADY, "c3": runs("fffff"), "y": runs("p", input="new")}
+    )
     for name in "ab":
         assert pair.run("show", f"{name}.jsonl", "-o", f"{name}.json").code == 0
     assert pair.run("diff", "a.json", "b.json", "-o", "j.json").code == 0
@@ -70,11 +65,11 @@ def test_json_reports_are_compared_like_their_jsonl(two: Pairs) -> None:
     assert (of_json["broke"], of_json["left_out"]["changed"]) == (["c3"], [{"suite": "c.jsonl", "id": "y"}])
 
 
-def test_of_doubled_lines_the_last_one_counts(two: Pairs) -> None:
+def test_of_doubled_lines_the_last_one_counts(pair_of: Pairs) -> None:
     twice = written(cases(9, "p")).splitlines(keepends=True)
     twice.insert(2, twice[1].replace('"passed"', '"failed"'))
     again = written({"x": [*runs("fff"), *runs("ppp")], **cases(9, "p")})
-    pair = two("".join(twice), again)
+    pair = pair_of("".join(twice), again)
     found = pair.verdict()
 
     assert found["rates"] == {"a": pytest.approx(8 / 9, abs=1e-6), "b": 1.0}
@@ -123,23 +118,23 @@ def test_the_more_are_compared_the_more_each_has_to_show(app: MakeApplication) -
     assert two == [pytest.approx(2 * one, abs=2e-6)] * 2
 
 
-def test_the_same_report_twice_is_said(two: Pairs) -> None:
-    pair = two(STEADY, STEADY)
+def test_the_same_report_twice_is_said(pair_of: Pairs) -> None:
+    pair = pair_of(STEADY, STEADY)
 
     assert pair.verdict()["difference"] == 0.0
     assert "  Warning: A and B are the same report." in pair.last()
 
 
-def test_two_grades_of_the_same_answers_differ_by_the_judge_alone(two: Pairs) -> None:
+def test_two_grades_of_the_same_answers_differ_by_the_judge_alone(pair_of: Pairs) -> None:
     graded = [written({**STEADY, "c0": runs(marks)}, regraded_from="run.jsonl") for marks in ("ppppp", "pppff")]
 
     said = "  Both are grades of the same answers: what differs is the judge's own noise."
-    assert said in two(*graded).last()
-    assert said not in two(graded[0], written(STEADY)).last()
+    assert said in pair_of(*graded).last()
+    assert said not in pair_of(graded[0], written(STEADY)).last()
 
 
-def test_with_a_long_history_only_the_newer_side_runs_again(two: Pairs) -> None:
-    said = "\n".join(two(cases(30, "p" * 9 + "f"), {**cases(30, "p"), "c1": runs("f")}).last("--margin", "10"))
+def test_with_a_long_history_only_the_newer_side_runs_again(pair_of: Pairs) -> None:
+    said = "\n".join(pair_of(cases(30, "p" * 9 + "f"), {**cases(30, "p"), "c1": runs("f")}).last("--margin", "10"))
 
     assert "one broke: 5 runs of each in B (5 runs): yao-test -i c.jsonl --run '^c1$'" in said.replace("this ", "")
     assert re.search(r"To see 10 points: \d+ more runs of both \(\d+ runs\), or \d+ of B alone \(\d+ runs\)\.", said)
@@ -179,15 +174,15 @@ REFUSED: dict[str, tuple[Results, Results, tuple[str, ...], str, str]] = {
 
 @pytest.mark.parametrize(("a", "b", "flags", "error", "hint"), REFUSED.values(), ids=REFUSED)
 def test_what_cannot_be_compared_is_said(
-    two: Pairs, a: Results, b: Results, flags: tuple[str, ...], error: str, hint: str
+    pair_of: Pairs, a: Results, b: Results, flags: tuple[str, ...], error: str, hint: str
 ) -> None:
-    run = two(a, b).diff(*flags)
+    run = pair_of(a, b).diff(*flags)
 
     assert run == (2, "", f"Error: {error}\nHint: {hint}\n")
 
 
-def test_a_measure_of_a_run_in_which_everything_broke_is_no_mistake(two: Pairs) -> None:
-    run = two({"c0": scored(0.5)}, {"c0": runs("e")}).diff("--measure", "score", "--fail-on", "regressed")
+def test_a_measure_of_a_run_in_which_everything_broke_is_no_mistake(pair_of: Pairs) -> None:
+    run = pair_of({"c0": scored(0.5)}, {"c0": runs("e")}).diff("--measure", "score", "--fail-on", "regressed")
 
     assert (run.code, run.stderr) == (1, "")
 
@@ -203,8 +198,8 @@ def test_a_measure_of_a_run_in_which_everything_broke_is_no_mistake(two: Pairs) 
         ("--noise", "some"),
     ],
 )
-def test_a_flag_that_makes_no_sense_is_a_mistake(two: Pairs, flags: tuple[str, str]) -> None:
-    run = two(STEADY, STEADY).diff(*flags)
+def test_a_flag_that_makes_no_sense_is_a_mistake(pair_of: Pairs, flags: tuple[str, str]) -> None:
+    run = pair_of(STEADY, STEADY).diff(*flags)
 
     assert (run.code, run.stdout) == (2, "")
     assert flags[0] in run.stderr

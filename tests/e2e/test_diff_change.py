@@ -4,21 +4,13 @@ of its gates."""
 from __future__ import annotations
 
 import pytest
-from command import MakeApplication
 from two_reports import (
     STEADY,
     Pairs,
     Results,
     cases,
-    pairs_in,
     runs,
 )
-
-
-@pytest.fixture
-def two(app: MakeApplication) -> Pairs:
-    return pairs_in(app)
-
 
 VERDICTS: dict[str, tuple[Results, Results, str, list[str], tuple[int, int]]] = {
     # A, B, verdict, cases that broke, exit codes of --fail-on regressed and unsure
@@ -64,9 +56,9 @@ VERDICTS: dict[str, tuple[Results, Results, str, list[str], tuple[int, int]]] = 
 
 @pytest.mark.parametrize(("a", "b", "word", "broke", "codes"), VERDICTS.values(), ids=VERDICTS)
 def test_the_verdict_and_its_gates(
-    two: Pairs, a: Results, b: Results, word: str, broke: list[str], codes: tuple[int, int]
+    pair_of: Pairs, a: Results, b: Results, word: str, broke: list[str], codes: tuple[int, int]
 ) -> None:
-    pair = two(a, b)
+    pair = pair_of(a, b)
     found = pair.verdict()
 
     assert (found["verdict"], found["broke"]) == (word, broke)
@@ -74,8 +66,8 @@ def test_the_verdict_and_its_gates(
     assert (pair.diff("--fail-on", "regressed").code, pair.diff("--fail-on", "unsure").code) == codes
 
 
-def test_the_document_has_these_figures(two: Pairs) -> None:
-    found = two(cases(1, "p"), cases(1, "f")).verdict()
+def test_the_document_has_these_figures(pair_of: Pairs) -> None:
+    found = pair_of(cases(1, "p"), cases(1, "f")).verdict()
 
     assert {key: found[key] for key in ("measure", "cases", "runs", "rates", "difference", "worse", "suspects")} == {
         "measure": "passed",
@@ -99,17 +91,17 @@ def test_the_document_has_these_figures(two: Pairs) -> None:
     assert found.keys() >= {"better", "detectable", "like_these", "interval"}
 
 
-def test_the_example_of_the_design(two: Pairs) -> None:
+def test_the_example_of_the_design(pair_of: Pairs) -> None:
     a = {**cases(28, "p"), **cases(2, "f", "f")}
     b = {**a, **{f"c{at}": runs("f") for at in range(4)}, **{f"f{at}": runs("p") for at in range(2)}}
     a = {id: [{**line, "usage": {"input_tokens": 1, "output_tokens": 1, "cost": 0.002}} for line in made] for id, made in a.items()}  # fmt: skip
-    found = two(a, b).verdict()
+    found = pair_of(a, b).verdict()
 
     assert (found["difference"], found["interval"]) == (-0.066667, [pytest.approx(-0.2395, abs=1e-4), pytest.approx(0.1062, abs=1e-4)])  # fmt: skip
     assert (found["worse"], found["better"]) == (pytest.approx(0.2266, abs=1e-4), pytest.approx(0.7734, abs=1e-4))
     assert found["detectable"] == pytest.approx(0.2471, abs=1e-4)
     assert found["runs_needed"] == {"target": 0.05, "each": 21, "of_b": None, "cost": pytest.approx(2.4)}
-    assert two(a, b).last() == [
+    assert pair_of(a, b).last() == [
         "Cannot tell: 93.3% → 86.7% of 30 cases, 1 run each: -6.7 points (-24.0 to +10.6).",
         "  A drop of 24.7 points would have shown, four times in five. 4 cases fell: c0, c1, c2, c3.",
         "  To see 5 points: 20 more runs of both (1200 runs, about $2.40).",
@@ -119,8 +111,8 @@ def test_the_example_of_the_design(two: Pairs) -> None:
     ]
 
 
-def test_the_console_ends_with_the_verdict_and_what_it_rests_on(two: Pairs) -> None:
-    run = two(STEADY, {**STEADY, "c3": runs("fffff")}).diff("--fail-on", "regressed")
+def test_the_console_ends_with_the_verdict_and_what_it_rests_on(pair_of: Pairs) -> None:
+    run = pair_of(STEADY, {**STEADY, "c3": runs("fffff")}).diff("--fail-on", "regressed")
 
     assert (run.code, run.stderr) == (1, "")
     assert run.stdout == (
@@ -135,8 +127,8 @@ def test_the_console_ends_with_the_verdict_and_what_it_rests_on(two: Pairs) -> N
     )
 
 
-def test_markdown_begins_with_the_verdict(two: Pairs) -> None:
-    pair = two(STEADY, {**STEADY, "c3": runs("fffff")})
+def test_markdown_begins_with_the_verdict(pair_of: Pairs) -> None:
+    pair = pair_of(STEADY, {**STEADY, "c3": runs("fffff")})
     assert pair.diff("-o", "d.md").code == 0
 
     text = (pair.root / "d.md").read_text()
@@ -146,8 +138,8 @@ def test_markdown_begins_with_the_verdict(two: Pairs) -> None:
 
 
 @pytest.mark.parametrize("gate", ["--fail-on=regressed", "--fail-on=unsure"])
-def test_a_gate_that_nothing_could_fail_is_none(two: Pairs, gate: str) -> None:
-    everything = two(cases(5, "p"), cases(5, "e"))
+def test_a_gate_that_nothing_could_fail_is_none(pair_of: Pairs, gate: str) -> None:
+    everything = pair_of(cases(5, "p"), cases(5, "e"))
     run = everything.diff(gate)
 
     assert run.code == 1
@@ -168,9 +160,9 @@ def test_a_gate_that_nothing_could_fail_is_none(two: Pairs, gate: str) -> None:
         ("p" * 100, "e" * 9 + "p" * 91, 0, "Unchanged: within 5 points (-4.0 to +4.0)."),
     ],
 )
-def test_too_many_broken_runs_are_no_verdict(two: Pairs, a: str, b: str, code: int, line: str) -> None:
+def test_too_many_broken_runs_are_no_verdict(pair_of: Pairs, a: str, b: str, code: int, line: str) -> None:
     """Over 20 %, or over 10 % and more than chance explains."""
-    pair = two(
+    pair = pair_of(
         *({f"c{at}": runs(mark) for at, mark in enumerate(marks)} for marks in (a, b)),
     )
 
@@ -179,8 +171,8 @@ def test_too_many_broken_runs_are_no_verdict(two: Pairs, a: str, b: str, code: i
 
 
 @pytest.mark.parametrize(("removed", "code"), [(2, 0), (3, 1)])
-def test_a_removed_case_is_said_and_over_a_fifth_stop_the_gate(two: Pairs, removed: int, code: int) -> None:
-    pair = two(cases(10, "p" * 8), cases(10 - removed, "p" * 8))
+def test_a_removed_case_is_said_and_over_a_fifth_stop_the_gate(pair_of: Pairs, removed: int, code: int) -> None:
+    pair = pair_of(cases(10, "p" * 8), cases(10 - removed, "p" * 8))
     run = pair.diff("--fail-on", "regressed")
 
     assert run.code == code
@@ -190,5 +182,5 @@ def test_a_removed_case_is_said_and_over_a_fifth_stop_the_gate(two: Pairs, remov
     assert [key["id"] for key in pair.verdict()["left_out"]["removed"]] == named.split(", ")
 
 
-def test_skipped_cases_of_a_need_no_verdict_in_b(two: Pairs) -> None:
-    assert two({**cases(10, "p"), **cases(10, "s", "s")}, cases(10, "p")).diff("--fail-on", "regressed").code == 0
+def test_skipped_cases_of_a_need_no_verdict_in_b(pair_of: Pairs) -> None:
+    assert pair_of({**cases(10, "p"), **cases(10, "s", "s")}, cases(10, "p")).diff("--fail-on", "regressed").code == 0

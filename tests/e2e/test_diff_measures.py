@@ -5,24 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from command import MakeApplication
 from two_reports import (
     FLAKY,
     SCRIPTS,
     Pairs,
     cases,
-    pairs_in,
     polite,
     runs,
     scored,
     written,
 )
-
-
-@pytest.fixture
-def two(app: MakeApplication) -> Pairs:
-    return pairs_in(app)
-
 
 SCORES: dict[str, tuple[list[object], list[object], str]] = {
     "lower": ([0.9, 0.85], [0.6, 0.65], "regressed"),
@@ -33,8 +25,8 @@ SCORES: dict[str, tuple[list[object], list[object], str]] = {
 
 
 @pytest.mark.parametrize(("a", "b", "word"), SCORES.values(), ids=SCORES)
-def test_scores_decide_when_asked_to(two: Pairs, a: list[object], b: list[object], word: str) -> None:
-    pair = two(*({f"c{at}": scored(*side) for at in range(10)} for side in (a, b)))
+def test_scores_decide_when_asked_to(pair_of: Pairs, a: list[object], b: list[object], word: str) -> None:
+    pair = pair_of(*({f"c{at}": scored(*side) for at in range(10)} for side in (a, b)))
     found = pair.verdict("--measure", "score")
 
     assert (found["verdict"], found["measure"]) == (word, "score")
@@ -43,9 +35,9 @@ def test_scores_decide_when_asked_to(two: Pairs, a: list[object], b: list[object
 
 
 @pytest.mark.parametrize("odd", [None, 7, -0.1, 1.5, float("nan"), float("inf")])
-def test_what_is_no_score_is_counted_and_not_compared(two: Pairs, odd: object) -> None:
+def test_what_is_no_score_is_counted_and_not_compared(pair_of: Pairs, odd: object) -> None:
     a = {f"c{at}": scored(0.8) for at in range(9)}
-    pair = two({**a, "x": scored(0.8)}, {**a, "x": scored(odd)})
+    pair = pair_of({**a, "x": scored(0.8)}, {**a, "x": scored(odd)})
     found = pair.verdict("--measure", "score")
 
     assert (found["cases"], found["left_out"]["no_score"]) == (9, {"a": 0, "b": 1})
@@ -54,8 +46,8 @@ def test_what_is_no_score_is_counted_and_not_compared(two: Pairs, odd: object) -
 
 
 @pytest.mark.parametrize("format", ["jsonl", "json"])
-def test_a_criterion_decides_when_asked_to(two: Pairs, format: str) -> None:
-    pair = two({f"c{at}": polite("pp") for at in range(20)}, {f"c{at}": polite("ff") for at in range(20)})
+def test_a_criterion_decides_when_asked_to(pair_of: Pairs, format: str) -> None:
+    pair = pair_of({f"c{at}": polite("pp") for at in range(20)}, {f"c{at}": polite("ff") for at in range(20)})
     for name in "ab":
         assert pair.run("show", f"{name}.jsonl", "-o", f"{name}.json").code == 0
     run = pair.run("diff", f"a.{format}", f"b.{format}", "--measure", "polite", "--fail-on", "regressed")
@@ -66,9 +58,9 @@ def test_a_criterion_decides_when_asked_to(two: Pairs, format: str) -> None:
     assert "  criterion polite  100% (" in plain and "-100.0 points" in plain and "look at" in plain
 
 
-def test_tags_are_looked_at_and_decide_nothing(two: Pairs) -> None:
+def test_tags_are_looked_at_and_decide_nothing(pair_of: Pairs) -> None:
     tagged = {**cases(40, "p", tags=["trip"]), **cases(4, "pp", "r", tags=["refund"])}
-    found = two(tagged, {**tagged, **cases(4, "fp", "r", tags=["refund"])}).verdict()
+    found = pair_of(tagged, {**tagged, **cases(4, "fp", "r", tags=["refund"])}).verdict()
 
     assert found["verdict"] == "cannot_tell"
     assert [(part["kind"], part["name"], part["cases"]) for part in found["parts"]] == [
@@ -78,8 +70,8 @@ def test_tags_are_looked_at_and_decide_nothing(two: Pairs) -> None:
     assert found["parts"][0]["rates"] == {"a": 1.0, "b": 0.5}
 
 
-def test_the_margin_is_what_does_not_matter(two: Pairs) -> None:
-    pair = two(cases(72, "p"), cases(72, "p"))
+def test_the_margin_is_what_does_not_matter(pair_of: Pairs) -> None:
+    pair = pair_of(cases(72, "p"), cases(72, "p"))
 
     assert [pair.verdict("--margin", margin)["verdict"] for margin in ("4", "5", "20")] == [
         "cannot_tell",
@@ -99,8 +91,8 @@ STEADY_RUNS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("make", STEADY_RUNS.values(), ids=STEADY_RUNS)
-def test_runs_without_noise_need_no_test(two: Pairs, make: Any) -> None:
-    worse, same, better = (two(make(a), make(b)) for a, b in (("ppp", "pfp"), ("ppp", "ppp"), ("pfp", "ppp")))
+def test_runs_without_noise_need_no_test(pair_of: Pairs, make: Any) -> None:
+    worse, same, better = (pair_of(make(a), make(b)) for a, b in (("ppp", "pfp"), ("ppp", "ppp"), ("pfp", "ppp")))
 
     assert [pair.verdict()["verdict"] for pair in (worse, same, better)] == ["regressed", "unchanged", "improved"]
     assert worse.last()[1] == "  These runs are the same each time: every difference is real."
@@ -111,15 +103,15 @@ def test_runs_without_noise_need_no_test(two: Pairs, make: Any) -> None:
     assert "passed    100%  " in worse.diff().stdout, "a rate without noise has no interval"
 
 
-def test_runs_that_differ_are_not_without_noise(two: Pairs) -> None:
+def test_runs_that_differ_are_not_without_noise(pair_of: Pairs) -> None:
     flaky = {f"c{at}": runs("pf", connector="scripted") for at in range(3)}
 
-    assert two(flaky, flaky).verdict()["noise"] == "runs"
-    assert two(flaky, flaky).verdict("--noise", "none")["noise"] == "none"
+    assert pair_of(flaky, flaky).verdict()["noise"] == "runs"
+    assert pair_of(flaky, flaky).verdict("--noise", "none")["noise"] == "none"
 
 
-def test_one_new_failure_is_enough_for_the_old_gate(two: Pairs) -> None:
-    pair = two(FLAKY, {**FLAKY, "c0": runs("f")})
+def test_one_new_failure_is_enough_for_the_old_gate(pair_of: Pairs) -> None:
+    pair = pair_of(FLAKY, {**FLAKY, "c0": runs("f")})
 
     assert (pair.diff("--fail-on", "regressed").code, pair.diff("--fail-on-regression").code) == (0, 1)
     assert pair.diff("--fail-on", "regressed").stdout.splitlines()[-1] == (

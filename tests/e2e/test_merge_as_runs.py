@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from command import MakeApplication
 from two_reports import (
-    Pairs,
     cases,
-    pairs_in,
     polite,
     runs,
     written,
 )
 
 from runner.results.report import load
-
-
-@pytest.fixture
-def two(app: MakeApplication) -> Pairs:
-    return pairs_in(app)
 
 
 def test_reports_of_the_same_cases_become_one_with_runs(app: MakeApplication) -> None:

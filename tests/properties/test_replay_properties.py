@@ -23,6 +23,7 @@ from runner.reporters.ordered import Ordered
 from runner.results import events, model
 from runner.results.events import RunEnd, RunError, RunStart, SuiteEnd, SuiteStart, Warned
 from runner.results.fold import Execution
+from runner.results.looks import Looks
 from runner.results.model import (
     CaseResult,
     CheckpointResult,
@@ -264,9 +265,9 @@ def test_a_case_result_is_read_as_it_was_written(result: model.TestResult) -> No
     assert found == result
 
 
-@given(runs(), maybe, st.sampled_from([None, "interrupted"]))
+@given(runs(), maybe, st.sampled_from([None, "interrupted"]), st.sampled_from([Looks(), Looks(made=2, planned=4)]))
 def test_a_saved_run_gives_the_bytes_of_the_run(
-    run: tuple[tuple[Suite, ...], list[model.TestResult], int], problem: str | None, stopped: str | None
+    run: tuple[tuple[Suite, ...], list[model.TestResult], int], problem: str | None, stopped: str | None, looks: Looks
 ) -> None:
     suites, found, count = run
     with tempfile.TemporaryDirectory() as folder:
@@ -302,7 +303,14 @@ def test_a_saved_run_gives_the_bytes_of_the_run(
             "interrupted" if stopped else "error" if problem else "failed" if stream.execution.counts.bad else "passed"
         )
         stream.send(
-            RunEnd(status=status, seconds=1.2346, completed_at="2026-01-01T00:00:02Z", stopped=stopped, not_run=3)
+            RunEnd(
+                status=status,
+                seconds=1.2346,
+                completed_at="2026-01-01T00:00:02Z",
+                stopped=stopped,
+                not_run=3,
+                looks=looks,
+            )
         )
         stream.close()
 
@@ -319,3 +327,5 @@ def test_a_saved_run_gives_the_bytes_of_the_run(
                 so_far.add(event)
                 console.on_event(event, so_far)
             assert shown.getvalue() == out.getvalue(), more
+            assert so_far.end is not None
+            assert so_far.end.looks == looks

@@ -109,8 +109,8 @@ class Servers:
 def server_files(application: Application) -> dict[str, ServerFile]:
     """Where the servers of an application are defined, by id."""
     files = dict(_files(application.root / "mcps", ""))
-    for agent, folder in application.agents():
-        files.update(_files(folder / "mcps", f"agents.{agent}."))
+    for agent in application.agents():
+        files.update(_files(agent.folder / "mcps", f"agents.{agent.id}."))
     return files
 
 

@@ -113,11 +113,12 @@ def _paths(context: click.Context, parameter: click.Parameter, incomplete: str) 
 
 def _inputs(application: Application, options: RunOptions, environment: Environment) -> Iterator[str]:
     """Agents and modules as scripts, and case files as paths from the working directory."""
-    for agent, folder in application.agents():
-        modules = list(application.modules_of(agent, folder))
-        yield from ([f"scripts.{agent}"] if modules else [])
+    for agent in application.agents():
+        modules = list(application.modules_of(agent))
+        yield from ([f"scripts.{agent.id}"] if modules else [])
         yield from (module.id for module in modules)
-        files = sorted((folder / "tests").glob("*")) if (folder / "tests").is_dir() else []
+        cases = agent.folder / "tests"
+        files = sorted(cases.glob("*")) if cases.is_dir() else []
         for file in files:
             if file.suffix in (".jsonl", ".yaml", ".yml"):
                 yield os.path.relpath(file, environment.directory)
@@ -145,7 +146,7 @@ def _tags(application: Application, options: RunOptions, environment: Environmen
 
 
 def _agents(application: Application, options: RunOptions, environment: Environment) -> Iterator[str]:
-    return (agent for agent, _ in application.agents())
+    return (agent.id for agent in application.agents())
 
 
 def _connectors(application: Application, options: RunOptions, environment: Environment) -> Iterable[str]:

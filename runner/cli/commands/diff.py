@@ -23,8 +23,9 @@ from runner.results.change_verdict import adjusted, change_between
 from runner.results.changes import KINDS, STANDARD, Comparison, Thresholds
 from runner.results.comparison import compare
 from runner.results.judged_cases import PASSED
+from runner.results.looks import ONCE, looks_in
 from runner.results.report import Report
-from runner.results.variants import looks_of, matrix, part_of, variants_of
+from runner.results.variants import matrix, part_of, variants_of
 from runner.statistics.change import MARGIN
 
 
@@ -128,7 +129,7 @@ def diff(
                     measure=measure,
                     margin=margin / 100,
                     noise=Noise(noise) if noise else None,
-                    looks=looks_of(other) if is_of_variants else (1, 1),
+                    looks=looks_in(other.summary) if is_of_variants else ONCE,
                 )
                 for other, name in zip(others, names[1:], strict=True)
             ]

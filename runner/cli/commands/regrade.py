@@ -64,12 +64,12 @@ def regrade(environment: Environment, /, report: str, **values: Any) -> int:
             options = options.replace(profile=profile)
         else:
             environment.stderr.write(f"Warning: {FILE} no longer has the profile {profile}, which {report} had\n")
-    options, settings = configured(options, frozenset(said), application, wanted)
-    if options.sandbox is not None or options.verbose:
+    found = configured(options, frozenset(said), application, wanted)
+    if found.options.sandbox is not None or found.options.verbose:
         from runner.execution.walls import look_at_walls
 
-        look_at_walls(options, environment)
-    return run(options, environment, application, None, report, settings)
+        look_at_walls(found.options, environment)
+    return run(found.options, environment, application, None, report, found.settings)
 
 
 regrade.params += options_of(flag for flag in FLAGS if flag.name in OWN)

@@ -202,7 +202,8 @@ def _verdict(found: ChangeReport) -> str:
 
 def _stop(found: ChangeReport) -> str:
     """Said of figures of runs that ended when they had decided: they are a little too sure of themselves."""
-    return f" at the stop, after {found.looks[0]} of {found.looks[1]} rounds" if found.looks[0] < found.looks[1] else ""
+    looks = found.looks
+    return f" at the stop, after {looks.made} of {looks.planned} rounds" if looks.ended_early else ""
 
 
 def _runs_each(found: ChangeReport) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from connector_bench import Bench
 from model_server import ModelServer
+from recorded import Recorded
 from scripted_agent import Agent
 
 
@@ -21,6 +22,11 @@ def server() -> Iterator[ModelServer]:
 @pytest.fixture
 def bench(tmp_path: Path, server: ModelServer) -> Bench:
     return Bench(tmp_path, server)
+
+
+@pytest.fixture
+def recorded(bench: Bench, tmp_path: Path) -> Recorded:
+    return Recorded(bench, tmp_path / "rec")
 
 
 @pytest.fixture

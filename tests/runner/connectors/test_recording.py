@@ -3,103 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
 
 import pytest
-from connector_bench import KEY, Bench, asks
+from connector_bench import KEY, asks
 from model_server import Exchange, says, status
+from recorded import CASE, FILE, OTHER, Recorded, Session, state_of
 
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, Origin
-from runner.connectors.load import Connectors
-from runner.connectors.recording import Mode, Recording, open_folder
+from runner.connectors.recording import Mode, open_folder
 from runner.errors import ConfigurationError
-
-T = TypeVar("T")
-CASE = Origin(suite="suite", case="case")
-OTHER = Origin(suite="suite", case="other")
-FILE = "suite/case.json"
-
-
-def state_of(path: Path) -> tuple[int, int, int]:
-    """What a write changes of a file."""
-    found = path.stat()
-    return found.st_ino, found.st_size, found.st_mtime_ns
-
-
-class Recorded:
-    """Runs that share a folder of recordings."""
-
-    def __init__(self, bench: Bench, folder: Path) -> None:
-        self.bench = bench
-        self.folder = folder
-
-    def run(
-        self,
-        mode: Mode,
-        work: Callable[[Session], Awaitable[T]],
-        redact: Callable[[str], str] = str,
-        options: dict[str, Any] | None = None,
-        variables: dict[str, str] | None = None,
-    ) -> T:
-        """One run: what `work` does in it, then the end of it."""
-        self.bench.write(**(options or {}))
-        recording = Recording(open_folder("rec", self.folder, mode), mode, self.bench.root, redact)
-        return self.bench.run(lambda connectors: work(Session(recording, connectors)), variables)
-
-    def record(self, *texts: str | ModelRequest, origin: Origin = CASE, mode: Mode = "record") -> list[str]:
-        """What one case is answered."""
-
-        async def work(session: Session) -> list[str]:
-            answers = [(await session.ask(text, origin)).content for text in texts]
-            session.end(origin)
-            return answers
-
-        return self.run(mode, work)
-
-    def fails(self, text: str | ModelRequest, **more: Any) -> str:
-        """How a replay of one request fails."""
-
-        async def work(session: Session) -> str:
-            with pytest.raises(ConnectorError) as caught:
-                await session.ask(text)
-            assert session.recording.misses(CASE.suite, CASE.case, CASE.run) == [caught.value.message]
-            return caught.value.message
-
-        return self.run("replay", work, **more)
-
-    @property
-    def files(self) -> list[str]:
-        return sorted(path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*") if path.is_file())
-
-    def content(self, name: str = FILE) -> Any:
-        return json.loads((self.folder / name).read_text())
-
-    def answers(self, name: str = FILE) -> list[str]:
-        return [call["completion"]["content"] for call in self.content(name)["calls"]]
-
-
-class Session:
-    """One run."""
-
-    def __init__(self, recording: Recording, connectors: Connectors) -> None:
-        self.recording = recording
-        self.connectors = connectors
-
-    async def ask(self, request: str | ModelRequest, origin: Origin = CASE) -> Completion:
-        wanted = asks(request) if isinstance(request, str) else request
-        return (await self.recording.complete(origin, "test", wanted, self.connectors)).completion
-
-    def end(self, origin: Origin = CASE, status: str = "passed") -> None:
-        self.recording.end(origin.suite, origin.case, status)
-
-
-@pytest.fixture
-def recorded(bench: Bench, tmp_path: Path) -> Recorded:
-    return Recorded(bench, tmp_path / "rec")
 
 
 def test_a_replay_answers_what_was_recorded_without_asking(recorded: Recorded) -> None:
@@ -362,114 +276,6 @@ def test_what_is_missing_is_also_added_of_a_case_that_was_given_up(recorded: Rec
     recorded.run("missing", work)
 
     assert recorded.answers() == ["echo: one"]
-
-
-def test_a_miss_shows_the_nearest_request_of_the_case(recorded: Recorded) -> None:
-    recorded.record("Write a poem", "How much was the taxi?")
-
-    assert recorded.fails("How much was the bus?") == (
-        'No recorded answer for call 1 of "case", in which a script asks test: none in rec/suite/case.json fits. '
-        "--record-missing rec asks the model and adds it\n"
-        "Nearest is its call 2 (- recorded, + asked):\n"
-        " model: m\n"
-        "-user: How much was the taxi?\n"
-        "+user: How much was the bus?"
-    )
-
-
-def test_a_miss_without_a_recording_of_the_case_looks_at_others(recorded: Recorded) -> None:
-    recorded.record("How much was the taxi?", origin=OTHER)
-
-    assert recorded.fails("How much was the taxi?") == (
-        'No recorded answer for call 1 of "case", in which a script asks test: there is no rec/suite/case.json. '
-        "--record-missing rec asks the model and adds it\n"
-        "Just this is call 1 of suite/other.json: was the case renamed?"
-    )
-
-
-def test_a_miss_where_nothing_is_recorded_says_so(recorded: Recorded) -> None:
-    recorded.folder.mkdir()
-
-    assert recorded.fails("hi") == (
-        'No recorded answer for call 1 of "case", in which a script asks test: there is no rec/suite/case.json. '
-        "--record-missing rec asks the model and adds it"
-    )
-
-
-def test_answers_of_another_model_are_a_miss(recorded: Recorded) -> None:
-    recorded.record("hi")
-
-    assert recorded.fails("hi", options={"model": "m-2"}).endswith(
-        "\n connector: test\n-model: m\n+model: m-2\n user: hi"
-    )
-
-
-def test_a_recording_that_is_broken_fails_the_case_that_asks_for_it(recorded: Recorded) -> None:
-    recorded.record("hi")
-    recorded.record("else", origin=OTHER)
-    (recorded.folder / FILE).write_text("{\n  broken")
-
-    assert recorded.fails("hi") == (
-        f"Cannot read recording {recorded.folder / FILE}:2:3: Expecting property name enclosed in double quotes. "
-        "Record it again with --record, or remove the file"
-    )
-    assert recorded.record("else", origin=OTHER, mode="replay") == ["echo: else"]
-
-
-def test_a_broken_recording_is_not_written_over_by_what_is_missing(recorded: Recorded) -> None:
-    recorded.record("hi")
-    (recorded.folder / FILE).write_text("{\n  broken")
-
-    async def work(session: Session) -> None:
-        with pytest.raises(ConnectorError, match="Cannot read recording"):
-            await session.ask("hi")
-        session.end()
-
-    recorded.run("missing", work)
-
-    assert (recorded.folder / FILE).read_text() == "{\n  broken"
-
-
-def test_recordings_that_nobody_asked_for_are_listed(recorded: Recorded) -> None:
-    recorded.record("one", "two", "three")
-    recorded.record("else", origin=OTHER)
-    recorded.record("gone", origin=Origin(suite="suite", case="gone"))
-    recorded.record("far", origin=Origin(suite="another", case="case"))
-
-    async def work(session: Session, whole: bool) -> str | None:
-        await session.ask("two")
-        session.end()
-        session.end(OTHER, "failed")
-        session.end(Origin(suite="suite", case="new"))
-        return session.recording.finish(whole)
-
-    said = 'Recordings in rec that were not used: "case" in suite (2 of 3), "other" in suite (all 1)'
-    assert recorded.run("replay", lambda session: work(session, False)) == said
-    assert (
-        recorded.run("replay", lambda session: work(session, True)) == f"{said}, suite/gone.json (no case asked for it)"
-    )
-
-
-def test_the_list_of_unused_recordings_is_bounded(recorded: Recorded) -> None:
-    for number in range(25):
-        recorded.record("x", origin=Origin(suite="suite", case=f"gone-{number:02}"))
-
-    async def work(session: Session) -> str | None:
-        session.end(CASE)
-        return session.recording.finish(True)
-
-    said = recorded.run("replay", work) or ""
-    assert said.endswith("suite/gone-19.json (no case asked for it), and 5 more")
-
-
-def test_skipped_cases_leave_nothing_unused(recorded: Recorded) -> None:
-    recorded.record("one")
-
-    async def work(session: Session) -> str | None:
-        session.end(CASE, "skipped")
-        return session.recording.finish(True)
-
-    assert recorded.run("replay", work) is None
 
 
 def test_secrets_are_in_no_file_and_no_miss(recorded: Recorded) -> None:
