@@ -171,12 +171,17 @@ def open_store(folder: Path) -> Iterator[sqlite3.Connection]:
 def open_for_reading(folder: Path) -> sqlite3.Connection:
     """The same to read from, also where nothing may be written. Raises ConfigurationError when there is no store."""
     path = folder / FILE
-    if not path.is_file():
-        raise ConfigurationError(
-            f"There is no store in {folder}",
-            "yao-test --store DIR keeps a run; so does each run once there is .yao-test/",
-        )
     try:
+        if folder.is_file():
+            raise ConfigurationError(
+                f"Cannot use the store {folder}: it is not a folder",
+                f"Put the file into a folder as {FILE}, and name that",
+            )
+        if not path.is_file():
+            raise ConfigurationError(
+                f"There is no store in {folder}",
+                "yao-test --store DIR keeps a run; so does each run once there is .yao-test/",
+            )
         check_target(path)
     except OSError as error:
         raise StoreError(*_of_system(folder, error)) from error

@@ -226,6 +226,33 @@ def test_a_folder_that_takes_nothing_costs_the_store_alone(here: Application) ->
     assert report.summary["total"] == 5
 
 
+def test_a_folder_that_nobody_may_enter_is_said(here: Application) -> None:
+    (here.root / "store").mkdir(mode=0o000)
+    for command in (("store", "list"), ("history",), ("view",)):
+        run = here.spawn(*command, "--store", "store", prefix=unprivileged())
+        assert run.code == 2, run
+        assert run.stderr == (
+            "Error: Cannot use the store <app>/store: Permission denied\n"
+            "Hint: Make the folder accessible, or name another one with --store\n"
+        )
+
+
+def test_a_store_is_named_by_its_folder_or_its_file(here: Application) -> None:
+    here.run(*BOTH, "--store", "store")
+    file = here.root / "store" / FILE
+    listed = here.run("store", "list", "--store", str(file))
+    assert (listed.code, listed.stdout) == (0, here.run("store", "list", "--store", "store").stdout)
+    restored = here.root / "restored.sqlite"
+    restored.write_bytes(file.read_bytes())
+    for arguments in (("history", "--store", "restored.sqlite"), ("store", "merge", "store", "restored.sqlite")):
+        run = here.run(*arguments)
+        assert (run.code, run.stderr) == (
+            2,
+            "Error: Cannot use the store <app>/restored.sqlite: it is not a folder\n"
+            f"Hint: Put the file into a folder as {FILE}, and name that\n",
+        )
+
+
 def test_a_store_that_cannot_be_written_is_read(here: Application) -> None:
     here.run(*BOTH, "--store", "store")
     folder = here.root / "store"

@@ -9,14 +9,12 @@ import click
 from runner import exit_codes
 from runner.cli.commands.flags import Command
 from runner.cli.commands.history_lines import list_of, run_record
-from runner.cli.commands.stores import HELP, store_folder
-from runner.cli.options import absolute
+from runner.cli.commands.stores import HELP, named_store, store_folder
 from runner.cli.store_keep import read_store_keep
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.reporters.console.style import count
 from runner.store.joining import join
-from runner.store.places import FILE
 from runner.store.pruning import prune, size_of
 from runner.store.schema import open_store
 from runner.store.store import CUT_SHORT, Store
@@ -55,11 +53,9 @@ def list_runs(environment: Environment, folder: str | None, branch: str | None, 
 @click.pass_obj
 def merge(environment: Environment, into: str, stores: tuple[str, ...]) -> int:
     """Says how many runs are new."""
-    target = absolute(into, environment.directory)
+    target = named_store(environment, into)
     for name in stores:
-        source = absolute(name, environment.directory)
-        if source.name == FILE and source.is_file():
-            source = source.parent
+        source = named_store(environment, name)
         if source == target:
             raise ConfigurationError(f"Cannot merge {name} into itself", "Name two stores, the one that gets all first")
         found = join(target, source)

@@ -9,6 +9,7 @@ from runner.cli.options import absolute
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.planning.last_failed import STORE
+from runner.store.places import FILE
 
 RUN = "run:"
 """What stands before the id of a run where a report can be named."""
@@ -19,7 +20,7 @@ def store_folder(environment: Environment, given: str | None, application: Path 
     """The folder of the store that a flag names, else that which runs of an application have: without one, of that of
     the working directory. Raises ConfigurationError when there is neither."""
     if given is not None:
-        return absolute(given, environment.directory)
+        return named_store(environment, given)
     try:
         root = application or find_root(environment.directory)
     except ConfigurationError as error:
@@ -30,3 +31,9 @@ def store_folder(environment: Environment, given: str | None, application: Path 
     file = read_configuration(Application(root))
     said = file.tables[""].get("store") if file is not None else None
     return Path(said.value) if said is not None else root / STORE
+
+
+def named_store(environment: Environment, name: str) -> Path:
+    """The folder of a store that is named, or its file."""
+    place = absolute(name, environment.directory)
+    return place.parent if place.name == FILE else place
