@@ -25,8 +25,9 @@ LONG = {
     "test_documented_commands", "test_mcp_remote", "test_verdict_attacks", "test_record_replay", "test_resume",
     "test_timeouts", "test_cancellation", "test_progress", "test_soak", "test_injected_faults", "test_journal",
     "test_model_hosts", "test_budgets", "test_reports_bad_input", "test_interactive", "test_ends", "test_ci_page",
-    "test_saved_report_properties", "test_script_value_properties", "test_endless_tests", "test_html_results", "test_html_exports",
-    "test_mcp_misbehaviour",
+    "test_saved_report_properties", "test_script_value_properties", "test_endless_tests", "test_html_results",
+    "test_mcp_misbehaviour", "test_view_pages", "test_html_looks", "test_cluster", "test_pytest_plugin",
+    "test_formatting", "test_watch", "test_retry_errors", "test_html_exports",
 }  # fmt: skip
 """Modules that take some seconds. They begin first, so that nobody waits for one of them in the end."""
 

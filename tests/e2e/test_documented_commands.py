@@ -56,6 +56,7 @@ PLACEHOLDERS = {
     "yao-test store list|merge|prune": "yao-test store list",
     "yao-test store merge A B...": "yao-test store merge joined .yao-test",
     "yao-test diff run:3fa9 run:latest": "yao-test diff run:latest run:latest",
+    "yao-test -i assistants --cluster local:4": "yao-test -i assistants --cluster local:1",  # each worker takes seconds
 }
 """Lines with words to be filled in → the same, filled in."""
 
@@ -161,21 +162,31 @@ def is_name(line: str) -> bool:
     )
 
 
-def application(page: Path, folder: Path) -> Application:
-    """What the page has made, with the assistants of this repository, some reports, and the commands on the path."""
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what all pages have: an application with the assistants of this repository and some reports, and the
+    commands on the path."""
+    folder = tmp_path_factory.mktemp("made")
     (folder / "home").mkdir()
     app = Application(folder / "app", folder / "home")
     shutil.copytree(ROOT / "assistants", app.root / "assistants")
     shutil.copytree(ROOT / "tests/apps/pet_clinic", app.root / "tests/apps/pet_clinic")
-    reader = Reader(page, app)
-    for block in reader.blocks:
-        if block.path is not None:
-            reader.write(block.path, block.text)
     app.write({"/../bin/yao-test": SHIM, "/../bin/jq": JQ})
     for name in ("yao-test", "jq"):
         (folder / "bin" / name).chmod(0o755)
     app.run("-i", "scripts.expense.setup", "-o", "report.jsonl", "-o", "report.json")
     app.run("-i", "assistants/expense/tests/filing.jsonl", "--variant", "a=", "--variant", "b=", "-o", "ab.jsonl")
+    return folder
+
+
+def application(page: Path, made: Path, folder: Path) -> Application:
+    """A copy of `made`, with what the page makes."""
+    shutil.copytree(made, folder, dirs_exist_ok=True)
+    app = Application(folder / "app", folder / "home")
+    reader = Reader(page, app)
+    for block in reader.blocks:
+        if block.path is not None:
+            reader.write(block.path, block.text)
     return app
 
 
@@ -193,13 +204,13 @@ def run(app: Application, line: str) -> Run:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_every_command_line_of_a_page_runs(page: Path, tmp_path: Path) -> None:
+def test_every_command_line_of_a_page_runs(page: Path, made: Path, tmp_path: Path) -> None:
     app: Application | None = None
     wrong = []
     for line in lines_of(page):
         if is_name(line.text) or line.text in (*NETWORK, *INSTALLS, *IN_A_CLONE, *OF_PYTEST, *SERVES):
             continue
-        app = app or application(page, tmp_path)
+        app = app or application(page, made, tmp_path)
         ran = run(app, PLACEHOLDERS.get(line.text, line.text))
         if ran.code not in RAN or "Traceback" in ran.stderr:
             wrong.append(f"{name_of(page)}:{line.line}: {line.text}\n  exit code {ran.code}: {ran.stderr}")
@@ -270,9 +281,9 @@ def test_lines_are_found_wherever_they_stand(tmp_path: Path) -> None:
     ]
 
 
-def test_a_line_that_does_not_work_is_seen(tmp_path: Path) -> None:
+def test_a_line_that_does_not_work_is_seen(made: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(json.dumps("Run `yao-test -i scripts.nobody.nothing`."))
-    app = application(ROOT / "docs/concepts.md", tmp_path)
+    app = application(ROOT / "docs/concepts.md", made, tmp_path)
 
     assert run(app, lines_of(page)[0].text).code not in RAN

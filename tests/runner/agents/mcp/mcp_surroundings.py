@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,45 +17,77 @@ from mcp_application import SERVERS, program, use, write
 from runner.agents.mcp.servers import Servers
 
 
-class Surroundings:
-    """An application with one server `s`, and the services that it talks to."""
+class Service:
+    """The server of `servers/tools.py`, behind a socket that listens already."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, transport: str) -> None:
+        self.transport = transport
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self._start()
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+        return {"transport": self.transport, "url": url, "endpoint": "mcp" if self.transport == "http" else "sse"}
+
+    def restart(self) -> None:
+        """Starts it again, behind the same socket."""
+        self._end()
+        self._start()
+
+    def close(self) -> None:
+        """Ends it; its address answers no more."""
+        self._end()
+        self._socket.close()
+
+    def _start(self) -> None:
+        number = self._socket.fileno()
+        command = [sys.executable, str(SERVERS / "tools.py"), self.transport, str(number)]
+        self._process = subprocess.Popen(command, pass_fds=[number], stderr=subprocess.DEVNULL)
+
+    def _end(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+
+class Surroundings:
+    """An application with one server `s`, and the service that it talks to.
+
+    Args:
+        shared: services that tests share which leave them alive: each takes a second of the processor to start.
+    """
+
+    def __init__(self, root: Path, shared: Callable[[str], Service]) -> None:
         self.root = root
         self.mark = uuid.uuid4().hex
-        self._services: list[tuple[subprocess.Popen[bytes], socket.socket]] = []
+        self._shared = shared
+        self._own: Service | None = None
 
     def stdio(self, name: str, *arguments: str, **more: Any) -> None:
         write(self.root, {"mcps/s.mcp.yao": {**program(name, *arguments, mark=self.mark), **more}})
 
     def service(self, transport: str, **more: Any) -> None:
-        """Starts the server of `servers/tools.py` behind a socket that listens already."""
-        listening = socket.create_server(("127.0.0.1", 0))
-        self._start(transport, listening)
-        port = listening.getsockname()[1]
-        endpoint = "mcp" if transport == "http" else "sse"
-        definition = {"transport": transport, "url": f"http://127.0.0.1:{port}", "endpoint": endpoint, **more}
-        write(self.root, {"mcps/s.mcp.yao": definition})
+        """Starts a service of this test."""
+        self._own = Service(transport)
+        write(self.root, {"mcps/s.mcp.yao": {**self._own.definition, **more}})
 
-    def restart(self, transport: str) -> None:
-        """Starts the service again, behind the same socket."""
-        process, listening = self._services[-1]
-        process.kill()
-        process.wait()
-        self._start(transport, listening)
+    def restart(self) -> None:
+        """Ends that service and starts it again, behind the same socket."""
+        assert self._own is not None
+        self._own.restart()
 
-    def stop(self) -> None:
-        """Ends the service; its address answers no more."""
-        process, listening = self._services.pop()
-        process.kill()
-        process.wait()
-        listening.close()
+    def close(self) -> None:
+        """Ends that service, if there is one; its address answers no more."""
+        if self._own is not None:
+            self._own.close()
+            self._own = None
 
-    def start(self, transport: str) -> None:
+    def start(self, transport: str, **more: Any) -> None:
+        """Has a server that the test may only ask."""
         if transport == "stdio":
-            self.stdio("tools", "stdio")
+            self.stdio("tools", "stdio", **more)
         else:
-            self.service(transport)
+            write(self.root, {"mcps/s.mcp.yao": {**self._shared(transport).definition, **more}})
 
     def use(self, action: Any, variables: Any = None) -> Any:
         async def bounded(servers: Servers) -> Any:
@@ -62,16 +95,3 @@ class Surroundings:
                 return await action(servers)
 
         return use(self.root, bounded, variables=variables)
-
-    def close(self) -> None:
-        for process, listening in self._services:
-            process.kill()
-            process.wait()
-            listening.close()
-
-    def _start(self, transport: str, listening: socket.socket) -> None:
-        number = listening.fileno()
-        command = [sys.executable, str(SERVERS / "tools.py"), transport, str(number)]
-        process = subprocess.Popen(command, pass_fds=[number], stderr=subprocess.DEVNULL)
-        self._services = [(old, other) for old, other in self._services if other is not listening]
-        self._services.append((process, listening))

@@ -278,7 +278,7 @@ asyncio.run(main())
 def test_nothing_is_written_to_stderr(here: Surroundings, ending: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
-    here.service("http", endpoint="nowhere")
+    here.start("http", endpoint="nowhere")
     (here.root / "mcps/s.mcp.yao").rename(here.root / "mcps/wrong.mcp.yao")
     programs = {"noisy": ("rude", "noisy"), "mute": ("rude", "mute"), "tools": ("tools", "stdio")}
     definitions = {id: program(*arguments, mark=here.mark) for id, arguments in programs.items()}

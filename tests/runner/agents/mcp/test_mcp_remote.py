@@ -126,7 +126,7 @@ def test_a_service_that_dies_in_a_call_is_explained_and_connected_to_again(here:
         server = servers.server("s")
         with pytest.raises(ToolError) as error:
             await server.call_tool("die", {"code": 5}, None)
-        here.restart(transport)
+        here.restart()
         return error.value.message, (await server.call_tool("add", {"a": 1, "b": 1}, None)).value
 
     here.service(transport)
@@ -143,7 +143,7 @@ def test_a_service_that_was_restarted_between_calls_is_connected_to_again(here: 
     async def action(servers: Servers) -> Any:
         server = servers.server("s")
         first = (await server.call_tool("add", {"a": 1, "b": 1}, None)).value
-        here.restart("http")
+        here.restart()
         return first, (await server.call_tool("add", {"a": 2, "b": 2}, None)).value
 
     here.service("http")
@@ -158,7 +158,7 @@ def test_a_service_that_is_gone_is_named(here: Surroundings, transport: str) -> 
         return error.value.message, error.value.code
 
     here.service(transport)
-    here.stop()
+    here.close()
     message, code = here.use(action)
     assert (re.sub(r":\d+", ":PORT", message), code) == (
         "MCP server s (http://127.0.0.1:PORT) failed: cannot connect to 127.0.0.1:PORT: Connection refused",
@@ -172,7 +172,7 @@ def test_a_wrong_path_is_the_status_of_the_answer(here: Surroundings) -> None:
             await servers.server("s").list_tools()
         return error.value.message
 
-    here.service("http", endpoint="nowhere")
+    here.start("http", endpoint="nowhere")
     assert re.sub(r":\d+", ":PORT", here.use(action)) == (
         "MCP server s (http://127.0.0.1:PORT) failed: it answered HTTP 404 Not Found: Not Found"
     )
