@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from runner.connectors.load import Connectors
     from runner.environment import Environment
     from runner.fingerprints.parts import PartDigests
-    from scripttest import Processes
+    from scripttest import Coverage, Processes
 
 DECIDING = ("a", "f", "u", "q", "\n", "")
 """Keys that end a run which is under way."""
@@ -55,8 +55,11 @@ class Watch:
         environment: Environment,
         application: Application,
         configured: Callable[[], tuple[RunOptions, Settings | None]],
+        coverage: Coverage | None,
     ) -> None:
-        """`configured` reads the options anew, with what the configuration file says by then."""
+        """`configured` reads the options anew, with what the configuration file says by then; `coverage` counts what
+        the runs cover together, if anything is counted."""
+        self._coverage = coverage
         self._options = options
         self._settings: Settings | None = None
         self._environment = environment
@@ -181,6 +184,8 @@ class Watch:
         if key in ("q", ""):
             return False
         if key == "a":
+            if self._coverage is not None:
+                self._coverage.begin_again()
             self._cycle(None, asks=True)
         elif key == "f":
             self._cycle(None, asks=True, changes={"last_failed": True})
@@ -286,7 +291,8 @@ class Watch:
         )
         has_modules = any(not isinstance(item, CaseInput) for item in items.values())
         if has_modules and self._processes is None:
-            self._processes = start_processes(SCRIPT_PARTS, self._application.root)
+            counters = self._coverage.folder if self._coverage is not None else None
+            self._processes = start_processes(SCRIPT_PARTS, self._application.root, counters)
         processes, rest = (self._processes, None) if has_modules else (None, self._processes)
         self._processes = None
         held_back = self._held_back if narrowed.record_missing == self._answers.path else None
@@ -302,6 +308,7 @@ class Watch:
                 processes,
                 settings=(self._settings or Settings()).replace(typed=self._options),
                 observer=current,
+                coverage=self._coverage,
             )
         finally:
             self._current = None
