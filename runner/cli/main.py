@@ -184,9 +184,7 @@ def _watch(
     """`--watch` at a terminal; the exit code."""
     from runner.watch.loop import Watch
 
-    return Watch(
-        options, environment, application, lambda: _configured(options, values, application), coverage
-    ).run()
+    return Watch(options, environment, application, lambda: _configured(options, values, application), coverage).run()
 
 
 def _only_cases(inputs: Sequence[str], directory: Path) -> bool:
