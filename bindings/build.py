@@ -7,7 +7,7 @@ all TypeScript. A build leaves
 
     scripttest/compile/bin/esbuild  the compiler for this platform, from the npm package `@esbuild/<platform>`
     bindings/js/core.js         the eager half of a realm, one line
-    bindings/js/<part>.js       each part that is loaded on first use, one line, the text of an expression
+    bindings/js/<part>.js       each part that is loaded on first use, one line, the text of a function of the built-ins
     bindings/js/check.<Name>.js each assertion of `bindings/src/assert/index.ts`, a part of its own
     bindings/js/intl.pack       code and data of formatting for locales, see `bindings/src/intl/pack.mjs`
     runner/reporters/html/built app.js and app.css, which every HTML report carries, and view.js and view.css, which
@@ -26,6 +26,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 try:
@@ -42,6 +43,16 @@ FOLDERS = ("check", "mocks", "realm", "web", "yao")
 """Folders of `bindings/src` of which each module is a part; a part has the name of its file."""
 ASSERTION = re.compile(r'^export \{ (\w+) as (\w+) \} from "(.+)";$', re.MULTILINE)
 """A line of `bindings/src/assert/index.ts`."""
+OWN = "$own"
+"""What holds the built-ins of parts, see `ownBuiltIns` in `bindings/src/core.ts`."""
+BUILT_INS = (
+    "AggregateError Array ArrayBuffer BigInt BigInt64Array BigUint64Array Boolean DataView Error EvalError"
+    " FinalizationRegistry Float32Array Float64Array Function Int16Array Int32Array Int8Array Iterator JSON Map Math"
+    " Number Object Proxy RangeError ReferenceError Reflect RegExp Set SharedArrayBuffer String Symbol SyntaxError"
+    " TypeError URIError Uint16Array Uint32Array Uint8Array Uint8ClampedArray WeakMap WeakRef WeakSet"
+    " decodeURI decodeURIComponent encodeURI encodeURIComponent isFinite isNaN parseFloat parseInt performance"
+)
+"""All but `Date` and `Promise`, of which the harness has its own."""
 FORMATTING = HERE / "src" / "intl"
 FORMATTING_CODE = ("core", "dates", "lists", "names", "relative")
 """Modules of it that are pieces of the pack."""
@@ -121,7 +132,7 @@ def bundle() -> None:
     """Bundles the core and every part into `bindings/js`, each as one line: line 1 of a realm is the framework."""
     with tempfile.TemporaryDirectory() as folder:
         parts = sorted(path for folder in FOLDERS for path in (HERE / "src" / folder).glob("*.ts"))
-        _bundle([HERE / "src" / "core.ts", *parts, *_checks(Path(folder))])
+        _bundle(HERE / "src" / "core.ts", [*parts, *_checks(Path(folder))])
 
 
 def _checks(folder: Path) -> list[Path]:
@@ -136,27 +147,50 @@ def _checks(folder: Path) -> list[Path]:
     return entries
 
 
-def _bundle(entries: list[Path]) -> None:
-    command = [str(ESBUILD), *map(str, entries), f"--outdir={OUTPUT}", "--entry-names=[name]"]
-    options = ["--bundle", "--format=esm", "--minify", "--keep-names=false", "--target=es2023", "--log-level=warning"]
+def _bundle(core: Path, parts: list[Path]) -> None:
     for old in OUTPUT.glob("*.js"):
         old.unlink()
-    names = [entry.stem.removeprefix("check.") for entry in entries if entry.stem.startswith("check.")]
-    defines = f"--define:ASSERTIONS={json.dumps(' ' + ' '.join(names) + ' ')}"
-    subprocess.run([*command, *options, defines, "--legal-comments=none"], check=True)
-    for entry in entries:
-        path = OUTPUT / f"{entry.stem}.js"
-        path.write_text(as_expression(path.read_text("utf-8"), entry.name), "utf-8")
+    names = [part.stem.removeprefix("check.") for part in parts if part.stem.startswith("check.")]
+    texts = {"ASSERTIONS": f" {' '.join(names)} ", "BUILT_INS": BUILT_INS}
+    _build([core], {name: json.dumps(text) for name, text in texts.items()})
+    _build(parts, {name: f"{OWN}.{name}" for name in BUILT_INS.split()})
+    _rewrite(core, lambda body, value: f"(function(){{{body}return {value}}})()")
+    for part in parts:
+        _rewrite(part, lambda body, value: f"(function({OWN}){{{body}return {value}}})")
+
+
+def _build(entries: list[Path], defined: dict[str, str]) -> None:
+    command = [str(ESBUILD), *map(str, entries), f"--outdir={OUTPUT}", "--entry-names=[name]"]
+    options = [
+        "--bundle",
+        "--format=esm",
+        "--minify",
+        "--target=es2023",
+        "--supported:template-literal=false",
+        "--log-level=warning",
+    ]
+    defines = [f"--define:{name}={value}" for name, value in defined.items()]
+    subprocess.run([*command, *options, *defines, "--legal-comments=none"], check=True)
+
+
+def _rewrite(entry: Path, as_function: Callable[[str, str], str]) -> None:
+    path = OUTPUT / f"{entry.stem}.js"
+    path.write_text(as_function(*body_and_value(path.read_text("utf-8"), entry.name)), "utf-8")
 
 
 def as_expression(module: str, name: str) -> str:
     """Text of an expression whose value is the default export of a bundled module."""
+    body, value = body_and_value(module, name)
+    return f"(function(){{{body}return {value}}})()"
+
+
+def body_and_value(module: str, name: str) -> tuple[str, str]:
+    """The statements of a bundled module, and the name of its default export."""
     match = re.search(r"export\{(?:[^}]*,)?([\w$]+) as default(?:,[^}]*)?\};?\s*$", module)
     if match is None:
         raise SystemExit(f"{name} has no default export")
     # The only line breaks in minified text are those inside template literals, where the escape means the same.
-    body = module[: match.start()].replace("\n", "\\n")
-    return f"(function(){{{body}return {match[1]}}})()"
+    return module[: match.start()].replace("\n", "\\n"), match[1]
 
 
 def bundle_formatting() -> None:

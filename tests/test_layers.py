@@ -248,6 +248,7 @@ WORKER_MODULES = [
     "realm/limits",
     "realm/parts",
     "realm/realm",
+    "realm/spares",
     "realm/worker",
     "shortcuts/bytecode",
     "shortcuts/library",

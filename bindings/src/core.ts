@@ -167,6 +167,7 @@ const { parse } = JSON;
 const { getPrototypeOf, setPrototypeOf } = Object;
 const { ownKeys, apply, get: read, defineProperty: define } = Reflect;
 const { isArray } = Array;
+const Proxy = globals.Proxy as ProxyConstructor;
 const hasOwn = Object.prototype.hasOwnProperty;
 const { slice, split, includes } = String.prototype;
 declare const performance: { now(): number };
@@ -185,10 +186,31 @@ const bare = (): never[] => setPrototypeOf([], null) as never[];
 const own = (target: object, key: PropertyKey): boolean => apply(hasOwn, target, [key]);
 const parts: Record<string, unknown> = { __proto__: null };
 
+/** The built-ins that parts name, with spaces between them: in them, the build puts `$own.` before each. */
+declare const BUILT_INS: string;
+let builtIns: Record<string, unknown> | undefined;
+
+/** What parts have in the place of the built-ins: where a script could overwrite these, as they were before it ran. */
+function ownBuiltIns(): Record<string, unknown> {
+  if (core.boot && !core.boot.guarded) return globals;
+  const found = { __proto__: null } as unknown as Record<string, unknown>;
+  const names = words(BUILT_INS);
+  for (let i = 0; names[i]; i++) found[names[i]] = globals[names[i]];
+  const copied = words("JSON Object Reflect");
+  for (let i = 0; copied[i]; i++) {
+    const from = globals[copied[i]] as Record<PropertyKey, unknown>;
+    const copy = (found[copied[i]] = { __proto__: null } as unknown as Record<PropertyKey, unknown>);
+    const keys = ownKeys(from);
+    for (let at = 0; at < keys.length; at++) copy[keys[at]] = from[keys[at]];
+  }
+  return found;
+}
+
 /** The worker answers with the source of a part, or has put its value, from bytecode, on `dispatch`. */
 function load(name: string): unknown {
   const source = $bridge("part", name, "");
-  return ((source ? evaluate(source) : dispatch.part) as (core: Core) => unknown)(core);
+  const part = (source ? evaluate(source) : dispatch.part) as (own: object) => (core: Core) => unknown;
+  return part((builtIns ??= ownBuiltIns()))(core);
 }
 
 /**

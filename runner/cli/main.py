@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from runner import exit_codes
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from runner.application.application import Application
     from runner.cli.options import RunOptions
+    from scripttest import Coverage
 
 
 COMMANDS = {
@@ -112,22 +114,17 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
             from runner.execution.walls import look_at_walls
 
             look_at_walls(options, environment)
-        if options.watch and environment.terminal and sys.stdin is not None and sys.stdin.isatty():
-            return _watch(typed, values, environment, application)
         if options.cluster is not None:
             from runner.cluster.cluster import Cluster
             from runner.execution.run import run
 
             with Cluster(options.cluster, environment, application) as there:
                 return run(options, environment, application, None, settings=settings, elsewhere=there)
-        coverage = None
         if typed.coverage_thresholds and not options.coverage:
             raise ConfigurationError("--coverage-threshold needs --coverage", "Without it nothing is counted")
-        if options.coverage and not options.dry_run:
-            from scripttest import Coverage
-
-            coverage = Coverage(application.root)
-        try:
+        with _coverage_of(options, application) as coverage:
+            if options.watch and environment.terminal and sys.stdin is not None and sys.stdin.isatty():
+                return _watch(typed, values, environment, application, coverage)
             processes = (
                 None
                 if _only_cases(options.inputs, environment.directory)
@@ -136,9 +133,6 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
             from runner.execution.run import run
 
             return run(options, environment, application, processes, settings=settings, coverage=coverage)
-        finally:
-            if coverage is not None:
-                coverage.close()
     except RunnerError as error:
         return say(error.message, error.hint, exit_codes.CONFIGURATION)
     except KeyboardInterrupt as error:
@@ -164,11 +158,32 @@ def _configured(options: RunOptions, values: dict[str, Any], application: Applic
     return found
 
 
-def _watch(options: RunOptions, values: dict[str, Any], environment: Environment, application: Application) -> int:
+@contextmanager
+def _coverage_of(options: RunOptions, application: Application) -> Iterator[Coverage | None]:
+    """The counters of `--coverage`, until they are no longer needed."""
+    if not options.coverage or options.dry_run:
+        yield None
+        return
+    from scripttest import Coverage
+
+    coverage = Coverage(application.root)
+    try:
+        yield coverage
+    finally:
+        coverage.close()
+
+
+def _watch(
+    options: RunOptions,
+    values: dict[str, Any],
+    environment: Environment,
+    application: Application,
+    coverage: Coverage | None,
+) -> int:
     """`--watch` at a terminal; the exit code."""
     from runner.watch.loop import Watch
 
-    return Watch(options, environment, application, lambda: _configured(options, values, application)).run()
+    return Watch(options, environment, application, lambda: _configured(options, values, application), coverage).run()
 
 
 def _only_cases(inputs: Sequence[str], directory: Path) -> bool:

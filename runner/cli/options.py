@@ -137,7 +137,7 @@ class RunOptions(FlagTable):
     fail_fast: bool = flag("Stop at the first failure.", kind="switch", excludes=("max-failures",))
     max_failures: int | None = flag("Stop when this many tests have failed or broken.", metavar="N", read=count)
     """Tests."""
-    coverage: bool = flag("Measure which code of handlers runs: statements, branches, functions and lines.", kind="switch", excludes=("watch",))
+    coverage: bool = flag("Measure which code of handlers runs: statements, branches, functions and lines.", kind="switch")
     coverage_thresholds: tuple[CoverageThreshold, ...] = flag("Fail when coverage is lower: lines=90, or FOLDER:lines=90. Repeatable.", name="coverage-threshold", kind="repeated", metavar="METRIC=PERCENT", read=coverage_threshold)
     fuzz: str | None = flag("Search for inputs that fail the Fuzz functions whose name matches; no other tests run.", metavar="REGEX", read=names, excludes=("run", "runs", "watch", "resume", "shard", "bench"))
     fuzz_time: float = flag("How long to search for each Fuzz function. Default: 30s.", default=30, metavar="DURATION", read=duration, needs="fuzz")

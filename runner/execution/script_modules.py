@@ -47,6 +47,7 @@ class ScriptModules:
         self._traces = traces
         self._sources: Mapping[str, Source] = {}
         """The test modules, when their results have fingerprints."""
+        self._agents = {module.id: module.agent for module in plan.modules}
         self._records: Iterator[HostRecord] = iter(())
 
     def begin(self) -> None:
@@ -103,11 +104,10 @@ class ScriptModules:
 
         fingerprints, root = self._services.fingerprints(), self._plan.application.root
         own = self._sources[module]
-        agent = next(one.agent for one in self._plan.modules if one.id == module)
         parts = [part_of(source, root) for source in (own, *self._host.called_by(module))]
         world = self._services.worlds.known(module, test)
         parts += parts_of_database(world.held(DATABASE) if world is not None else None)
         if kind_of(test) == FUZZ:
             parts.append(f"corpus {shown_path(self._tests.other_kinds().fuzz().corpus_of(module, test), root)}")
         digests = {part: fingerprints.parts.of(part) for part in parts}
-        return fingerprints.of_test(agent, {**digests, **self._services.parts_of(module, test)})
+        return fingerprints.of_test(self._agents[module], {**digests, **self._services.parts_of(module, test)})

@@ -10,6 +10,9 @@ Beside the parts of `parts.py`, which are shared by many results, each result ha
 | `case` | what a case says, but for how often it runs |
 | `variant` | what the agent has of its own in one of several variants |
 | `attachments` | the content of the files that it attaches |
+
+A result that was made with `--coverage` has `coverage` too. Its scripts had counters in them, so their digests compare
+only with those of results that were counted.
 """
 
 from __future__ import annotations
@@ -33,6 +36,9 @@ FLAGS = (
     "lenient replay strict_db allow_net allow_exec"
 ).split()
 """Options with which a result may be another one. What `--user`, `--team` and `--ctx` say is the context."""
+COVERAGE = "coverage"
+COUNTED = ("script ", "module ")
+"""How parts begin that are others with `--coverage`."""
 Fingerprint = dict[str, Any]
 
 
@@ -93,9 +99,12 @@ class Fingerprints:
         own = dict(self._for(agent))
         if case is not None and folder is not None:
             own |= self._of_case(case, folder, variant)
-        names = [name for name in (*own, *before) if " " not in name]
+        names = [name for name in (*own, *before) if " " not in name and name != COVERAGE]
         changed = [name for name in dict.fromkeys(names) if own.get(name) != before.get(name)]
         changed += [name for name in before if " " in name and self.parts.of(name) != before[name]]
+        if own.get(COVERAGE) != before.get(COVERAGE):
+            others = [name for name in changed if not name.startswith(COUNTED)]
+            changed = others if others == changed else [*others, COVERAGE]
         return Staleness(parts=tuple(changed))
 
     def _for(self, agent: str) -> Fingerprint:
@@ -125,4 +134,5 @@ class Fingerprints:
 def _common(options: RunOptions, context: Mapping[str, Any]) -> Fingerprint:
     """What all results with the same options and context have."""
     flags = digest_of([getattr(options, name) for name in FLAGS])
-    return {"format": FORMAT, "flags": flags, "context": digest_of(context)}
+    counted = {COVERAGE: "counted"} if options.coverage else {}
+    return {"format": FORMAT, "flags": flags, "context": digest_of(context), **counted}

@@ -11,6 +11,7 @@ _WHOLE = {
     "case": "the case",
     "variant": "the variant",
     "attachments": "an attachment",
+    "coverage": "the use of --coverage",
 }
 _NAMED = {
     "agent": "package.yao of {}",
@@ -31,6 +32,8 @@ _NAMED = {
 }
 OWN = "env"
 """The kind of part whose digests only compare within one report."""
+COUNTED = {"script", "module"}
+"""Kinds whose digests compare where `--coverage` counted both, or neither."""
 SAID = 4
 """Parts that are named."""
 
@@ -48,7 +51,12 @@ def changed(before: Any, after: Any) -> tuple[str, ...]:
     if not isinstance(before, Mapping) or not isinstance(after, Mapping) or before.get("format") != after.get("format"):
         return ()
     names = dict.fromkeys([*before, *after])
-    return tuple(name for name in names if name.partition(" ")[0] != OWN and before.get(name) != after.get(name))
+    left_out = {OWN}
+    if before.get("coverage") != after.get("coverage"):
+        left_out |= COUNTED
+    return tuple(
+        name for name in names if name.partition(" ")[0] not in left_out and before.get(name) != after.get(name)
+    )
 
 
 def _name_of(part: str) -> str:

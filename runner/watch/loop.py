@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from runner import exit_codes
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from runner.connectors.load import Connectors
     from runner.environment import Environment
     from runner.fingerprints.parts import PartDigests
-    from scripttest import Processes
+    from scripttest import Coverage, Processes
 
 DECIDING = ("a", "f", "u", "q", "\n", "")
 """Keys that end a run which is under way."""
@@ -54,8 +55,11 @@ class Watch:
         environment: Environment,
         application: Application,
         configured: Callable[[], Configured],
+        coverage: Coverage | None,
     ) -> None:
-        """`configured` reads the options again, with what the configuration file says by then."""
+        """`configured` reads the options again, with what the configuration file says by then; `coverage` counts what
+        the runs cover together, if anything is counted."""
+        self._coverage = coverage
         self._options = options
         self._settings = Settings()
         self._environment = environment
@@ -71,7 +75,7 @@ class Watch:
         """Pattern of `p`."""
         self._names: str | None = None
         """Pattern of `t`."""
-        self._last: tuple[set[str] | None, dict[str, object]] = (None, {})
+        self._last: tuple[set[str] | None, Mapping[str, object]] = (None, {})
         """What ran last: suites, None for all, and options beside those of the command line."""
         self._results: dict[str, dict[str, str]] = {}
         self._held: set[str] = set()
@@ -144,7 +148,8 @@ class Watch:
         if not isinstance(message, Saved):
             return self._take(message)
         changed, others = self._inbox.gathered({message.path})
-        suites = self._stale(changed)
+        there = self._there()
+        suites = self._stale(changed, there)
         for other in others:
             if not self._take(other):
                 return False
@@ -152,15 +157,20 @@ class Watch:
             shown = ", ".join(sorted(suite_key(path, self._application.root) for path in changed)[:3])
             more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
             self._screen.say(f"Changed: {shown}{more}")
-            self._cycle(suites, asks=False)
+            self._cycle(suites, there=there, asks=False)
         return True
 
-    def _stale(self, changed: set[str]) -> set[str]:
-        """The suites that are to run after changes: those that depend on them, and new ones."""
+    def _there(self) -> dict[str, Input]:
+        """What there is to run; nothing where that cannot be said, which is explained."""
         try:
-            there = self._inputs()
+            return self._inputs()
         except RunnerError as error:
             self._screen.explain(error)
+            return {}
+
+    def _stale(self, changed: set[str], there: Collection[str]) -> set[str]:
+        """The suites that are to run after changes: those that depend on them, and new ones."""
+        if not there:
             return set()
         affected = self._affected(changed)
         return {id for id in there if id in affected or not self._dependents.knows(id)}
@@ -174,14 +184,16 @@ class Watch:
         if key in ("q", ""):
             return False
         if key == "a":
+            if self._coverage is not None:
+                self._coverage.begin_again()
             self._cycle(None, asks=True)
         elif key == "f":
-            self._cycle(None, asks=True, last_failed=True)
+            self._cycle(None, asks=True, changes={"last_failed": True})
         elif key == "u":
-            self._cycle(None, asks=True, last_failed=True, update_snapshots=True)
+            self._cycle(None, asks=True, changes={"last_failed": True, "update_snapshots": True})
         elif key == "\n":
-            suites, more = self._last
-            self._cycle(suites, asks=True, **more)
+            suites, changes = self._last
+            self._cycle(suites, asks=True, changes=changes)
         elif key == "h":
             self._screen.show_keys()
         elif key in ("p", "t"):
@@ -211,17 +223,25 @@ class Watch:
 
     # running
 
-    def _cycle(self, suites: set[str] | None, *, asks: bool, **changes: object) -> None:
+    def _cycle(
+        self,
+        suites: set[str] | None,
+        *,
+        asks: bool,
+        there: Mapping[str, Input] | None = None,
+        changes: Mapping[str, object] = MappingProxyType({}),
+    ) -> None:
         """Runs suites, None for all, and what becomes stale meanwhile, until a run comes to its end.
 
         Args:
+            there: what there is to run, where that has just been looked up.
             asks: whether models are asked; else what they answered is kept.
             changes: of the options.
         """
         self._last = (suites, changes)
         try:
             options = self._read()
-            chosen = self._chosen(options, suites)
+            chosen = self._chosen(suites, self._inputs() if there is None else there)
             kept = set() if asks else self._kept(options, chosen)
             for id in sorted(kept):
                 self._say_kept(id)
@@ -271,7 +291,8 @@ class Watch:
         )
         has_modules = any(not isinstance(item, CaseInput) for item in items.values())
         if has_modules and self._processes is None:
-            self._processes = start_processes(SCRIPT_PARTS, self._application.root)
+            counters = self._coverage.folder if self._coverage is not None else None
+            self._processes = start_processes(SCRIPT_PARTS, self._application.root, counters)
         processes, rest = (self._processes, None) if has_modules else (None, self._processes)
         self._processes = None
         held_back = self._held_back if narrowed.record_missing == self._answers.path else None
@@ -287,6 +308,7 @@ class Watch:
                 processes,
                 settings=self._settings.replace(typed=self._options),
                 observer=current,
+                coverage=self._coverage,
             )
         finally:
             self._current = None
@@ -302,7 +324,8 @@ class Watch:
         changed, others = self._inbox.gathered(set())
         self._inbox.put(others)
         options = self._read()
-        chosen = self._chosen(options, {*items, *self._stale(changed)})
+        there = self._there()
+        chosen = self._chosen({*items, *self._stale(changed, there)}, there)
         if chosen:
             self._run(options, chosen, changes)
 
@@ -320,8 +343,8 @@ class Watch:
             options = options.replace(inputs=(everything(options, self._application, directory),))
         return {item.id: item for item in resolve_inputs(options, self._application, directory)}
 
-    def _chosen(self, options: RunOptions, suites: set[str] | None) -> dict[str, Input]:
-        found = {id: item for id, item in self._inputs().items() if suites is None or id in suites}
+    def _chosen(self, suites: set[str] | None, there: Mapping[str, Input]) -> dict[str, Input]:
+        found = {id: item for id, item in there.items() if suites is None or id in suites}
         if not self._files:
             return found
         root = self._application.root

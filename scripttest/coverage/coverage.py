@@ -23,6 +23,7 @@ from scripttest.coverage.instrument import LOADERS, Instrumenter, Table
 from scripttest.coverage.points import UnreadableError
 from scripttest.errors import HostError
 from scripttest.held import hold, remove_left
+from scripttest.values import Value
 
 PREFIX = "yao-test-coverage-"
 """How the names of folders of counters begin."""
@@ -31,6 +32,17 @@ COUNTERS = 1 << 22
 
 Record = dict[str, Any]
 """The coverage of a file as Istanbul writes it: `{path, statementMap, fnMap, branchMap, s, f, b}`."""
+
+
+class _Made(Value):
+    """What was made of a file."""
+
+    loaded: Loaded | None = None
+    """Its text with counters; None: it stays as it is."""
+    table: Table | None = None
+    """What is counted of it; None: nothing is."""
+    is_unread: bool = False
+    """Whether it is not counted though it should be."""
 
 
 class Coverage:
@@ -53,11 +65,10 @@ class Coverage:
         self._instrumenter = Instrumenter()
         self._lock = Lock()
         self._next = 0
-        self._loaded: dict[tuple[str, bytes], Loaded | None] = {}
-        self._tables: dict[str, Table | None] = {}
-        """Path from the root → what is counted; None: nothing is."""
-        self.unread: list[str] = []
-        """Files, from the root, that are not counted though they should be."""
+        self._made: dict[tuple[str, bytes], _Made] = {}
+        """Path from the root and text → what was made of that."""
+        self._last: dict[str, _Made] = {}
+        """Path from the root → what was made of its last text."""
 
     def close(self) -> None:
         """Ends esbuild and forgets the counters."""
@@ -72,41 +83,55 @@ class Coverage:
             return None
         with self._lock:
             key = (name, source)
-            if key not in self._loaded:
-                self._loaded[key] = self._instrumented(name, source)
-            return self._loaded[key]
+            if key not in self._made:
+                self._made[key] = self._instrumented(name, source)
+            self._last[name] = self._made[key]
+            return self._last[name].loaded
+
+    @property
+    def unread(self) -> list[str]:
+        """Files, from the root, that are not counted though they should be."""
+        return [name for name, made in self._last.items() if made.is_unread]
 
     def finish(self) -> dict[str, Record]:
-        """Path from the root → the coverage of each file, also of those that nothing has loaded, sorted."""
+        """Path from the root → the coverage of each file, also of those that nothing has loaded, sorted. A file that
+        has changed counts from then on, and one that is gone does not count."""
         boundary = Boundary(Path(self._root))
-        for path in self._all_files():
-            name = os.path.relpath(path, self._root)
-            if name not in self._tables:
-                try:
-                    self.instrument(path, read_source(path, boundary, None))
-                except OSError:
-                    self.unread.append(name)
+        there = {os.path.relpath(path, self._root): path for path in self._all_files()}
+        for name in self._last.keys() - there.keys():
+            del self._last[name]
+        for name, path in there.items():
+            try:
+                self.instrument(path, read_source(path, boundary, None))
+            except OSError:
+                self._last[name] = _Made(is_unread=True)
         with self._lock:
             counts = self._counts()
-            found = {name: table for name, table in self._tables.items() if table is not None}
-            return {name: _record(name, found[name], counts) for name in sorted(found)}
+            tables = {name: table for name, made in self._last.items() if (table := made.table) is not None}
+            return {name: _record(name, tables[name], counts) for name in sorted(tables)}
 
-    def _instrumented(self, name: str, source: bytes) -> Loaded | None:
+    def begin_again(self) -> None:
+        """Forgets what was counted. No worker may be at work."""
+        with self._lock:
+            for file in os.listdir(self.folder):
+                with open(f"{self.folder}/{file}", "r+b") as counters:
+                    counters.write(bytes(array("I").itemsize * self._next))
+            self._next = 0
+            self._made.clear()
+            self._last.clear()
+
+    def _instrumented(self, name: str, source: bytes) -> _Made:
         try:
             file = os.path.basename(name)
             made = self._instrumenter.instrument(file, os.path.splitext(name)[1], source, self._next)
         except UnreadableError:
-            self.unread.append(name)
-            return None
+            return _Made(is_unread=True)
         if made is None:
-            self._tables.setdefault(name, None)
-            return None
+            return _Made()
         if self._next + made.table.counters > COUNTERS:
-            self.unread.append(name)
-            return None
+            return _Made(is_unread=True)
         self._next += made.table.counters
-        self._tables[name] = made.table
-        return Loaded(code=made.code, loader=made.loader)
+        return _Made(loaded=Loaded(code=made.code, loader=made.loader), table=made.table)
 
     def _name(self, path: str) -> str | None:
         """The path of a file that is counted, from the root."""

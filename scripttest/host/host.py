@@ -129,7 +129,8 @@ class ScriptHost:
         self._closed = True
 
     def run(self, modules: list[Module], left: Callable[[], float | None] = lambda: None) -> Iterator[HostRecord]:
-        """Compiles, lists and runs modules; blocks between records. Raises HostError when the host itself breaks.
+        """Compiles, lists and runs modules; blocks between records. The compiler begins at once. Raises HostError when
+        the host itself breaks.
 
         Once `left` gives a number no further test begins, and those that run have so many seconds. Who changes it calls
         `wake`.
@@ -137,7 +138,10 @@ class ScriptHost:
         self._modules = {module.source.key: module for module in modules}
         self._open = set(self._modules)
         self._compiler.add([module.source for module in modules], self._compiled)
-        self._queue.reserve(len(modules))
+        return self._records(len(modules), left)
+
+    def _records(self, modules: int, left: Callable[[], float | None]) -> Iterator[HostRecord]:
+        self._queue.reserve(modules)
         while self._open or self._out:
             while self._out:
                 yield self._out.popleft()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import resource
+import sys
 
 from scripttest.walls.confinement import close_files, close_system
 
@@ -17,6 +18,8 @@ ADDRESS_SPACE = 3 << 29
 FILE_SIZE = 1 << 20
 """Bytes of the largest file that may be written. Workers write none; the interpreter may cache a module."""
 OPEN_FILES = 16
+ROOM = 100 << 20
+"""Bytes that a worker may have used at once and still keep what it could free."""
 PROCESSOR_SECONDS = 4 * 3600
 """Seconds of the processor that a worker may use in all its life; how long a test takes is watched from outside."""
 
@@ -29,6 +32,12 @@ def limit_resources() -> None:
     _lower("RLIMIT_FSIZE", FILE_SIZE)
     _lower("RLIMIT_AS", ADDRESS_SPACE)
     _lower("RLIMIT_CPU", PROCESSOR_SECONDS)
+
+
+def has_room() -> bool:
+    """Whether the process has never used much memory."""
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return (most if sys.platform == "darwin" else most << 10) < ROOM
 
 
 def give_way() -> None:

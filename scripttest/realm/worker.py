@@ -21,6 +21,7 @@ from scripttest.realm.formatting import Formatting
 from scripttest.realm.limits import MAX_INHERITED, give_way, limit_files, limit_processes, limit_resources
 from scripttest.realm.parts import Parts
 from scripttest.realm.realm import Realm
+from scripttest.realm.spares import SpareRealms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,8 +34,6 @@ THREAD_STACK = 160 * 1024 * 1024
 DEPTH_LIMIT = 8
 """How deep `Process("scripts...")` calls may nest."""
 CHUNK = 1 << 16
-MOST_SPARE = 100
-"""Realms that a worker makes ahead, of some 200 KB each."""
 MOST_NOTED = 200
 """Failures of a test that are kept in case its realm cannot tell them."""
 
@@ -88,10 +87,7 @@ class Worker:
         """A realm for the function that is called next."""
         self._over: Realm | None = None
         """That of the last function, which takes time to free."""
-        self._spare: list[Realm] = []
-        """Realms that nothing has run in yet."""
-        self._entered = 0
-        """How many realms were wanted since it last made spare ones."""
+        self._spares = SpareRealms(self._new_realm)
         self._boot = self._nested_boot = self._context = ""
         self._scripts: list[str] = []
         self._lead = self._entry = self._base = ""
@@ -118,7 +114,7 @@ class Worker:
                 self._send("returned", self._worked("call", self._invoke, *parts))
                 self._make_ready()
             elif kind == "spare":
-                self._make_spare()
+                self._spares.pause()
 
     def _meanwhile(self, kind: str, parts: list[str]) -> bool:
         """A frame that comes while the host is asked; whether time is up."""
@@ -204,6 +200,7 @@ class Worker:
             return self._closed(realm, str(error)) if self.alarm.rang else self._broken(realm, str(error))
         finally:
             self._leave()
+            self._spares.put_aside(realm)
 
     def _closed(self, realm: Realm, trace: str) -> str:
         """The outcome of a test whose time is up, after its cleanups, or as many as there was time for."""
@@ -303,8 +300,7 @@ class Worker:
             self._leave()
 
     def _enter(self, nested: bool = False, made: Realm | None = None) -> Realm:
-        self._entered += 1
-        realm = made or (self._spare.pop() if self._spare else self._new_realm())
+        realm = made or self._spares.take()
         self.alarm.enter(realm)
         realm.dispatch("boot", self._nested_boot if nested else self._boot, self._context)
         if nested and self._world:
@@ -313,12 +309,6 @@ class Worker:
 
     def _new_realm(self) -> Realm:
         return Realm(self._parts, self._host_bridge, self.alarm)
-
-    def _make_spare(self) -> None:
-        """Makes realms ahead, as many as were wanted since the last time: the next run probably wants them too."""
-        while len(self._spare) < min(self._entered, MOST_SPARE):
-            self._spare.append(self._new_realm())
-        self._entered = 0
 
     def _leave(self) -> None:
         self.alarm.leave()

@@ -194,8 +194,8 @@ NUMBERS: dict[str, tuple[int | None, int | None]] = {
 
 WORKER = (
     "futex read write mprotect mmap munmap mremap madvise brk clock_nanosleep nanosleep clock_gettime gettimeofday time"
-    " getrandom getpid gettid sched_yield close rt_sigaction rt_sigprocmask rt_sigreturn sigaltstack restart_syscall"
-    " rseq exit exit_group pread64"
+    " getrandom getrusage getpid gettid sched_yield close rt_sigaction rt_sigprocmask rt_sigreturn sigaltstack"
+    " restart_syscall rseq exit exit_group pread64"
 ).split()
 """A worker opens nothing any more: what it needs is loaded before, or, as the data of `Intl`, opened."""
 

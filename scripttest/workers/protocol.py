@@ -9,7 +9,7 @@ A frame is a header line, `<kind> <length> <length>...`, and the parts it announ
 | supervisor | base | base text | the last script of the module without its functions, see `slicing` |
 | supervisor | run | per test: index, plan JSON, pieces | run these in order, each in a realm of its own |
 | supervisor | invoke | boot JSON, nested boot JSON, context JSON, function, arguments | call a function |
-| supervisor | spare | | make realms ahead: the worker is idle, and will have work like the last again |
+| supervisor | spare | | free and make realms: the worker is idle, and will have work like the last again |
 | supervisor | reply | number, JSON or code | the answer to the `call` or `library` of that number |
 | supervisor | back | number, name, JSON arguments | asks the realm of the test, while it waits for `reply` |
 | supervisor | expired | work/time | what stands on the lifeline too, for a worker that waits for `reply`: see `alarm` |

@@ -74,6 +74,11 @@ TESTS = {
         "failed",
         ["assertion failed: in cleanup"],
     ),
+    "TestLogs": (
+        "const c = console, l = log; %s c.log('one', { a: 1 }); c.count('n'); c.group('g'); c.warn('two'); l.Info('three');",
+        "passed",
+        [],
+    ),
     "TestPasses": (
         "%s t.assert.Equal({ a: [1] }, { a: [1] }); t.assert.True(true); t.assert.Contains('abc', 'b');",
         "passed",
@@ -111,6 +116,7 @@ def test_verdicts_and_messages_survive(results: dict[str, dict[str, Record]], ta
         "message": "equal",
     }
     assert records["TestThrows"]["cause"] == "error"
+    assert records["TestLogs"]["logs"] == ["one {a: 1}", "n: 1", "g", "[warn]   two", "three"]
     assert all("location" in record for record in records.values() if record["status"] == "failed")
 
 
@@ -134,3 +140,39 @@ def test_a_failure_after_an_await_survives_a_replaced_json(app: MakeApplication)
     results = app({"a_test.ts": code}).results("-i", "scripts.demo.a", code=1)
     assert results["TestA"]["assertion"] == {"type": "Equal", "expected": [2], "actual": [1], "message": "late"}
     assert results["TestB"]["error"] == "TypeError: late"
+
+
+def test_what_the_harness_offers_works_without_the_names_of_built_ins(app: MakeApplication) -> None:
+    code = """
+        export async function TestA(t: testing.T) {
+          const { getOwnPropertyDescriptor } = Object;
+          for (const name of Object.getOwnPropertyNames(globalThis)) {
+            const isBuiltIn = /^[A-Z]|^(parse|is|encode|decode)[A-Z]/.test(name) && !/^(Test|Date$|Promise$)/.test(name);
+            if (isBuiltIn && "value" in getOwnPropertyDescriptor(globalThis, name)!) (globalThis as any)[name] = null;
+          }
+          t.assert.Nil(globalThis.Map);
+          console.log("%s %d %j %o", 1, "2", [3], { a: [4] });
+          console.table([{ a: 1 }]);
+          log.Info("%v %05.1f", [2], 3);
+          t.mock.process("models.user.*", (id: number) => ({ id }));
+          t.assert.Equal(Process("models.user.find", 1), { id: 1 });
+          t.mock.http("https://x.y/*", { data: { ok: true } });
+          t.assert.Equal(http.Get("https://x.y/z").data, { ok: true });
+          t.mock.now("2020-01-01T00:00:00Z");
+          t.assert.Equal(new Date().toISOString(), "2020-01-01T00:00:00.000Z");
+          t.assert.Equal((1234.5).toLocaleString("de"), "1.234,5");
+          t.assert.Equal(structuredClone({ a: [1] }), { a: [1] });
+          t.assert.Equal(new URL("http://x/?a=1").searchParams.get("a"), "1");
+          t.assert.Equal(new TextDecoder().decode(new TextEncoder().encode("ä")), "ä");
+          t.assert.JSONPath({ a: [{ b: 1 }] }, "$.a[0].b", 1);
+          t.assert.Match("abc", "^a");
+          const store = new Store("cache");
+          store.Set("a", 1);
+          t.assert.Equal(store.Get("a"), 1);
+          await new Promise((done) => setTimeout(done, 1));
+          t.run("inner", (t) => t.assert.Equal([1], [1]));
+        }
+    """
+    result = app({"a_test.ts": code}).results("-i", "scripts.demo.a")["TestA"]
+    texts = result["logs"]
+    assert (texts[0], texts[-1]) == ("1 2 [3] {a: [4]}", "[2] 003.0")

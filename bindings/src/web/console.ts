@@ -3,7 +3,8 @@
  *
  * `console.*` takes the specifiers of Node.js (`%s %d %i %f %j %o %O %c`), `log.*` the verbs of Go (`web/printf.ts`).
  * Values other than text are printed by the part "explain". The levels are trace, debug, info, warn and error. What a
- * value throws while it is printed does not get out of here.
+ * value throws while it is printed does not get out of here. What scripts make of the methods of built-ins does not get
+ * in: texts are joined by `+`, since the engine has template literals call `concat`.
  */
 
 import type { Kernel } from "../kernel";
@@ -24,7 +25,12 @@ export default function (kernel: Kernel) {
       return other();
     }
   }
-  const listed = (args: readonly unknown[]): string => args.map(show).join(" ");
+  const { std } = kernel;
+  const listed = (args: readonly unknown[]): string => {
+    let text = "";
+    for (let i = 0; i < args.length; i++) text += (i ? " " : "") + show(args[i]);
+    return text;
+  };
   const nameOf = (label: unknown): string => safely(() => String(label), label);
 
   /** The text of `console.log(...args)`: a first text with specifiers takes the values it names, the rest follow. */
@@ -57,7 +63,7 @@ export default function (kernel: Kernel) {
       case "c":
         return "";
       case "s":
-        if (typeof value === "bigint") return `${value}n`;
+        if (typeof value === "bigint") return value + "n";
         if (Object.is(value, -0)) return "-0";
         return safely(
           () => (object && (value as object).toString === Object.prototype.toString ? inspect(value) : String(value)),
@@ -69,7 +75,7 @@ export default function (kernel: Kernel) {
       case "O":
         return inspect(value);
     }
-    if (typeof value === "bigint" && specifier !== "f") return `${value}n`;
+    if (typeof value === "bigint" && specifier !== "f") return value + "n";
     if (typeof value === "symbol") return "NaN";
     const read = specifier === "d" ? Number : specifier === "i" ? parseInt : parseFloat;
     return safely(() => {
@@ -94,7 +100,7 @@ export default function (kernel: Kernel) {
     );
 
   function printed(args: readonly unknown[]): string {
-    if (args.length === 1 && typeof args[0] === "string") return args[0].replace(/%%/g, "%");
+    if (args.length === 1 && typeof args[0] === "string") return std.join(std.split(args[0], "%%"), "%");
     if (typeof args[0] !== "string") return format(args);
     return kernel.part<(args: readonly unknown[], inspect: (value: unknown) => string) => string>("printf")(
       args,
@@ -103,11 +109,11 @@ export default function (kernel: Kernel) {
   }
 
   let indent = "";
-  const counts = new Map<string, number>();
-  const timers = new Map<string, number>();
+  const counts = { __proto__: null } as unknown as Record<string, number | undefined>;
+  const timers = { __proto__: null } as unknown as Record<string, number | undefined>;
 
   function print(level: Level, text: string): void {
-    kernel.log(level, indent ? indent + text.replaceAll("\n", "\n" + indent) : text);
+    kernel.log(level, indent ? indent + std.join(std.split(text, "\n"), "\n" + indent) : text);
   }
   const printer =
     (level: Level) =>
@@ -116,10 +122,10 @@ export default function (kernel: Kernel) {
 
   function elapsed(label: unknown, more: unknown[], method: string): void {
     const name = nameOf(label);
-    const start = timers.get(name);
-    if (start === undefined) return print("warn", `console.${method}: no timer is named ${JSON.stringify(name)}`);
-    const milliseconds = +(kernel.now() - start).toFixed(3);
-    print("info", [`${name}: ${milliseconds}ms`, ...more.map(show)].join(" "));
+    const start = timers[name];
+    if (start === undefined) return print("warn", "console." + method + ": no timer is named " + JSON.stringify(name));
+    const milliseconds = std.floor((kernel.now() - start) * 1000 + 0.5) / 1000;
+    print("info", name + ": " + milliseconds + "ms" + (more.length ? " " + listed(more) : ""));
   }
 
   const info = printer("info");
@@ -148,27 +154,26 @@ export default function (kernel: Kernel) {
     },
     time(label: unknown = "default"): void {
       const name = nameOf(label);
-      if (timers.has(name)) print("warn", `console.time: a timer named ${JSON.stringify(name)} runs already`);
-      else timers.set(name, kernel.now());
+      if (name in timers) print("warn", "console.time: a timer named " + JSON.stringify(name) + " runs already");
+      else timers[name] = kernel.now();
     },
     timeLog: (label: unknown = "default", ...more: unknown[]) => elapsed(label, more, "timeLog"),
     timeEnd(label: unknown = "default"): void {
       elapsed(label, [], "timeEnd");
-      timers.delete(nameOf(label));
+      delete timers[nameOf(label)];
     },
     count(label: unknown = "default"): void {
       const name = nameOf(label);
-      const count = (counts.get(name) ?? 0) + 1;
-      counts.set(name, count);
-      print("info", `${name}: ${count}`);
+      const count = (counts[name] = (counts[name] ?? 0) + 1);
+      print("info", name + ": " + count);
     },
-    countReset: (label: unknown = "default") => void counts.delete(nameOf(label)),
+    countReset: (label: unknown = "default") => void delete counts[nameOf(label)],
     group(...args: unknown[]): void {
-      if (args.length) info(...args);
+      if (args.length) std.apply(info, undefined, args);
       indent += "  ";
     },
-    groupCollapsed: (...args: unknown[]) => console.group(...args),
-    groupEnd: () => void (indent = indent.slice(2)),
+    groupCollapsed: (...args: unknown[]) => std.apply(console.group, undefined, args),
+    groupEnd: () => void (indent = std.slice(indent, 2)),
     clear: () => undefined,
   };
 

@@ -15,6 +15,7 @@ are those of Unicode's bidirectional algorithm: without them a name in Hebrew wo
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from unicodedata import bidirectional, category, east_asian_width
 
 MORE = "…"
@@ -36,7 +37,7 @@ def fitted(text: str, columns: int) -> str:
 
 def isolated(text: str) -> str:
     """A line in which each run of words that are written from right to left stands apart from what is around it."""
-    if text.isascii() or _ISOLATE in text or not any(bidirectional(letter) in _FROM_RIGHT for letter in text):
+    if text.isascii() or _ISOLATE in text or not any(map(_is_from_right, text)):
         return text
     return re.sub(rf"({_CODES.pattern})|[^\x1b]+", lambda match: match[1] or _isolated_words(match[0]), text)
 
@@ -134,15 +135,21 @@ def _wrapped(line: str, columns: int) -> str:
     return out
 
 
+@lru_cache(1000)
 def _width(letter: str) -> int:
     if letter.isascii():
         return 8 if letter == "\t" else len(letter) if letter.isprintable() else 0
     return 0 if category(letter) in ("Mn", "Me", "Cf") else 2 if east_asian_width(letter) in "WF" else 1
 
 
+@lru_cache(1000)
+def _is_from_right(letter: str) -> bool:
+    return bidirectional(letter) in _FROM_RIGHT
+
+
 def _isolated_words(text: str) -> str:
     words = text.split(" ")
-    found = [place for place, word in enumerate(words) if any(bidirectional(letter) in _FROM_RIGHT for letter in word)]
+    found = [place for place, word in enumerate(words) if any(map(_is_from_right, word))]
     for place in found:
         word = words[place]
         letters = [at for at, letter in enumerate(word) if letter.isalnum()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -334,3 +335,31 @@ def test_a_host_with_real_workers_runs_a_module(tmp_path: Path) -> None:
         records = list(host.run([module]))
     assert [record.tests for record in records if isinstance(record, Listed)] == [("TestA", "TestB")]
     assert told(records) == [("TestA", None, "passed"), ("TestB", None, "passed")]
+
+
+LARGE = """
+export function Test%s(t) {
+  globalThis.held = new Uint8Array(30e6).fill(1);
+  t.assert.True(globalThis.seen === undefined);
+  globalThis.seen = true;
+}
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not say what a process uses")
+def test_realms_that_hold_much_are_freed_between_tests(tmp_path: Path) -> None:
+    """An idle worker frees the realms of its tests, and sooner where they are large."""
+    (tmp_path / "a_test.ts").write_text("".join(LARGE % number for number in range(12)))
+    module = Module(source=Source(key="a", test=tmp_path / "a_test.ts", script=None), context="{}")
+    processes = start_processes(PARTS, tmp_path)
+    for number in range(3):
+        with ScriptHost(tmp_path, processes, NoServices(), SCRIPT_GLOBALS, 1, 20) as host:
+            seen = told(list(host.run([module])))
+            if number == 2:
+                pid = processes.worker.child.pid
+                peak = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+            processes = host.release()
+        processes.prepare()
+    processes.close()
+    assert seen == [(f"Test{number}", None, "passed") for number in range(12)]
+    assert peak is not None and int(peak[1]) < 220_000
