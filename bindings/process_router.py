@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bindings.clock import Clock
-from bindings.world import World, Worlds
+from bindings.world import Asked, World, Worlds
 from scripttest import Link, Outcome, Services, kind_of
 
 if TYPE_CHECKING:
@@ -103,12 +103,15 @@ class ProcessRouter(Services):
         self.worlds.forget(module, tests)
 
     def _answer(self, world: World, name: str, args: list[Any]) -> Any:
-        provider = self._providers.get(name) or self._providers.get(name.partition(".")[0].lower())
-        if provider is not None:
-            return provider(world, name, args)
-        if (group := name.partition(".")[0]) in self._kinds and group == kind_of(world.test).lower():
+        group = name.partition(".")[0]
+        if group in self._kinds and group == kind_of(world.test).lower():
             return self._kinds[group]().answer(world, name, args)
-        return self._host.call(name, args, self._context, world)
+        provider = self._providers.get(name) or self._providers.get(group.lower())
+        asked = world.asked = Asked(name)
+        try:
+            return provider(world, name, args) if provider else self._host.call(name, args, self._context, world)
+        finally:
+            asked.end()
 
 
 def enveloped(name: str, arguments: str, answer: Callable[[list[Any]], Any], clock: Clock) -> str:

@@ -54,6 +54,7 @@ class FuzzTests:
     def answer(self, world: World, name: str, args: list[Any]) -> Any:
         """Answers `fuzz.Begin` and `fuzz.Next`."""
         test = self._test(world.suite, world.key)
+        test.world = world
         if name == "fuzz.Begin":
             return test.begin(*args)
         if name == "fuzz.Next":
@@ -71,6 +72,7 @@ class FuzzTests:
         if found is None:
             self._forget(module, own.name)
         else:
+            own.close()
             del self._tests[module, test]
             self.said += [own.said] if own.said else []
         return found
