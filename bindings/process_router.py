@@ -47,6 +47,7 @@ class ProcessRouter(Services):
         worlds: Worlds,
         arrange: Callable[[str, Sequence[str]], Sequence[int]] | None = None,
         kinds: Mapping[str, Callable[[], TestKind]] | None = None,
+        goes_on: Callable[[str, str], None] | None = None,
     ) -> None:
         """Calls nothing yet.
 
@@ -58,8 +59,10 @@ class ProcessRouter(Services):
             worlds: of the tests; who ends a test ends its world.
             arrange: the places of the tests of a module in the order in which they run; None: as they stand.
             kinds: of tests, in lower case → gives what leads them.
+            goes_on: hears of a test, by its module and name, that goes on in another realm and world.
         """
         self._kinds = kinds or {}
+        self._goes_on = goes_on
         self._host = host
         self._providers = dict(providers)
         self._context = context
@@ -96,7 +99,13 @@ class ProcessRouter(Services):
 
     def settled(self, module: str, test: str, outcome: Outcome) -> Outcome | None:
         """The outcome of a test whose realm has ended; see `scripttest.Services`."""
-        return self._kinds[kind_of(test).lower()]().settled(module, test, outcome)
+        settled = self._kinds[kind_of(test).lower()]().settled(module, test, outcome)
+        if settled is None:
+            name = test.partition("#")[0]
+            self.forget(module, [name])
+            if self._goes_on is not None:
+                self._goes_on(module, name)
+        return settled
 
     def forget(self, module: str, tests: Collection[str] | None) -> None:
         """Closes the worlds of tests of a module, since they run again; None stands for all of them."""
