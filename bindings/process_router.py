@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bindings.clock import Clock
-from bindings.world import World, Worlds
+from bindings.world import Asked, World, Worlds
 from scripttest import Link, Outcome, Services, kind_of
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class ProcessRouter(Services):
         worlds: Worlds,
         arrange: Callable[[str, Sequence[str]], Sequence[int]] | None = None,
         kinds: Mapping[str, Callable[[], TestKind]] | None = None,
+        goes_on: Callable[[str, str], None] | None = None,
     ) -> None:
         """Calls nothing yet.
 
@@ -58,8 +59,10 @@ class ProcessRouter(Services):
             worlds: of the tests; who ends a test ends its world.
             arrange: the places of the tests of a module in the order in which they run; None: as they stand.
             kinds: of tests, in lower case → gives what leads them.
+            goes_on: hears of a test, by its module and name, that goes on in another realm and world.
         """
         self._kinds = kinds or {}
+        self._goes_on = goes_on
         self._host = host
         self._providers = dict(providers)
         self._context = context
@@ -96,19 +99,28 @@ class ProcessRouter(Services):
 
     def settled(self, module: str, test: str, outcome: Outcome) -> Outcome | None:
         """The outcome of a test whose realm has ended; see `scripttest.Services`."""
-        return self._kinds[kind_of(test).lower()]().settled(module, test, outcome)
+        settled = self._kinds[kind_of(test).lower()]().settled(module, test, outcome)
+        if settled is None:
+            name = test.partition("#")[0]
+            self.forget(module, [name])
+            if self._goes_on is not None:
+                self._goes_on(module, name)
+        return settled
 
     def forget(self, module: str, tests: Collection[str] | None) -> None:
         """Closes the worlds of tests of a module, since they run again; None stands for all of them."""
         self.worlds.forget(module, tests)
 
     def _answer(self, world: World, name: str, args: list[Any]) -> Any:
-        provider = self._providers.get(name) or self._providers.get(name.partition(".")[0].lower())
-        if provider is not None:
-            return provider(world, name, args)
-        if (group := name.partition(".")[0]) in self._kinds and group == kind_of(world.test).lower():
+        group = name.partition(".")[0]
+        if group in self._kinds and group == kind_of(world.test).lower():
             return self._kinds[group]().answer(world, name, args)
-        return self._host.call(name, args, self._context, world)
+        provider = self._providers.get(name) or self._providers.get(group.lower())
+        asked = world.asked = Asked(name)
+        try:
+            return provider(world, name, args) if provider else self._host.call(name, args, self._context, world)
+        finally:
+            asked.end()
 
 
 def enveloped(name: str, arguments: str, answer: Callable[[list[Any]], Any], clock: Clock) -> str:

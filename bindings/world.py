@@ -10,6 +10,7 @@ from __future__ import annotations
 import _thread
 import json
 from collections.abc import Callable, Collection, Mapping
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from bindings.clock import Clock
@@ -31,6 +32,25 @@ class Closing(Protocol):
 
 
 Opened = TypeVar("Opened", bound=Closing)
+
+
+class Asked:
+    """A process that a script test has called."""
+
+    def __init__(self, name: str) -> None:
+        """It begins now."""
+        self.name = name
+        self._began = monotonic()
+        self._ended: float | None = None
+
+    def end(self) -> None:
+        """It has been answered."""
+        self._ended = monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """How long that took, or has taken so far."""
+        return (self._ended or monotonic()) - self._began
 
 
 class World:
@@ -74,6 +94,8 @@ class World:
         """What judges said of its answers, where a script asked them."""
         self.link: Link | None = None
         """The way back to the realm of a script test, while it waits for a call; None for a case."""
+        self.asked: Asked | None = None
+        """What a script test has asked for last."""
         self._first_seed = self._seed = seed
         self._seeded: tuple[Any, Any] = (None, None)
         """How often the realm has begun its random numbers again, and of what it made them."""

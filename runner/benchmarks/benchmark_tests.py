@@ -66,6 +66,7 @@ class BenchmarkTests:
         self._reports[key] = self._reports.get(key, 0) + 1
         values = {"ns/op": nanoseconds, "calls/op": calls, **{unit: value for value, unit in metrics}}
         odd = [value for value in values.values() if not isinstance(value, int | float) or not isfinite(value)]
+        odd += [word for word in (name, *values) if not isinstance(word, str) or word.split() != [word]]
         if odd or not isinstance(rounds, int) or self._reports[key] > MOST:
             raise ProcessError("benchmark.Report is for benchmarks themselves", 400)
         if self._names_modules and world.suite != self._module:

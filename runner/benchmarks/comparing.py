@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import count, takewhile
+from math import comb
 from statistics import median
 
 from runner.benchmarks.lines import Sample
@@ -10,11 +12,11 @@ from runner.statistics.ranks import rank_sum_probability
 from scripttest.values import Value
 
 ALPHA = 0.05
-"""How unlikely a difference has to be by chance to count."""
+"""How unlikely a difference has to be by chance to count; for the exit code, any of a run."""
 JUDGED = ("ns/op", "calls/op")
 """Units of which more is worse, by which a run fails; others are only shown."""
-FEWEST = 4
-"""Runs on each side with which a difference can count."""
+USUAL = 6
+"""Runs on each side that are advised; more where there are so many benchmarks that these do not do."""
 Key = tuple[str, str]
 """Package and name."""
 
@@ -45,9 +47,15 @@ class Difference(Value):
         """Whether it is beyond noise."""
         return self.probability < ALPHA
 
-    def is_worse(self, threshold: float) -> bool:
-        """Whether it is beyond noise and beyond a share."""
-        return self.unit in JUDGED and self.is_certain and self.change > threshold
+    @property
+    def is_judged(self) -> bool:
+        """Whether it may fail a run: figures that are the same throughout cannot."""
+        return self.unit in JUDGED and len({*self.before, *self.after}) > 1
+
+    @property
+    def probability_of_worse(self) -> float:
+        """How likely it is by chance that it is so much worse."""
+        return self.probability / 2 if self.change > 0 else 1.0
 
 
 class Comparison(Value):
@@ -58,13 +66,21 @@ class Comparison(Value):
     only_after: tuple[str, ...]
 
     def worse(self, threshold: float) -> list[Difference]:
-        """Those that are worse beyond noise and beyond a share."""
-        return [one for one in self.differences if one.is_worse(threshold)]
+        """Those that are worse beyond noise and beyond a share. Chance finds one of them in a run with ALPHA at the
+        most, however many there are (the step-down test of Holm)."""
+        judged = sorted((one for one in self.differences if one.is_judged), key=lambda one: one.probability_of_worse)
+        certain = takewhile(
+            lambda found: found[1].probability_of_worse * (len(judged) - found[0]) < ALPHA, enumerate(judged)
+        )
+        return [one for _, one in certain if one.change > threshold]
 
     @property
-    def is_short(self) -> bool:
-        """Whether there are too few runs to tell a change from noise."""
-        return any(min(len(one.before), len(one.after)) < FEWEST for one in self.differences)
+    def needed(self) -> int:
+        """Runs on each side without which no change of one benchmark can be told from noise; 0: there are so many."""
+        judged = [one for one in self.differences if one.is_judged]
+        needed = next(runs for runs in count(1) if len(judged) < ALPHA * comb(2 * runs, runs))
+        has_all = all(len(judged) < ALPHA * comb(len(one.before) + len(one.after), len(one.after)) for one in judged)
+        return 0 if has_all else needed
 
 
 def compared(before: Iterable[Sample], after: Iterable[Sample]) -> Comparison:
@@ -107,8 +123,9 @@ def lines_of(comparison: Comparison, threshold: float) -> list[str]:
         found.append("  ".join([*cells, row[4]]).rstrip())
     found += [f"{name} is not in the baseline" for name in comparison.only_after]
     found += [f"{name} of the baseline did not run" for name in comparison.only_before]
-    if comparison.is_short:
-        found.append(f"Fewer than {FEWEST} runs on a side do not tell a change from noise: --count 6 on both")
+    if needed := comparison.needed:
+        advised = max(needed, USUAL)
+        found.append(f"Fewer than {needed} runs on a side do not tell a change from noise: --count {advised} on both")
     for one in comparison.worse(threshold):
         found.append(f"Worse: {one.name} by {one.change:.1%} {one.unit}; --bench-threshold {100 * threshold:g}%")
     return found

@@ -27,20 +27,17 @@ class OtherKinds:
         plan: RunPlan,
         environment: Environment,
         results: TextIO,
-        forget: Callable[[str, str], None],
         stopped: Callable[[], bool],
     ) -> None:
         """Raises ConfigurationError when `--fuzz` lacks its library, or `--baseline` cannot be used.
 
         Args:
             results: takes the lines of benchmarks.
-            forget: ends the world of a test, by its module and name.
             stopped: whether the run is to end.
         """
         self._plan = plan
         self._environment = environment
         self._results = results
-        self._forget = forget
         self._stopped = stopped
         self._lock = _thread.allocate_lock()
         self._fuzz: FuzzTests | None = None
@@ -93,7 +90,7 @@ class OtherKinds:
             limit=options.timeout or INPUT_SECONDS,
             seed=options.seed or int.from_bytes(urandom(3), "big") + 1,
         )
-        return FuzzTests(fuzzing, plan.test_files, plan.application.root, self._forget, self._stopped)
+        return FuzzTests(fuzzing, plan.test_files, plan.application.root, self._stopped)
 
     def _open_benchmarks(self) -> BenchmarkTests:
         from runner.benchmarks.benchmark_tests import Benchmarking, BenchmarkTests

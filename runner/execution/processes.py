@@ -29,6 +29,7 @@ def open_router(
     picked: Mapping[str, Collection[str] | None],
     arrange: Callable[[str, Sequence[str]], Sequence[int]] | None,
     kinds: Mapping[str, Callable[[], TestKind]],
+    goes_on: Callable[[str, str], None],
 ) -> ProcessRouter:
     """The router of a run, complete.
 
@@ -45,6 +46,7 @@ def open_router(
         picked: module → the tests that flags pick; None, and modules that are not among them: all of them.
         arrange: the places of the tests of a module in the order in which they run; None: as they stand.
         kinds: of tests that are no plain ones → gives what leads them.
+        goes_on: hears of a test, by its module and name, that goes on in another realm.
     """
     providers: dict[str, Provider] = {
         **dict.fromkeys(AGENT_GROUPS, agents),
@@ -63,7 +65,7 @@ def open_router(
             return False
         return (selection is None or selection.test(test)) and not done(module, test)
 
-    return ProcessRouter(host, providers, context, selects, worlds, arrange, kinds)
+    return ProcessRouter(host, providers, context, selects, worlds, arrange, kinds, goes_on)
 
 
 def _count(world: World, samples: int, connector: str, required: bool, args: list[Any]) -> dict[str, Any]:

@@ -69,6 +69,7 @@ class TestServices:
             picked=plan.picked,
             arrange=plan.order.tests if plan.order is not None else None,
             kinds={"fuzz": lambda: self.other_kinds().fuzz(), "benchmark": lambda: self.other_kinds().benchmarks()},
+            goes_on=services.forget,
         )
         """Answers what scripts ask."""
 
@@ -93,13 +94,8 @@ class TestServices:
             if self.kinds is None:
                 from runner.execution.other_kinds import OtherKinds
 
-                self.kinds = OtherKinds(self._plan, self._environment, self._results, self._forget, self._stopped)
+                self.kinds = OtherKinds(self._plan, self._environment, self._results, self._stopped)
         return self.kinds
-
-    def _forget(self, module: str, test: str) -> None:
-        """Ends the world of a test that goes on in another realm."""
-        self.router.forget(module, [test])
-        self._services.forget(module, test)
 
     def _is_done(self, module: str, test: str) -> bool:
         again = self._again.get(module)

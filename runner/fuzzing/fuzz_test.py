@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from runner.fuzzing.corpus import Input, name_of, read_corpus, write_input
 from runner.fuzzing.literals import Literals
+from runner.fuzzing.search import MOST_BROKEN
 from scripttest import Cause, Failure, Outcome, Status
 from scripttest.values import Value
 
 if TYPE_CHECKING:
+    from bindings import World
     from runner.fuzzing.realms import SearchRealms
 
 SHOWN = 300
@@ -76,6 +78,8 @@ class FuzzTest:
         self._inputs: dict[str, Input] = {}
         """Seeds and corpus, by name."""
         self._left: list[Input] = []
+        self.world: World | None = None
+        """Of its realm."""
         self.allowed: float | None = None
         """Seconds for the next input; None: as many as for any test."""
         self._realms: SearchRealms | None = None
@@ -119,6 +123,8 @@ class FuzzTest:
             if self._stopped():
                 self._realms.is_over = True
                 return None
+            if came is not None and (silence := self._silence(1)):
+                came = {"at": came["at"], "kind": Cause.INFRASTRUCTURE, "message": silence}
             request = self._realms.next(came)
             return None if request is None else {"tried": request.inputs}
         if not self._left:
@@ -144,7 +150,7 @@ class FuzzTest:
             return self._begin_search(self._fuzzing.seconds or 0)
         if self._found is not None:
             return self._explained(outcome)
-        self._realms.ended(outcome)
+        self._realms.ended(outcome, self._silence(0.5))
         if not asked:  # it does not come to `f.fuzz` any more
             return outcome
         return self._conclude() if self._realms.is_over else None
@@ -155,9 +161,9 @@ class FuzzTest:
 
         examples = [json.loads(one.args) for one in self._inputs.values()]
         if not examples and not self._schemas:
-            return self._broken("nothing says what its inputs look like: f.add one, or give f.schema(...)")
+            return self._unable("nothing says what its inputs look like: f.add one, or give f.schema(...)")
         if not self._size:
-            return self._broken("its inputs have no arguments: f.add(value) gives one")
+            return self._unable("its inputs have no arguments: f.add(value) gives one")
         plan = SearchPlan(
             examples=examples,
             schemas=self._schemas,
@@ -181,7 +187,13 @@ class FuzzTest:
         if search.found is None:
             if search.unsteady:
                 self.said += f"; {search.unsteady} of them failed after others, and not by themselves"
-            return self._broken(search.problem) if search.problem else self._passed
+            if search.problem:
+                return self._unable(search.problem)
+            if search.broken == MOST_BROKEN or 0 < search.tried <= 2 * search.broken:
+                return self._unable(f"what it needs is broken: {search.broke}", Cause.INFRASTRUCTURE)
+            if search.broken:
+                self.said += f"; {search.broken} of them say nothing: {search.broke}"
+            return self._passed
         self._found = search.found
         try:
             file = write_input(self._folder, self._found)
@@ -193,30 +205,38 @@ class FuzzTest:
             return self._with_found(self._passed)
         return None
 
-    def _broken(self, why: str) -> Outcome:
+    def _silence(self, share: float) -> str:
+        """What has not answered an input for this share of the time that one may take; empty: nothing."""
+        asked, limit = self.world and self.world.asked, self._fuzzing.limit
+        return f"{asked.name} did not answer within {limit:g}s" if asked and asked.seconds > share * limit else ""
+
+    def _unable(self, why: str, cause: Cause = Cause.ERROR) -> Outcome:
         assert self._passed is not None
-        failure = Failure(cause=Cause.ERROR, message=f"Cannot search {self.name}: {why}")
+        failure = Failure(cause=cause, message=f"Cannot search {self.name}: {why}")
         return self._passed.replace(status=Status.FAILED, failures=(*self._passed.failures, failure))
 
     def _explained(self, outcome: Outcome) -> Outcome:
         """An outcome whose failures say with which input, and where it was kept."""
         steps = tuple(self._step(step) for step in outcome.steps)
         outcome = outcome.replace(steps=steps)
-        if self._found is not None and outcome.status == Status.PASSED:
+        if self._found is None or any(step.failures for step in steps):
+            return outcome
+        if outcome.status == Status.PASSED:
             return self._with_found(outcome)
-        return outcome
+        return _told(outcome, self._lines(self._inputs[name_of(self._found)]))  # it failed when its input was over
 
     def _step(self, step: Outcome) -> Outcome:
         one = self._inputs.get(step.name.partition("/")[2])
         if one is None or one.problem or not step.failures:
             return step
+        return _told(step, self._lines(one))
+
+    def _lines(self, one: Input) -> list[str]:
         is_seed = one.name.startswith("seed#")
         lines = [f"input: {_cut(one.args)}"] + ([] if is_seed else [f"file : {self._shown}/{one.name}.json"])
         if self._found is not None and one.name == name_of(self._found):
             lines.append(f"found by --fuzz; again: {self._command(one.name)}")
-        first, *others = step.failures
-        details = "\n".join([*filter(None, [first.details]), *lines])
-        return step.replace(failures=(first.replace(details=details), *others))
+        return lines
 
     def _with_found(self, outcome: Outcome) -> Outcome:
         """An outcome that has to say by itself what was found."""
@@ -227,6 +247,17 @@ class FuzzTest:
 
     def _command(self, input: str) -> str:
         return f"yao-test -i {self._module} --run '^{self.name}$/{input}'"
+
+
+def _told(outcome: Outcome, lines: list[str]) -> Outcome:
+    """An outcome with lines at the failure that says why: that of its first failed subtest, if there is one."""
+    for place, step in enumerate(outcome.steps):
+        if step.failures:
+            steps = outcome.steps
+            return outcome.replace(steps=(*steps[:place], _told(step, lines), *steps[place + 1 :]))
+    first, *others = outcome.failures
+    details = "\n".join([*filter(None, [first.details]), *lines])
+    return outcome.replace(failures=(first.replace(details=details), *others))
 
 
 def _cut(text: str) -> str:

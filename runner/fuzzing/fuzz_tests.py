@@ -25,7 +25,6 @@ class FuzzTests:
         fuzzing: Fuzzing,
         files: Mapping[str, Path],
         root: Path,
-        forget: Callable[[str, str], None],
         stopped: Callable[[], bool],
     ) -> None:
         """Reads nothing yet.
@@ -34,13 +33,11 @@ class FuzzTests:
             fuzzing: what the flags say.
             files: module → its test file.
             root: of the application.
-            forget: ends the world of a test, by its module and name.
             stopped: whether the run is to end.
         """
         self._fuzzing = fuzzing
         self._files = files
         self._root = root
-        self._forget = forget
         self._stopped = stopped
         self._tests: dict[tuple[str, str], FuzzTest] = {}
         self._code: dict[str, list[str]] = {}
@@ -54,6 +51,7 @@ class FuzzTests:
     def answer(self, world: World, name: str, args: list[Any]) -> Any:
         """Answers `fuzz.Begin` and `fuzz.Next`."""
         test = self._test(world.suite, world.key)
+        test.world = world
         if name == "fuzz.Begin":
             return test.begin(*args)
         if name == "fuzz.Next":
@@ -68,9 +66,8 @@ class FuzzTests:
         """The outcome of a test, or None where another realm is needed."""
         own = self._test(module, test)
         found = own.settled(outcome)
-        if found is None:
-            self._forget(module, own.name)
-        else:
+        if found is not None:
+            own.close()
             del self._tests[module, test]
             self.said += [own.said] if own.said else []
         return found

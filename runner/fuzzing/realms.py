@@ -4,7 +4,7 @@ and what it is made smaller to, each to a realm of its own, so that what is foun
 from __future__ import annotations
 
 from runner.fuzzing.search import Came, Request, Search, SearchPlan
-from scripttest import Outcome
+from scripttest import Cause, Outcome
 
 IN_ONE_REALM = 200
 """Inputs that share a realm at the most."""
@@ -51,12 +51,16 @@ class SearchRealms:
         if self.search is not None:
             self.search.close()
 
-    def ended(self, outcome: Outcome) -> None:
-        """The realm has ended: in an input, if one is under way, which has failed then."""
+    def ended(self, outcome: Outcome, silent: str) -> None:
+        """The realm has ended: in an input, if one is under way, which has failed then; `silent` is what did not answer
+        it, if it waited for that."""
         if self._running is not None:
             self._running = None
             steps = [step for step in outcome.steps if step.failures]
             failures = (steps[-1] if steps else outcome).failures
+            cause = failures[0].cause if failures else Cause.ERROR
             message = failures[0].message if failures else "its realm has ended"
-            self._came = {"kind": "error", "message": message}
+            if cause is Cause.TIMEOUT and silent:
+                cause, message = Cause.INFRASTRUCTURE, silent
+            self._came = {"kind": cause, "message": message}
         self._ran, self._lone = 0, False

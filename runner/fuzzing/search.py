@@ -16,6 +16,8 @@ Came = Mapping[str, Any] | None
 """What came of inputs: of the first that failed its place, `at`, and `kind` and `message` of its first failure; without
 a place where the realm ended in one of them. None: no one failed."""
 _BOOTSTRAP = "import sys; sys.path[:] = sys.argv[1:]; from runner.fuzzing.searching import main; main()"
+MOST_BROKEN = 20
+"""Inputs for which something else broke, after which a search is given up."""
 SHOWN = 500
 """Characters that are shown of what a process said that broke."""
 
@@ -55,8 +57,12 @@ class Search:
         """What that took."""
         self.unsteady = 0
         """Inputs that failed after others, and not by themselves."""
+        self.broken = 0
+        """Inputs that say nothing, since what they need broke."""
+        self.broke = ""
+        """What broke last."""
         self.problem = ""
-        """Why it could not go on."""
+        """Why it could not go on, unless nearly all was broken."""
         pipe = subprocess.PIPE
         command = [sys.executable, "-I", "-S", "-c", _BOOTSTRAP, *sys.path]
         self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
@@ -86,6 +92,7 @@ class Search:
         told = json.loads(line)
         self.found, self.tried, self.seconds = told["found"], told["tried"], told["seconds"]
         self.unsteady, self.problem = told["unsteady"], told["problem"]
+        self.broken, self.broke = told["broken"], told["broke"]
         return None if told["over"] else Request(inputs=told["inputs"], fresh=told["fresh"])
 
     def close(self) -> None:

@@ -21,6 +21,7 @@ from hypothesis.errors import NoSuchExample, Unsatisfiable
 from runner.errors import RunnerError
 from runner.fuzzing.corpus import name_of
 from runner.fuzzing.literals import Literals
+from runner.fuzzing.search import MOST_BROKEN
 from runner.fuzzing.shapes import Shapes, Strategy
 
 SHRINKING = 20.0
@@ -29,8 +30,6 @@ MOST_AT_ONCE = 100
 """Inputs that are run at a time."""
 AT_ONCE = 0.1
 """Seconds that these should take."""
-MOST_BROKEN = 20
-"""Inputs for which something else broke, after which a search is given up."""
 _NEVER = 10**9
 
 
@@ -48,6 +47,7 @@ class _Searching:
         self._tried = 0
         self._unsteady = 0
         self._broken = 0
+        self._broke = ""
         self._problem = ""
         self._seconds = 0.0
         self._began = self._until = 0.0
@@ -153,8 +153,8 @@ class _Searching:
         """Whether an input that has failed after others fails by itself."""
         if came["kind"] == "infrastructure":
             self._broken += 1
+            self._broke = came["message"]
             if self._broken == MOST_BROKEN:
-                self._problem = f"what it needs is broken: {came['message']}"
                 raise _EndError
             return False
         if not self._alone and not self._fails_alone(args):
@@ -194,6 +194,8 @@ class _Searching:
             "tried": self._tried,
             "seconds": self._seconds,
             "unsteady": self._unsteady,
+            "broken": self._broken,
+            "broke": self._broke,
             "problem": self._problem,
         }
         sys.stdout.write(json.dumps({**told, **request}) + "\n")

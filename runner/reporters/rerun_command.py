@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from runner.cli.options import RunOptions
 from runner.durations import in_words
 from runner.results.model import Suite
-from scripttest import kind_of
+from scripttest import BENCHMARK, kind_of
 
 TEXTS = (
     "judge_samples judge_connector "
@@ -51,7 +51,8 @@ def command_of(suite: Suite, flags: Sequence[str]) -> Callable[[str], str]:
         if suite.is_message or (not suite.has_cases and not kind_of(test)):  # a broken module has no tests
             return command + rest
         pattern = f"'^{test}$'" if _is_plain(test) else _quoted(pattern_of([test]))
-        return f"{command} --run {pattern}{rest}"
+        flag = "--bench" if not suite.has_cases and kind_of(test) == BENCHMARK else "--run"
+        return f"{command} {flag} {pattern}{rest}"
 
     return of
 

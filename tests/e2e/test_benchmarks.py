@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 import pytest
 from command import Application, MakeApplication, Run
@@ -72,6 +73,42 @@ def test_standard_output_is_lines_of_benchmarks(measured: Run) -> None:
         *["BenchmarkStopped"] * 2,
     ]
     assert "5 passed, 0 failed, 1 skipped" in measured.stderr
+
+
+def test_each_run_has_a_world_of_its_own(shared_app: MakeApplication) -> None:
+    test = (
+        "export function BenchmarkFresh(b) {\n"
+        "  b.assert.Nil(Process('session.Get', 'left')); Process('session.Set', 'left', 1);\n"
+        "  while (b.loop()); }\n"
+    )
+    app = shared_app({"work_test.ts": test})
+    run = bench(app, "--count", "3")
+    assert (run.code, len(run.stdout.splitlines())) == (0, 3), run
+
+
+def test_names_and_units_are_words(shared_app: MakeApplication) -> None:
+    """As the format asks: fields are parted by white space, of Unicode too."""
+    test = (
+        "export function BenchmarkNames(b) { for (const name of ['a\\tb\\nc', '\\u2003x\\u0000', '', '2 rows-8'])\n"
+        "  b.run(name, (b) => { while (b.loop()); b.reportMetric(1e300, 'µs/op'); b.reportMetric(-1e-20, 'x'); }); }\n"
+        "export function BenchmarkUnits(b) { while (b.loop()); b.reportMetric(1, 'a\\tb'); }\n"
+        "export function BenchmarkUnit(b) { while (b.loop()); b.reportMetric(1, '\\u2003'); }\n"
+    )
+    app = shared_app({"work_test.ts": test})
+    run = bench(app, "-q")
+    assert (run.code, run.stderr.count('b.reportMetric takes (number, unit), such as (12, "tokens/op")')) == (1, 2), run
+    lines = run.stdout.split("\n")
+    assert lines.pop() == ""
+    names = [re.sub(r"-\d+$", "", line.split()[0]) for line in lines]
+    assert names == [f"BenchmarkNames/{name}" for name in ("a_b_c", "_x\\x00", "#00", "2_rows-8")]
+    assert [len(line.split()) for line in lines] == [10] * 4
+
+
+def test_the_command_that_runs_it_again(shop: Application) -> None:
+    run = bench(shop, module="scripts.demo.broken")
+    again = re.search(r"Run it again: yao-test (.*BenchmarkLeaves.*)", run.stderr)
+    assert again and again[1] == "-i scripts.demo.broken --bench '^BenchmarkLeaves$'", run.stderr
+    assert "0 passed, 1 failed" in shop.run(*shlex.split(again[1])).stderr
 
 
 def test_what_is_counted(measured: Run) -> None:

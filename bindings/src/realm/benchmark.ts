@@ -10,6 +10,7 @@ type Body = (b: T, ctx: unknown) => unknown;
 
 /** Rounds of one benchmark at the most. */
 const mostRounds = 1e9;
+const blank = /\s/;
 
 export default function (core: Core) {
   const { std } = core;
@@ -87,7 +88,7 @@ export default function (core: Core) {
     offer("stopTimer", stop);
     offer("resetTimer", reset);
     offer("reportMetric", (value: unknown, unit: unknown) => {
-      if (typeof value !== "number" || value - value !== 0 || typeof unit !== "string" || !unit || std.split(unit, " ").length > 1) {
+      if (typeof value !== "number" || value - value !== 0 || typeof unit !== "string" || !unit || std.exec(blank, unit)) {
         throw new std.TypeError('b.reportMetric takes (number, unit), such as (12, "tokens/op")');
       }
       metrics[metrics.length] = [value, unit];

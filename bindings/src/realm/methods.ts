@@ -12,6 +12,8 @@ type Body = (t: T, ctx: unknown) => unknown;
 type Answer = { passed: boolean; expected?: string; reason?: string; store?: string };
 
 const depthLimit = 100;
+const blank = /\s/;
+const odd = /[\s\p{Cc}]/u;
 
 export default function (core: Core): true {
   const { std } = core;
@@ -20,13 +22,24 @@ export default function (core: Core): true {
   const fail: Recorder["fail"] = (t, kind, message, more) => recorder().fail(t, kind, message, { stack: core.here(), ...more });
   const text = (args: readonly unknown[]) => recorder().text(args);
 
+  /** The name of a subtest as Go writes it: `_` for white space, and their codes for control characters. */
+  function oneWord(name: string): string {
+    if (!std.exec(odd, name)) return name;
+    let word = "";
+    for (let i = 0; i < name.length; i++) {
+      const code = std.charCodeAt(name, i);
+      word += !std.exec(odd, name[i]) ? name[i] : std.exec(blank, name[i]) ? "_" : "\\x" + (code < 16 ? "0" : "") + std.numberText(code, 16);
+    }
+    return word;
+  }
+
   function run(t: T, name: unknown, body: unknown): boolean | Promise<boolean> {
     if (typeof name !== "string" || typeof body !== "function") throw new std.TypeError("t.run takes (name, function)");
     const { subtests, depth, pending, open } = own(t);
     if (depth >= depthLimit) throw new std.Error("t.run: subtests are nested more than " + depthLimit + " deep");
-    let short = std.join(std.split(name, " "), "_");
+    let short = oneWord(name);
     const used = (subtests[short] = (subtests[short] ?? 0) + 1);
-    if (used > 1) short += (used < 11 ? "#0" : "#") + (used - 1);
+    if (used > 1 || !short) short += (used < 11 ? "#0" : "#") + (used - 1);
     const full = t.name + "/" + short;
     if (core.plan!.filter && core.host("subtest.Selects", [full]) !== true) return true;
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+from itertools import chain
+
 import pytest
 
 from runner.benchmarks.comparing import compared, lines_of
@@ -65,6 +68,41 @@ def test_noise_is_told_from_a_change() -> None:
     assert slower.worse(0.5) == []
     assert compared(samples(150, 151, 152, 153), samples(100, 101, 102, 103)).worse(0.1) == []
     assert compared(samples(0, 0, 0, 0), samples(1, 1, 1, 1)).worse(0.1) != []
+
+
+def measured(draw: random.Random, slower: dict[int, float], benchmarks: int = 40, runs: int = 6) -> list[Sample]:
+    """What many benchmarks measure on a noisy machine."""
+
+    def one(place: int) -> list[Sample]:
+        middle = 1000 * slower.get(place, 1)
+        return samples(*(middle * draw.lognormvariate(0, 0.2) for _ in range(runs)), name=f"Benchmark{place}")
+
+    return list(chain.from_iterable(one(place) for place in range(benchmarks)))
+
+
+def test_many_benchmarks_do_not_make_an_alarm_likely() -> None:
+    draw = random.Random(5)
+    alarms = sum(bool(compared(measured(draw, {}), measured(draw, {})).worse(0.1)) for _ in range(200))
+    assert alarms <= 20  # 5 of 100 may; each benchmark judged by itself made it 53 of 100
+    (found,) = compared(measured(draw, {}), measured(draw, {7: 3.0})).worse(0.1)
+    assert found.name == "Benchmark7"
+
+
+@pytest.mark.parametrize(("benchmarks", "enough"), [(1, 4), (3, 4), (4, 5), (40, 6), (100, 7)])
+def test_how_many_runs_can_tell_a_change(benchmarks: int, enough: int) -> None:
+    draw = random.Random(1)
+    few, many = (
+        compared(
+            measured(draw, {}, benchmarks, runs),
+            measured(draw, dict.fromkeys(range(benchmarks), 9.0), benchmarks, runs),
+        )
+        for runs in (enough - 1, enough)
+    )
+    assert (len(few.worse(0.1)), len(many.worse(0.1))) == (0, benchmarks)
+    assert [line for line in lines_of(many, 0.1) if "Fewer" in line] == []
+    (said,) = (line for line in lines_of(few, 0.1) if "Fewer" in line)
+    assert said.startswith(f"Fewer than {enough} runs on a side do not tell a change")
+    assert said.endswith(f": --count {max(enough, 6)} on both")
 
 
 def test_benchmarks_are_the_same_by_package_and_name() -> None:

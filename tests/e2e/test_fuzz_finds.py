@@ -1,0 +1,108 @@
+"""What a search of `--fuzz` takes for a find, what it does not, and what is said of either."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from command import Application, MakeApplication, Run
+from model_server import ModelServer, silence, status
+
+CORPUS = "testdata/fuzz"
+ASKS = (
+    "export function FuzzAsks(f) { f.add('known'); f.fuzz((t, text) => {\n"
+    "  if (text !== 'known') Process('agents.asked.Call', text); }); }\n"
+)
+
+
+def search(app: Application, *more: str, seconds: int = 20) -> Run:
+    return app.run("-i", "scripts.demo.parse", "--fuzz", ".", "--fuzz-time", f"{seconds}s", "--seed", "1", *more)
+
+
+def corpus(app: Application) -> list[Path]:
+    return sorted((app.source / CORPUS).glob("*/*"))
+
+
+def asking(shared_app: MakeApplication, server: ModelServer) -> Application:
+    options = {"host": server.url, "model": "m", "key": "sk-local"}
+    return shared_app(
+        {
+            "parse_test.ts": ASKS,
+            "/assistants/asked/package.yao": '{"connector": "local"}',
+            "/assistants/asked/prompts.yml": "- {role: system, content: Hi}\n",
+            "/connectors/local.conn.yao": json.dumps({"type": "openai", "options": options}),
+        }
+    )
+
+
+def test_the_input_stands_beside_the_failure_of_its_subtest(shared_app: MakeApplication) -> None:
+    test = (
+        "export function FuzzInner(f) { f.add([1]); f.fuzz((t, list) => {\n"
+        "  t.run('inner', (t) => t.run('most', (t) => t.assert.NotEqual(list.length, 3))); }); }\n"
+    )
+    app = shared_app({"parse_test.ts": test})
+    run = search(app)
+    (file,) = corpus(app)
+    assert (run.code, json.loads(file.read_text())) == (1, {"args": [[0, 0, 0]]}), run
+    said = run.stdout.split("FuzzInner/" + file.stem + "/inner/most\n")[1]
+    assert "input: [[0, 0, 0]]" in said and f"--run '^FuzzInner$/{file.stem}'" in said, run.stdout
+
+
+def test_the_input_stands_beside_what_failed_after_it(shared_app: MakeApplication) -> None:
+    test = (
+        "export function FuzzLate(f) { f.add(1); f.fuzz((t, n) => {\n"
+        "  setTimeout(() => { if (n === 33) throw new Error('late'); }, 5); }); }\n"
+    )
+    app = shared_app({"parse_test.ts": test})
+    run = search(app)
+    (file,) = corpus(app)
+    assert (run.code, json.loads(file.read_text())) == (1, {"args": [33]}), run
+    assert re.search(rf"└─ late .*\n(.*\n)*   input: \[33\]\n   file : .*{file.name}\n", run.stdout), run.stdout
+
+
+def test_a_model_that_is_down_is_no_find(shared_app: MakeApplication) -> None:
+    with ModelServer() as server:
+        server.default = status(503, "we are closed")
+        app = asking(shared_app, server)
+        run = search(app, "--timeout", "20s", seconds=3)
+    assert corpus(app) == []
+    assert (run.code, "0 failed, 0 skipped, 1 errors" in run.stdout) == (1, True), run
+    assert "Cannot search FuzzAsks: what it needs is broken: " in run.stdout
+
+
+def test_a_model_that_does_not_answer_is_no_hang(shared_app: MakeApplication) -> None:
+    with ModelServer() as server:
+        server.default = silence()
+        app = asking(shared_app, server)
+        run = search(app, "--timeout", "300ms", seconds=2)
+    assert corpus(app) == []
+    assert (run.code, "0 failed, 0 skipped, 1 errors" in run.stdout) == (1, True), run
+    assert "what it needs is broken: " in run.stdout
+
+
+def test_a_find_counts_although_other_inputs_break(shared_app: MakeApplication) -> None:
+    with ModelServer() as server:
+        server.default = status(503, "we are closed")
+        app = asking(shared_app, server)
+        app.write(
+            {
+                "parse_test.ts": "export function FuzzSome(f) { f.add(1); f.fuzz((t, n) => {\n"
+                "  if (n === 64) Process('agents.asked.Call', 'x'); if (n === 4097) throw new Error('own'); }); }\n"
+            }
+        )
+        run = search(app)
+    assert [json.loads(file.read_text()) for file in corpus(app)] == [{"args": [4097]}]
+    assert (run.code, "1 failed, 0 skipped" in run.stdout) == (1, True), run
+
+
+def test_a_process_that_is_called_for_ever_is_a_hang(shared_app: MakeApplication) -> None:
+    """A call is under way at almost any moment, and none of them is what takes so long."""
+    test = (
+        "export function FuzzPages(f) { f.add(1); f.fuzz((t, size) => {\n"
+        "  while (size === 64) Process('utils.str.Concat', 'a', 'b'); }); }\n"
+    )
+    app = shared_app({"parse_test.ts": test})
+    run = search(app, "--timeout", "1s")
+    assert [json.loads(file.read_text()) for file in corpus(app)] == [{"args": [64]}], run
+    assert run.code == 1
