@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         answered_value,
         arguments_text,
         envelope,
+        enveloped,
         failure_envelope,
         revived,
     )
@@ -74,6 +75,7 @@ __all__ = [
     "called",
     "compile",
     "envelope",
+    "enveloped",
     "failure_envelope",
     "given_mocks",
     "is_served",
@@ -106,6 +108,7 @@ __getattr__ = lazy_names(
             "answered_value",
             "arguments_text",
             "envelope",
+            "enveloped",
             "failure_envelope",
             "revived",
         ),

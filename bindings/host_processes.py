@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import _thread
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,8 @@ class HostProcesses:
         self._find_script = find_script
         self._open_database = open_database
         self._scratch: Scratch | None = None
+        self._scripts: dict[str, Path] = {}
+        """Scripts that were found."""
         self._translations: dict[str, Mapping[str, str]] = {}
         self._lock = _thread.allocate_lock()
 
@@ -75,6 +78,17 @@ class HostProcesses:
         if noted:
             world.ledger.note(noted, Answered.SERVED)
         return value
+
+    @contextmanager
+    def answering_soon(self, name: str, world: World) -> Iterator[bool]:
+        """Whether `call` answers a process soon, as long as this is held: so it does one of models, where the database
+        is open, small and free."""
+        database: OwnDatabase | None = world.held(DATABASE)
+        if database is None or not name.lower().startswith("models."):
+            yield False
+            return
+        with database.free_and_small() as soon:
+            yield soon
 
     def _called(self, name: str, args: list[Any], context: Mapping[str, Any], world: World) -> Any:
         if name.partition(".")[0].lower() in MODEL_GROUPS:
@@ -147,9 +161,12 @@ class HostProcesses:
     def library(self, script: str) -> Path:
         """The file of the script that `Process("scripts.a.b.Fn")` names without its function. Raises
         MissingScriptError."""
-        path = self._find_script(script) if "/" not in script and "\0" not in script else None
+        path = self._scripts.get(script)
         if path is None:
-            raise MissingScriptError(f'Process "{script}" does not exist: there is no such script')
+            path = self._find_script(script) if "/" not in script and "\0" not in script else None
+            if path is None:
+                raise MissingScriptError(f'Process "{script}" does not exist: there is no such script')
+            self._scripts[script] = path
         return path
 
     def scratch(self) -> Path:

@@ -100,7 +100,7 @@ class World:
         self._seeded: tuple[Any, Any] = (None, None)
         """How often the realm has begun its random numbers again, and of what it made them."""
         self._random: Random | None = None
-        self._told = ""
+        self._told = self._caught_up = ""
         self._open: dict[str, Any] = {}
         self._lock = _thread.allocate_lock()
 
@@ -155,9 +155,12 @@ class World:
 
     def catch_up(self, told: str) -> None:
         """Moves a stopped clock to where a function, that ran in this world, has moved its own. Raises ValueError."""
+        if told == self._caught_up:
+            return
         now, clock = _state(told).get("now"), self.clock
         if now is not None and clock.stopped_at is not None:
             clock.stopped_at = max(clock.stopped_at, float(now))
+        self._caught_up = told
 
     def surroundings(self) -> str:
         """What the realm of a function is told: JSON of `mocks` in `bindings/src/realm/invoke.ts`; `null` when it is

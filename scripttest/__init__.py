@@ -46,7 +46,8 @@ if TYPE_CHECKING:
     from scripttest.walls.environment import hide_environment
     from scripttest.walls.jailed import ProgramResult, run_jailed
     from scripttest.walls.machine import Wall, sandbox_of, system_walls
-    from scripttest.workers.functions import FunctionCall, FunctionError, FunctionPool, MissingFunctionError, Returned
+    from scripttest.workers.functions import FunctionPool
+    from scripttest.workers.loaded import FunctionCall, FunctionError, MissingFunctionError, Returned
     from scripttest.workers.module_run import Module
     from scripttest.workers.worker import Processes, start_processes, worker_command
 
@@ -131,7 +132,8 @@ __getattr__ = lazy_names(
             "read_file",
         ),
         "held": ("hold",),
-        "workers.functions": ("FunctionCall", "FunctionError", "FunctionPool", "MissingFunctionError", "Returned"),
+        "workers.functions": ("FunctionPool",),
+        "workers.loaded": ("FunctionCall", "FunctionError", "MissingFunctionError", "Returned"),
         "host.host": ("ScriptHost",),
         "host.services": ("Link", "Services"),
         "workers.module_run": ("Module",),

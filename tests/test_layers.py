@@ -169,7 +169,7 @@ DOORS = {
     "scripttest/shortcuts": "__init__ bytecode library scan slicing",
     "scripttest/diagnostics": "sourcemap stack written_calls",
     "scripttest/coverage": "coverage",
-    "scripttest/workers": "answers boots functions libraries module_run pool protocol session worker",
+    "scripttest/workers": "answers boots functions libraries loaded module_run pool protocol session worker",
     "scripttest/host": "__init__",
     "bindings": "clock go_syntax inline_snapshots inline_source json_path ledger mocks patterns policy rooted scratch script_globals services snapshot_files snapshots workspace world",
     "bindings/processes": "__init__ formats http schema_size schemas text",

@@ -27,6 +27,9 @@ PAGE = 1024
 """Bytes of a page, of which each table and each index has one of its own: an empty database is copied for each test."""
 MAX_PAGES = (512 << 20) // PAGE
 """Of the database: 512 MB."""
+CHANGES_BETWEEN_LOOKS = 16
+SMALL_PAGES = (2 << 20) // PAGE
+"""Of a small database: 2 MB."""
 SECONDS = 30.0
 """Of one statement."""
 _CHECKED_EVERY = 10_000
@@ -92,6 +95,7 @@ class Database:
         self._ends = 0.0
         self._given_up = ""
         self._asked = 0
+        self._pages = self._looks_at = 0
         self._refused = ""
         self._changes_tables = False
         self._calendar: sqlite3.Connection | None = None
@@ -110,6 +114,16 @@ class Database:
         for name in _TIMES:
             connection.create_function(name, -1, partial(self._time, name))
         connection.set_progress_handler(self._is_late, _CHECKED_EVERY)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it has so few pages that statements of ours are quick. Looks anew when some rows have changed."""
+        with self._lock:
+            changes = self._connection.total_changes
+            if changes >= self._looks_at:
+                self._pages = self._connection.execute("PRAGMA page_count").fetchone()[0]
+                self._looks_at = changes + CHANGES_BETWEEN_LOOKS
+        return self._pages <= SMALL_PAGES
 
     def timestamp(self) -> str:
         """The time as columns hold it, in UTC."""

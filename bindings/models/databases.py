@@ -16,6 +16,9 @@ from scripttest.values import Value
 
 Json = Any
 
+MOST_AHEAD = 2
+"""Databases that are made ahead: one for the test that begins while the other one is made."""
+
 
 class ModelFiles(Value):
     """The models of an application, as its files say."""
@@ -60,6 +63,8 @@ class Databases:
         self._lock = threading.Lock()
         self._template: tuple[Catalog, bytes] | None = None
         self._problem = ""
+        self._ahead: list[Database] = []
+        """Databases of tests that come."""
 
     def open(
         self,
@@ -82,12 +87,18 @@ class Databases:
         with self._lock:
             if self._template is None and not self._problem:
                 self._make()
+            ahead = self._ahead.pop() if self._ahead else None
         if self._template is None:
             raise failed(self._problem)
         catalog, dump = self._template
-        database = Database(now=now)
-        database.load(dump)
+        database = ahead or _loaded(dump)
+        database.now = now
         return Store(catalog.copy(), database, warn, load=self.files.document, strict=strict, salt=salt)
+
+    def make_ahead(self) -> None:
+        """Makes the database of a test that comes, while nobody waits for it."""
+        if self._template is not None and len(self._ahead) < MOST_AHEAD:
+            self._ahead.append(_loaded(self._template[1]))
 
     def fixture(self, name: str, folder: Path) -> Fixture:
         """A fixture as `Files` finds it, which is read once. Raises ProcessError."""
@@ -113,3 +124,11 @@ class Databases:
             self._template = (catalog, database.dump())
         finally:
             database.close()
+
+
+def _loaded(dump: bytes) -> Database:
+    """A database with its tables, which SQLite has read."""
+    database = Database()
+    database.load(dump)
+    database.read("SELECT 1 FROM sqlite_master LIMIT 0")
+    return database

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import _thread
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -72,6 +73,17 @@ class OwnDatabase:
                     raise failed(_OVER)
             return answer(self._store, process, values, self._lines)
 
+    @contextmanager
+    def free_and_small(self) -> Iterator[bool]:
+        """Whether it is open, not in use by another thread, and small. While this is held no other thread uses it."""
+        if not self._lock.acquire(blocking=False):
+            yield False
+            return
+        try:
+            yield self._store is not None and not self._closed and self._store.database.is_small
+        finally:
+            self._lock.release()
+
     @property
     def has_own_models(self) -> bool:
         """Whether the application, or one of its agents, has models, beside those that every application has."""
@@ -101,3 +113,4 @@ class OwnDatabase:
             finally:
                 self._store.close()
                 self._store = None
+                self._databases().make_ahead()

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from bindings import Answered, HostProcesses, ProcessError, called, envelope, failure_envelope, revived
+from bindings import Answered, HostProcesses, ProcessError, called, envelope, enveloped, failure_envelope, revived
 from runner.agents.answer import AgentError, completion_record
 from runner.agents.chat import Chat, Messages, read_messages
 from runner.agents.helper_answers import verdict_of
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from runner.agents.helpers import Helpers
 
 Args = list[Any]
+MOST_AT_ONCE = 64_000
+"""Characters of the arguments of a call that the event loop waits for."""
 MOST_IN_STORE = 16_000_000
 """Characters of the values that one store may have, as JSON."""
 
@@ -80,6 +82,19 @@ class AgentProcesses:
             return failure_envelope(error.message, error.code, own.clock, error.infrastructure)
         except Exception as error:
             return failure_envelope(f"{name}: {type(error).__name__}: {error}", 500, own.clock)
+
+    def at_once(self, owner: Scope, name: str, arguments: str, world: str) -> str | None:
+        """What a database answers soon that no mock answers; see `scripttest.FunctionServices`."""
+        own = owner.chat.world
+        if len(arguments) > MOST_AT_ONCE or (own.mocks and own.mocks.find_process(name)):
+            return None
+
+        def answer(args: Args) -> Any:
+            own.catch_up(world)
+            return self._host.call(name, args, owner.context, own)
+
+        with self._host.answering_soon(name, own) as soon:
+            return enveloped(name, arguments, answer, own.clock) if soon else None
 
     def returned(self, owner: Scope, world: str, mocked: Sequence[tuple[str, int]]) -> None:
         """Moves the clock to where the function has moved its own; see `scripttest.FunctionServices`."""

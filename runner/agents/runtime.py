@@ -100,6 +100,8 @@ class Runtime:
         self.journal: Journal | None = None
         """What keeps the answers of models for a run that goes on with this one."""
         self._boxes: dict[str, ToolBox] = {}
+        self._shown: dict[str, str] = {}
+        """Key of a script that functions have called → the part that it is."""
         self._evaluated: set[str] = set()
         """Agents whose scripts have no hook, and were evaluated."""
         self._varied: dict[str, Connectors] = {}
@@ -177,10 +179,11 @@ class Runtime:
 
     async def _note_scripts(self, call: FunctionCall, chat: Chat) -> None:
         """Notes the script of a function, and those that it has called."""
-        root = self.connectors.root
         for source in await self.functions.used(call.script, call.module):
-            kind = "script" if source.script is None else "module"
-            self.note(chat, f"{kind} {shown_path(source.test, root)}")
+            if source.key not in self._shown:
+                kind = "script" if source.script is None else "module"
+                self._shown[source.key] = f"{kind} {shown_path(source.test, self.connectors.root)}"
+            self.note(chat, self._shown[source.key])
 
     async def call_other(
         self,

@@ -118,28 +118,29 @@ class AgentService:
             work.close()
             raise asyncio.CancelledError
         ended = threading.Event()
+        tasks: list[asyncio.Task[T]] = []
 
-        async def start() -> asyncio.Task[T]:
-            task = asyncio.create_task(work)
+        def start() -> None:
+            task = self._loop.create_task(work)
+            tasks.append(task)
             self._running.add(task)
             task.add_done_callback(self._running.discard)
             task.add_done_callback(lambda _: ended.set())
-            return task
 
-        task = asyncio.run_coroutine_threadsafe(start(), self._loop).result()
+        def cancel() -> None:
+            self._loop.call_soon_threadsafe(lambda: tasks[0].cancel())
+            ended.wait(CLOSING)
+
+        self._loop.call_soon_threadsafe(start)
         try:
             while not ended.wait(LOOK):
                 if is_over is not None and is_over():
-                    self._cancel(task, ended)
+                    cancel()
                     raise asyncio.CancelledError
         except KeyboardInterrupt:
-            self._cancel(task, ended)
+            cancel()
             raise
-        return task.result()
-
-    def _cancel(self, task: asyncio.Task[Any], ended: threading.Event) -> None:
-        self._loop.call_soon_threadsafe(task.cancel)
-        ended.wait(CLOSING)
+        return tasks[0].result()
 
     def answer(self, world: World, name: str, args: list[Any]) -> Any:
         """Answers a process that a script test calls; blocks. Raises ProcessError."""

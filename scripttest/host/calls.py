@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import _thread
 from collections import deque
 
+from scripttest.host.answerers import Answerers
 from scripttest.host.bell import Bell
 from scripttest.host.services import Backed, Link, Services
 from scripttest.host.work import Slot, start_clock
@@ -24,6 +24,7 @@ class HostCalls:
         self._asks: deque[tuple[Slot, int | None, str, str, Backed]] = deque()
         """What tests are asked back: slot and index of the test, a name, arguments, and who waits for the answer."""
         self._asked_back = 0
+        self._answerers = Answerers()
 
     def begin(
         self, slot: Slot, number: str, name: str, arguments: str, world: str, *, key: str, test: str, timeout: float
@@ -60,7 +61,11 @@ class HostCalls:
             self._answers.append((slot, number, envelope, seconds))
             self._bell.ring()
 
-        _thread.start_new_thread(answer, ())
+        self._answerers.run(answer)
+
+    def close(self) -> None:
+        """Ends the threads that are idle."""
+        self._answerers.close()
 
     def deliver(self) -> None:
         """Hands out what the threads have left."""

@@ -126,6 +126,7 @@ class ScriptHost:
         self._workers.close()
         self._compiler.close()
         self._bell.close()
+        self._calls.close()
         self._closed = True
 
     def run(self, modules: list[Module], left: Callable[[], float | None] = lambda: None) -> Iterator[HostRecord]:

@@ -87,6 +87,8 @@ class Worker:
         """A realm for the function that is called next."""
         self._over: Realm | None = None
         """That of the last function, which takes time to free."""
+        self._used = " "
+        """Names of the parts of the bindings that realms have loaded, with spaces around them."""
         self._spares = SpareRealms(self._new_realm)
         self._boot = self._nested_boot = self._context = ""
         self._scripts: list[str] = []
@@ -249,7 +251,7 @@ class Worker:
         self.alarm.begin("")  # what is told of the last function stops nothing any more
         realm = self._new_realm()
         self.alarm.enter(realm)
-        realm.dispatch("ready")
+        realm.dispatch("ready", self._used)
         self._leave()
         self._ready, self._over = realm, None
 
@@ -320,6 +322,8 @@ class Worker:
             if op == "log":
                 self._send("log", a, b)
             elif op == "part":
+                if f" {a} " not in self._used:
+                    self._used += f"{a} "
                 return self._realms[-1].part(a)
             elif op == "call":
                 answer = None if self.alarm.rang else self._ask("call", a, b, self._world)

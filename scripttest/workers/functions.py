@@ -8,38 +8,39 @@ further workers for them, and keeps some for the calls that follow.
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from scripttest.compile.builds import Source
 from scripttest.compile.compiler import Compiled, Compiler, Instrument
-from scripttest.errors import Cause, CompileError, HostError, ScriptError, StackFrame
+from scripttest.errors import Cause, CompileError, HostError, StackFrame
 from scripttest.values import Value
 from scripttest.workers.answers import line_of, returned_of
 from scripttest.workers.boots import Boots
 from scripttest.workers.libraries import Libraries
+from scripttest.workers.loaded import (
+    FunctionCall,
+    FunctionError,
+    LoadedScript,
+    Logs,
+    Returned,
+    compile_failure,
+)
 from scripttest.workers.pool import WorkerPool
-from scripttest.workers.protocol import encode
 from scripttest.workers.session import Loss, WorkerSlot
 from scripttest.workers.worker import LAST_WORDS
 
-if TYPE_CHECKING:
-    from scripttest.diagnostics.stack import StackMapper
-
-_DECLARATION = r"^(?:function\*? |var |async function )([\w$]+)"
-"""A top-level declaration as the compiler prints it."""
 LEAST_WAIT = 0.01
 """Seconds between two looks at the clock."""
 IDLE = 32
 """How many idle workers are kept."""
+FEW_UNRESTED = 8
+"""A run with fewer functions one right after another is over before a second worker has paid for itself."""
 MOST_LINES = 10_000
 """Captured lines of one call that are kept."""
-Logs = tuple[tuple[str, str], ...]
-"""Level and text of captured lines."""
 Mocked = tuple[tuple[str, int], ...]
 """Name of a call, and how often a mock has answered it."""
 Owner = Any
@@ -53,6 +54,9 @@ class FunctionServices(Protocol):
         """Answers a host call: JSON arguments in, JSON envelope out, as `Services.call` does. `world` is what the realm
         of the function tells of it; see `protocol`."""
 
+    def at_once(self, owner: Owner, name: str, arguments: str, world: str) -> str | None:
+        """The same answer, where it takes so little time that the event loop can wait for it; else None."""
+
     def returned(self, owner: Owner, world: str, mocked: Mocked) -> None:
         """Hears what the realm of a function tells of its world when it has ended, and which calls mocks answered."""
 
@@ -61,56 +65,6 @@ class FunctionServices(Protocol):
 
     def library(self, module: str, script: str) -> Path:
         """The file of the script that `Process("scripts.a.b.Fn")` names without its function. Raises ScriptError."""
-
-
-class FunctionCall(Value):
-    """What is to be called."""
-
-    script: Path
-    """Absolute path of the file that is loaded."""
-    function: str
-    """Name of a top-level or exported function."""
-    arguments: str
-    """JSON list."""
-    context: str
-    """JSON of `ContextData` in `bindings/src/kernel.ts`."""
-    mocks: str = "null"
-    """JSON of `mocks` in `bindings/src/realm/invoke.ts`."""
-    module: Path | None = None
-    """The script that a test file belongs to, loaded with it."""
-    context_at: int | None = None
-    """Index of the argument that the context stands in for."""
-
-
-class Returned(Value):
-    """What a function returned."""
-
-    value: Any
-    """JSON value."""
-    sent: tuple[dict[str, Any], ...]
-    """What `ctx.Send` and its siblings sent."""
-    logs: tuple[tuple[str, str], ...]
-    """Captured lines: level and text."""
-
-
-class FunctionError(ScriptError):
-    """A function failed, or could not be loaded."""
-
-    frames: tuple[StackFrame, ...] = ()
-    """The user's frames, innermost first."""
-    code: int | None = None
-    """The code of an `Exception`."""
-    logs: tuple[tuple[str, str], ...] = ()
-    infrastructure: bool = False
-    """Whether its worker or the compiler was killed by somebody else, or what it asked broke and that ended it."""
-    loading: bool = False
-    """Whether its script threw while it was loaded, so that the function never ran."""
-
-
-class MissingFunctionError(ScriptError):
-    """The script has no such function; `known` lists what it declares."""
-
-    known: tuple[str, ...] = ()
 
 
 class FunctionPool:
@@ -145,12 +99,14 @@ class FunctionPool:
         self._waiting = waiting
         self._is_late = is_late
         self._running = asyncio.Semaphore(workers)
+        self._unrested = 0
+        """How often the only worker has gone on without a rest."""
         self._compiler = Compiler(root, self, instrument=instrument)
         self._libraries = Libraries(self._compiler, lambda module, script: services.library(module, script))
         self._pool: WorkerPool[_Call] = WorkerPool(command, self, self, self._libraries)
         self._checking: asyncio.TimerHandle | None = None
         """Looks whether the compiler takes too long."""
-        self._compiled: dict[str, asyncio.Future[_Loaded]] = {}
+        self._compiled: dict[str, asyncio.Future[LoadedScript]] = {}
         self._told: Callable[[Compiled], None] | None = None
 
     async def call(self, call: FunctionCall, owner: Owner) -> Returned:
@@ -173,13 +129,14 @@ class FunctionPool:
         record, logs = answer
         return loaded.read(record, call.function, logs)
 
-    async def _run(self, call: FunctionCall, loaded: _Loaded, owner: Owner) -> tuple[dict[str, Any], Logs] | None:
+    async def _run(self, call: FunctionCall, loaded: LoadedScript, owner: Owner) -> tuple[dict[str, Any], Logs] | None:
         """What a worker answers; None when it had been killed while it was idle."""
         key = str(call.script)
         slot = self._pool.idle(key)
         was_idle = slot is not None
         slot = slot or self._pool.start()
-        work = slot.work = _Call()
+        self._have_another_rest(slot)
+        work = slot.work = _Call(owner)
         frames = [] if slot.loaded == key else [loaded.module_frame]
         slot.module = slot.loaded = key
         try:
@@ -188,6 +145,7 @@ class FunctionPool:
                 slot.reply(event.number, await self._outside(owner, event))
             if isinstance(event, dict):
                 slot.work = None
+                slot.worked_until = time.monotonic()
                 mocked = tuple((name, count) for name, count in event.get("mocked") or ())
                 self._services.returned(owner, event.get("world") or "", mocked)
                 return event, tuple(work.logs)
@@ -205,6 +163,15 @@ class FunctionPool:
             if slot.work is not None and slot.is_open:
                 slot.end()
             self._pool.keep(max(IDLE, self._workers))
+
+    def _have_another_rest(self, slot: WorkerSlot[_Call]) -> None:
+        """Starts a second worker when the only one has often gone on without a rest: from then on one of them makes
+        ready while the other one works."""
+        if self._workers > 1 and len(self._pool.slots) == 1 and not slot.has_rested(time.monotonic()):
+            self._unrested += 1
+            if self._unrested >= FEW_UNRESTED:
+                with suppress(HostError):
+                    self._pool.start()
 
     async def _outside(self, owner: Owner, question: _Question) -> str:
         """Asks the host, and lets another function run meanwhile."""
@@ -238,16 +205,21 @@ class FunctionPool:
             raise ValueError(f"unexpected {kind}")
 
     def asked(self, slot: WorkerSlot[_Call], number: str, name: str, arguments: str, world: str) -> None:
-        """Hands a host call to the task that waits for the function."""
-        assert slot.work is not None
-        slot.work.events.put_nowait(_Question(number=number, name=name, arguments=arguments, world=world))
+        """Answers a host call, or hands it to the task that waits for the function."""
+        work = slot.work
+        assert work is not None
+        answer = self._services.at_once(work.owner, name, arguments, world)
+        if answer is not None:
+            slot.reply(number, answer)
+            return
+        work.events.put_nowait(_Question(number=number, name=name, arguments=arguments, world=world))
 
     def lost(self, slot: WorkerSlot[_Call], loss: Loss) -> None:
         """Tells the task that waits for the function."""
         if slot.work is not None:
             slot.work.events.put_nowait(loss)
 
-    async def load(self, script: Path, module: Path | None = None) -> _Loaded:
+    async def load(self, script: Path, module: Path | None = None) -> LoadedScript:
         """Compiles a script, once. Raises FunctionError."""
         key = str(script)
         future = self._compiled.get(key)
@@ -302,72 +274,10 @@ class FunctionPool:
         if isinstance(result, Compiled):
             if self._told is not None:
                 self._told(result)
-            future.set_result(_Loaded(result, self._root, self._boots, self._libraries.called))
+            future.set_result(LoadedScript(result, self._root, self._boots, self._libraries.called))
         else:
-            future.set_exception(_compile_failure(result))
+            future.set_exception(compile_failure(result))
             future.exception()
-
-
-class _Loaded:
-    """A compiled script and what its realms need."""
-
-    def __init__(self, compiled: Compiled, root: Path, boots: Boots, called: Callable[[str], Compiled | None]) -> None:
-        from scripttest.shortcuts.scan import scan
-
-        self.compiled = compiled
-        self._root = root
-        self._boots = boots
-        self._called = called
-        scanned = scan("\n".join(script.code for script in compiled.scripts), boots.names)
-        self._boot = boots.own(scanned)
-        self._mapper: StackMapper | None = None
-        self.declared = frozenset(compiled.exports) | {
-            name for script in compiled.scripts for name in re.findall(_DECLARATION, script.code, re.MULTILINE)
-        }
-        parts = ["", "", ""]
-        for script in compiled.scripts:
-            parts += [str(script.first_line), script.code]
-        self.module_frame = encode("module", *parts)
-
-    def frame(self, call: FunctionCall) -> bytes:
-        """The frame that calls a function."""
-        at = "null" if call.context_at is None else str(call.context_at)
-        own = f'{self._boot[:-1]},"shared":true,"mocks":{call.mocks},"contextAt":{at}}}'
-        function = self.compiled.exports.get(call.function, call.function)
-        return encode("invoke", own, self._boots.nested, call.context, function, call.arguments)
-
-    def read(self, record: dict[str, Any], function: str, logs: Logs) -> Returned:
-        """What a worker's answer means."""
-        if "ok" in record:
-            return Returned(value=record["ok"], sent=tuple(record.get("sent") or ()), logs=logs)
-        if record.get("missing"):
-            missing = MissingFunctionError(f"there is no function {function} in {self.compiled.source.test}")
-            missing.known = tuple(sorted(self.declared))
-            raise missing
-        failure = record["error"]
-        message, frames = self.mapper.error(failure["message"], failure.get("stack") or "")
-        error = FunctionError(message, frames[0].location if frames else None)
-        error.frames = frames
-        error.code = failure.get("code")
-        error.logs = logs
-        error.infrastructure = failure.get("broke") is True
-        error.loading = record.get("unloaded") is True
-        raise error
-
-    def stopped(self, record: dict[str, Any]) -> tuple[StackFrame, ...]:
-        """Where a function was whose time was up, from its worker's answer; nothing when it had ended."""
-        failure = record.get("error", {})
-        stack = failure.get("stack") or ""
-        return self.mapper.stopped(stack) if failure.get("stopped") else tuple(self.mapper.frames(stack))
-
-    @property
-    def mapper(self) -> StackMapper:
-        """Maps positions in realms to the sources."""
-        if self._mapper is None:
-            from scripttest.diagnostics.stack import StackMapper
-
-            self._mapper = StackMapper(self.compiled, self._root, self._called)
-        return self._mapper
 
 
 class _Question(Value):
@@ -382,7 +292,8 @@ class _Question(Value):
 class _Call:
     """A call of a function that a worker runs."""
 
-    def __init__(self) -> None:
+    def __init__(self, owner: Owner) -> None:
+        self.owner = owner
         self.events: asyncio.Queue[_Question | dict[str, Any] | Loss] = asyncio.Queue()
         """Host calls, and then what the function came to, or how its worker was lost."""
         self.logs: list[tuple[str, str]] = []
@@ -391,7 +302,7 @@ class _Call:
         self.returned = False
 
 
-async def _place_of(slot: WorkerSlot[_Call], work: _Call, loaded: _Loaded) -> tuple[StackFrame, ...]:
+async def _place_of(slot: WorkerSlot[_Call], work: _Call, loaded: LoadedScript) -> tuple[StackFrame, ...]:
     """Where a function is that is to be given up; nothing where its worker does not say so in time."""
     slot.worker.expire("call")
     try:
@@ -401,11 +312,3 @@ async def _place_of(slot: WorkerSlot[_Call], work: _Call, loaded: _Loaded) -> tu
     except TimeoutError:
         return ()
     return loaded.stopped(event) if isinstance(event, dict) else ()
-
-
-def _compile_failure(error: CompileError) -> FunctionError:
-    failure = FunctionError(error.message, error.location, error.hint)
-    failure.infrastructure = error.cause == Cause.INFRASTRUCTURE
-    if error.location and error.location.line:
-        failure.frames = (StackFrame(function="", location=error.location),)
-    return failure

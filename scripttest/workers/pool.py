@@ -32,14 +32,14 @@ class WorkerPool(Generic[W]):
         return slot
 
     def idle(self, module: str) -> WorkerSlot[W] | None:
-        """An idle worker, best one that has loaded the module."""
-        found = None
-        for slot in self.slots:
-            if slot.work is None and not slot.worker.child.has_ended:
-                found = slot
-                if slot.loaded == module:
-                    break
-        return found
+        """An idle worker: best one that has rested, then one that has loaded the module, then the one that has rested
+        the longest."""
+        now = time.monotonic()
+        return min(
+            (slot for slot in self.slots if slot.work is None and not slot.worker.child.has_ended),
+            key=lambda slot: (not slot.has_rested(now), slot.loaded != module, slot.worked_until),
+            default=None,
+        )
 
     def keep(self, idle: int) -> None:
         """Ends idle workers until so many are left."""

@@ -18,6 +18,8 @@ from scripttest.workers.libraries import Libraries
 from scripttest.workers.worker import Worker
 
 W = TypeVar("W")
+REST = 0.002
+"""Seconds after its work in which a worker makes the realm of the next function."""
 MOST_QUESTIONS = 12
 """Questions of a worker that have no answer yet: it gives one up when its time is up, and again when that for cleaning
 up is; and what the host asks it back, while it waits, may be answered with questions."""
@@ -70,6 +72,8 @@ class WorkerSlot(Generic[W]):
         """Whether it has the base of that module."""
         self.is_open = True
         """Whether it has not been ended."""
+        self.worked_until = -REST
+        """Monotonic time at which its last work ended."""
         self._watcher = watcher
         self._listener = listener
         self._libraries = libraries
@@ -88,6 +92,10 @@ class WorkerSlot(Generic[W]):
         worker has ended."""
         if self.is_open:
             self.worker.send_frame("back", number, name, arguments)
+
+    def has_rested(self, now: float) -> bool:
+        """Whether it has had the time to make ready for what comes; `now` is the monotonic time."""
+        return now - self.worked_until >= REST
 
     def end(self) -> Ending:
         """Ends the worker and stops listening. To be called once."""

@@ -30,12 +30,12 @@ export default function (core: Core): Clock {
   const { std } = core;
   const real = { now: core.now, sleep: core.sleep };
   const told = core.part<Teller>("told");
-  const isTest = core.plan !== undefined && !core.boot.nested;
+  const isTest = () => core.plan !== undefined && !core.boot.nested;
   let stands: number | undefined;
   let reads = 0;
   let restore: (() => void) | undefined;
 
-  const current = core.boot.nested ? () => (std.parse(core.bridge("told", "", "")) as Told).now! : () => stands!;
+  const current = () => (core.boot.nested ? (std.parse(core.bridge("told", "", "")) as Told).now! : stands!);
   const now = () => current() + core.ahead;
 
   function read(): number {
@@ -81,7 +81,7 @@ export default function (core: Core): Clock {
 
   /** What becomes of a wait for a timer: see `Core.stands`. */
   function wait(milliseconds: number): number {
-    if (!isTest) {
+    if (!isTest()) {
       sleep(milliseconds);
       return 0;
     }

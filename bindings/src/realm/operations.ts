@@ -129,8 +129,14 @@ export default function (core: Core) {
 
     answer: () => answer,
 
-    /** Loads what calling a function for the host needs, before it is known which, and before any script. */
-    ready: (): void => void ["invoke", "flow", "loop"].map(core.part),
+    /**
+     * Loads what calling a function for the host needs, before it is known which, and before any script: with `used`, what
+     * others have used, of the parts that change nothing by being there.
+     */
+    ready(used: string): void {
+      for (const part of ["invoke", "flow", "loop"]) core.part(part);
+      for (const part of ["process", "clock", "date", "fields"]) if (std.indexOf(used, ` ${part} `) >= 0) core.part(part);
+    },
 
     /** Calls a function for the host; see `invoke.ts`. */
     invoke: (name: string, args: string): void => core.part<Invoke>("invoke").start(name, args),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,38 @@ def test_each_has_its_own_clock_and_warnings() -> None:
         [],
         ['models.pet: the condition on id compares with "=": there is no op "odd"'],
     ]
+
+
+def test_one_that_was_made_ahead_is_as_fresh_as_the_others() -> None:
+    databases = Databases(Files(), [].append)
+    stamps = []
+    for year in (2030, 2031, 2032):
+        database = own(databases, now=lambda year=year: datetime(year, 1, 1, tzinfo=UTC))
+        database.call("models.pet.Create", [{"name": "Rex"}])
+        [row] = database.call("db.Rows", ["pet"])
+        stamps.append((row["id"], row["created_at"], towns(database)))
+        database.call("models.town.DestroyWhere", [{}])
+        database.close()
+    assert stamps == [(1, f"{year}-01-01 00:00:00", ["Bremen", "Ulm"]) for year in (2030, 2031, 2032)]
+
+
+def test_it_is_free_and_small_until_somebody_uses_it_or_much_is_in_it() -> None:
+    database = own(Databases(Files(), [].append))
+
+    def soon() -> bool:
+        with database.free_and_small() as found:
+            return found
+
+    assert soon() is False  # nothing is open yet
+    towns(database)
+    assert soon() is True
+    with ThreadPoolExecutor(1) as other, database.free_and_small():
+        assert other.submit(soon).result() is False
+    rows = [["x" * 1000] for _ in range(3000)]
+    database.call("models.town.Insert", [["name"], rows])
+    assert soon() is False
+    database.close()
+    assert soon() is False
 
 
 def test_what_is_wrong_with_files_is_raised_each_time_and_said_once() -> None:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from command import eventually
 
 from bindings import SCRIPT_GLOBALS
 from scripttest import (
@@ -204,6 +205,9 @@ class FunctionServices:
     async def answer(self, owner: object, name: str, arguments: str, world: str) -> str:
         return json.dumps({"ok": [owner, name, json.loads(arguments)]})
 
+    def at_once(self, owner: object, name: str, arguments: str, world: str) -> str | None:
+        return None
+
     def returned(self, owner: object, world: str, mocked: tuple[tuple[str, int], ...]) -> None:
         assert (world, mocked) == ("", ())
 
@@ -304,13 +308,15 @@ export function Look(ctx) {
 """
 
 
-def test_no_function_sees_what_another_one_has_left(tmp_path: Path) -> None:
-    """The same worker runs them all, in realms that it has made ahead: from text first, then from bytecode."""
+@pytest.mark.parametrize("workers", [1, 2])
+def test_no_function_sees_what_another_one_has_left(tmp_path: Path, workers: int) -> None:
+    """The same worker runs them all, or two in turn, in realms that were made ahead: from text first, then from
+    bytecode."""
     file = tmp_path / "f.ts"
     file.write_text(SPOILS)
 
     async def work() -> list[object]:
-        pool = FunctionPool(tmp_path, worker_command(PARTS), FunctionServices(), SCRIPT_GLOBALS, 1)
+        pool = FunctionPool(tmp_path, worker_command(PARTS), FunctionServices(), SCRIPT_GLOBALS, workers)
         spoil, look = (
             FunctionCall(script=file, function=name, arguments="[null]", context="{}", context_at=0)
             for name in ("Spoil", "Look")
@@ -326,6 +332,49 @@ def test_no_function_sees_what_another_one_has_left(tmp_path: Path) -> None:
         return seen
 
     assert asyncio.run(work()) == [[1, False, False, False, "[1]", True]] * 10
+
+
+@pytest.mark.parametrize(("workers", "calls", "started"), [(2, 2, 1), (2, 100, 2), (1, 100, 1)])
+def test_a_second_worker_makes_ready_while_the_first_one_works(
+    tmp_path: Path, workers: int, calls: int, started: int
+) -> None:
+    """Where many functions are called, each right after the other, and there is a processor for it."""
+    file = tmp_path / "f.ts"
+    file.write_text("export function Run(a) { return a; }\n")
+    command = ["/bin/sh", "-c", 'echo >> "$0"; exec "$@"', str(tmp_path / "started"), *worker_command(PARTS)]
+
+    async def work() -> list[object]:
+        pool = FunctionPool(tmp_path, command, FunctionServices(), SCRIPT_GLOBALS, workers)
+        wanted = (
+            FunctionCall(script=file, function="Run", arguments=f"[{number}]", context="{}") for number in range(calls)
+        )
+        try:
+            return [(await pool.call(call, "o")).value for call in wanted]
+        finally:
+            eventually(lambda: (tmp_path / "started").read_text().count("\n") >= started, "the workers")
+            await pool.close()
+
+    assert asyncio.run(work()) == list(range(calls))
+    assert (tmp_path / "started").read_text() == "\n" * started
+
+
+def test_an_answer_that_is_there_at_once_reaches_the_function(tmp_path: Path) -> None:
+    class AtOnce(FunctionServices):
+        def at_once(self, owner: object, name: str, arguments: str, world: str) -> str | None:
+            return json.dumps({"ok": "at once"}) if name == "models.x.Find" else None
+
+    file = tmp_path / "f.ts"
+    file.write_text('export function Run() { return [Process("models.x.Find"), Process("models.x.Get")]; }\n')
+
+    async def work() -> object:
+        pool = FunctionPool(tmp_path, worker_command(PARTS), AtOnce(), SCRIPT_GLOBALS, 1)
+        try:
+            wanted = FunctionCall(script=file, function="Run", arguments="[]", context="{}")
+            return (await pool.call(wanted, "owner")).value
+        finally:
+            await pool.close()
+
+    assert asyncio.run(work()) == ["at once", ["owner", "models.x.Get", []]]
 
 
 def test_a_host_with_real_workers_runs_a_module(tmp_path: Path) -> None:
