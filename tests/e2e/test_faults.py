@@ -162,7 +162,7 @@ BROKEN = {
     ),
     "loops": (
         "export function TestA(t) {}\nfor (;;) {}\n",
-        "the module cannot be loaded: timeout after 0.3s: the top-level code of the module does not end",
+        "the module cannot be loaded: timeout after 1s: the top-level code of the module does not end",
         "1:1",
         [],
     ),
@@ -186,7 +186,7 @@ def broken(shared_app: MakeApplication) -> tuple[dict[str, Record], list[str]]:
         }
     )
     path = here.home / "report.json"
-    run = here.run("-i", "scripts.demo", "--timeout", "300ms", "-o", str(path))
+    run = here.run("-i", "scripts.demo", "--timeout", "1s", "-o", str(path))
     assert run.code == 1
     assert run.stderr == ""
     report = json.loads(here.anonymous(path.read_bytes()))
@@ -205,7 +205,7 @@ def test_a_module_that_cannot_be_loaded_is_one_failure_with_its_position(
     assert f"     at assistants/demo/src/{module}_test.ts:{position}" in lines
     for line in frame:
         assert f"   {line}" in lines
-    assert f"  Run it again: yao-test -i scripts.demo.{module} --timeout 300ms" in lines
+    assert f"  Run it again: yao-test -i scripts.demo.{module} --timeout 1s" in lines
 
 
 def test_modules_beside_a_broken_one_still_run(broken: tuple[dict[str, Record], list[str]]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import permutations
 
 import pytest
-from command import MakeApplication
+from command import MakeApplication, given_time
 
 STATE = "export const state = { n: 0 };\nexport function bump() { return ++state.n; }\n"
 LEAKS = {
@@ -65,7 +65,9 @@ def test_a_test_that_breaks_leaves_nothing_to_the_next(app: MakeApplication) -> 
             f"export function Test{name}(t) {{ {body} }}",
             f"export function TestAfter{name}(t) {{ t.assert.Equal(n, 0); }}",
         ]
-    results = app({"a_test.ts": "\n".join(tests)}).results("-i", "scripts.demo.a", "--timeout", "700ms", code=1)
+    here = app({"a_test.ts": "\n".join(tests)})
+    after = [f"TestAfter{name}" for name in bodies]
+    results = given_time(lambda time: here.results("-i", "scripts.demo.a", "--timeout", time, code=1), 0.7, *after)
     assert {name: record["status"] for name, record in results.items()} == {
         **{f"Test{name}": "failed" for name in bodies},
         **{f"TestAfter{name}": "passed" for name in bodies},

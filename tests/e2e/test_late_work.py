@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from command import MakeApplication, Record
+from command import MakeApplication, Record, given_time
 
 ENDED = "after the test function had ended"
 LATE = f" ({ENDED})"
@@ -261,7 +261,8 @@ def test_every_run_of_a_test_is_checked(app: MakeApplication) -> None:
 
 def test_a_late_timer_that_loops_costs_its_test_only(app: MakeApplication) -> None:
     code = "export function TestA() { setTimeout(() => { for (;;); }, 5); }\nexport function TestB() {}\n"
-    results = app({"a_test.ts": code}).results("-i", "scripts.demo.a", "--timeout", "500ms", code=1)
+    here = app({"a_test.ts": code})
+    results = given_time(lambda t: here.results("-i", "scripts.demo.a", "--timeout", t, code=1), 0.5, "TestB")
     assert (results["TestA"]["cause"], results["TestB"]["status"]) == ("timeout", "passed")
 
 

@@ -161,6 +161,20 @@ def eventually(condition: Callable[[], T], what: str, seconds: float = PATIENCE)
     raise AssertionError(f"it never happened: {what}")
 
 
+def given_time(run: Callable[[str], dict[str, Record]], seconds: float, *names: str) -> dict[str, Record]:
+    """What `run(timeout)` says with a timeout that is enough for the tests of these names.
+
+    Others of the same run never end and take all the time that they get, so it is short at first: `seconds`. Where the
+    machine is too slow or too busy for that, the run gets six times as long, and once more.
+    """
+    results: dict[str, Record] = {}
+    for timeout in (seconds, 6 * seconds, 36 * seconds):
+        results = run(f"{timeout * 1000:.0f}ms")
+        if all(results[name].get("cause") != "timeout" for name in names):
+            break
+    return results
+
+
 def make_application(folder: Path, files: Files) -> Application:
     """An application with an agent `demo` in a new folder."""
     home = folder / "home"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 from attacks import MARK, attacked, held
-from command import Application, MakeApplication, Record
+from command import Application, MakeApplication, Record, given_time
 
 FAIL = "t.assert.Equal(1, 2, 'must be told');"
 
@@ -200,16 +200,21 @@ RESOURCES = {
 """Each fails by itself, and nothing else does."""
 
 
-def with_innocent_ones(attacks: dict[str, str]) -> dict[str, str]:
-    """The attacks, and after each one a test that has to pass."""
-    return {
+def with_innocent_ones(app: Application, attacks: dict[str, str], seconds: float, parallel: int) -> dict[str, Record]:
+    """What came of the attacks, and after each one of a test that has to pass."""
+    tests = {
         name: text for attack, code in attacks.items() for name, text in ((attack, code), (f"after {attack}", INNOCENT))
     }
+
+    def run(timeout: str) -> dict[str, Record]:
+        return attacked(app, tests, "--timeout", timeout, "--parallel", str(parallel))
+
+    return given_time(run, seconds, *(f"after {attack}" for attack in attacks))
 
 
 @pytest.fixture(scope="module")
 def verdicts(shared_app: MakeApplication) -> dict[str, Record]:
-    return attacked(shared_app({}), with_innocent_ones(VERDICTS), "--parallel", "1", "--timeout", "500ms")
+    return with_innocent_ones(shared_app({}), VERDICTS, 0.5, parallel=1)
 
 
 @pytest.mark.parametrize("attack", VERDICTS)
@@ -258,8 +263,8 @@ def test_a_script_starts_no_process(secretive: dict[str, Record], attack: str) -
 def resources(shared_app: MakeApplication) -> dict[str, Record]:
     deep = "export function Fn(n: number) { return Process('scripts.deep.Fn', n + 1); }"
     app = shared_app({"/scripts/deep.ts": deep})
-    found = attacked(app, with_innocent_ones(RESOURCES), "--timeout", "1s", "--parallel", "2")
-    return found | attacked(app, with_innocent_ones(ENDLESS), "--timeout", "600ms", "--parallel", "4")
+    found = with_innocent_ones(app, RESOURCES, 1, parallel=2)
+    return found | with_innocent_ones(app, ENDLESS, 0.6, parallel=4)
 
 
 @pytest.mark.parametrize("attack", {**RESOURCES, **ENDLESS})
