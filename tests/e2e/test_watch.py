@@ -109,13 +109,18 @@ def test_what_changes_nothing_starts_nothing(watched: Terminal) -> None:
     assert "types.ts" not in watched.output.rpartition("Changed:")[0]
 
 
+def save_at_once(here: Application, name: str, content: str) -> None:
+    """As an editor that writes beside the file and then takes its place: nobody sees the file empty or half written."""
+    part = here.source / f"{name}.tmp"
+    part.write_text(content)
+    part.replace(here.source / name)
+
+
 def test_the_last_content_counts_however_it_came(watched: Terminal) -> None:
     here = watched.application
     for number in range(30):
         here.write({"shared.ts": f"export const two = {number};\n"})
-    part = here.source / "shared.ts.tmp"
-    part.write_text("export const two = 2; // new\n")
-    part.replace(here.source / "shared.ts")
+    save_at_once(here, "shared.ts", "export const two = 2; // new\n")
     while (found := verdict(watched))[1:] != (1, 0):
         assert found[1:] == (0, 1)
 
@@ -133,7 +138,7 @@ def test_a_save_during_a_run_gives_up_what_it_makes_stale(here: Application) -> 
         unending(here)
         terminal.wait("Changed: ")
         terminal.wait("Running Tests")
-        here.write({"a_test.ts": FILES["a_test.ts"]})
+        save_at_once(here, "a_test.ts", FILES["a_test.ts"])
         shown = terminal.wait(WAITING)
         assert len(re.findall(SUMMARY, shown)) == 1, shown
         assert "1 passed, 0 failed" in shown, shown
@@ -194,7 +199,8 @@ FOR_EVER = """export function TestSlow(t) {
 
 def unending(here: Application) -> None:
     """Has a test wait for a file."""
-    here.write({"/data/.keep": "", "a_test.ts": FOR_EVER})
+    here.write({"/data/.keep": ""})
+    save_at_once(here, "a_test.ts", FOR_EVER)
 
 
 def test_keys_that_decide_give_up_a_run_and_begin_another(here: Application) -> None:
