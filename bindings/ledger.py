@@ -50,10 +50,14 @@ class Ledger:
         elif len(self._calls) < MOST:
             self._calls[key] = OutsideCall(name=name, answered=answered, count=count, message=message)
 
+    def note_missing(self, name: str, message: str) -> None:
+        """Writes down a call that nobody answers, and why."""
+        self.note(name, Answered.MISSING, message)
+
     def note_failure(self, name: str, error: object) -> None:
         """Writes down a call that failed: it was answered, unless the error has `missing`."""
         if getattr(error, "missing", False):
-            self.note(name, Answered.MISSING, getattr(error, "message", "") + getattr(error, "advice", ""))
+            self.note_missing(name, getattr(error, "message", "") + getattr(error, "advice", ""))
         else:
             self.note(name, Answered.SERVED)
 

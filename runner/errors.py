@@ -47,3 +47,9 @@ def did_you_mean(name: str, candidates: Iterable[str], prefix: str = "") -> str 
 
     close = get_close_matches(name, list(candidates), n=1, cutoff=0.6)
     return f'Did you mean "{prefix}{close[0]}"?' if close else None
+
+
+def sentences(*parts: str | None) -> str:
+    """Parts of a message, one after another; one that ends without a mark gets a full stop when another one follows."""
+    said = [part for part in parts if part]
+    return " ".join([*(part if part[-1] in ".?!" else f"{part}." for part in said[:-1]), *said[-1:]])

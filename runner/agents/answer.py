@@ -19,7 +19,13 @@ class AgentError(Exception):
     """An agent could not answer; the message says which part of it failed."""
 
     def __init__(
-        self, message: str, frames: tuple[StackFrame, ...] = (), hint: str | None = None, infrastructure: bool = False
+        self,
+        message: str,
+        frames: tuple[StackFrame, ...] = (),
+        hint: str | None = None,
+        infrastructure: bool = False,
+        missing: bool = False,
+        server: str = "",
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -28,6 +34,10 @@ class AgentError(Exception):
         self.hint = hint
         self.infrastructure = infrastructure
         """Whether a model host, a tool server or a judge failed, rather than the agent."""
+        self.missing = missing
+        """Whether what it has asked for is not here, or was not reached."""
+        self.server = server
+        """The id of the MCP server that was not."""
 
     @property
     def failure(self) -> Failure:

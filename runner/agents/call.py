@@ -347,4 +347,6 @@ def _own_files(own: bool) -> Iterator[None]:
     except ConfigurationError as error:
         if not own:
             raise
-        raise BrokenError(error.message, error.hint) from error
+        broken = BrokenError(error.message, error.hint)
+        broken.missing = error.missing
+        raise broken from error

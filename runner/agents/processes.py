@@ -18,7 +18,7 @@ from runner.agents.mocked import mocked_process
 from runner.agents.runtime import Runtime, Scope
 from runner.agents.test_realm import ask_test
 from runner.connectors.base import ModelRequest
-from runner.errors import RunnerError
+from runner.errors import RunnerError, sentences
 from scripttest import ScriptError, StackFrame
 from scripttest.values import Value
 
@@ -146,14 +146,14 @@ class AgentProcesses:
             return error
         of_test = call.scope.assistant is None and not call.with_context  # hooks have frames; models get no places
         message = error.placed if of_test and isinstance(error, AgentError) else error.message
-        missing = getattr(error, "missing", False)
+        missing = bool(getattr(error, "missing", False))
         told = [message, *filter(None, [getattr(error, "hint", None)])]
         if missing:
             agent = noted.removeprefix("agents.") if noted.startswith("agents.") else ""
             mock = call.scope.chat.world.mock("agent" if agent else "process", agent or call.name)
             told.append(f"Or mock it with {mock}")
         infrastructure = getattr(error, "infrastructure", False)
-        return ProcessError(". ".join(told), getattr(error, "code", 500), missing, infrastructure)
+        return ProcessError(sentences(*told), getattr(error, "code", 500), missing, infrastructure)
 
     async def call_tool(self, name: str, args: Args, context: Any) -> Any:
         """Calls the process behind an MCP tool, with the context as its last argument; `context` is a `Scope`. Raises

@@ -19,7 +19,7 @@ from runner.connectors.kept_answers import Answer as ModelAnswer
 from runner.connectors.kept_answers import ask
 from runner.connectors.load import RUNNER
 from runner.connectors.timing import case_now
-from runner.errors import RunnerError
+from runner.errors import RunnerError, sentences
 from runner.paths import shown_path
 from scripttest import FunctionCall, FunctionError, MissingFunctionError
 from scripttest.values import Value
@@ -100,8 +100,7 @@ class Runtime:
         self.journal: Journal | None = None
         """What keeps the answers of models for a run that goes on with this one."""
         self._boxes: dict[str, ToolBox] = {}
-        self._shown: dict[str, str] = {}
-        """Key of a script that functions have called → the part that it is."""
+        self._shown: dict[str, str] = {}  # key of a script that functions have called → the part that it is
         self._evaluated: set[str] = set()
         """Agents whose scripts have no hook, and were evaluated."""
         self._varied: dict[str, Connectors] = {}
@@ -217,13 +216,17 @@ class Runtime:
                 for tool in mock.tools
             ]
             return mock
-        name, ledger = f"agents.{id.removeprefix('agents:')}", chat.world.ledger
+        bare, world = id.removeprefix("agents:"), chat.world
         try:
             answer = await self.call(id, messages, options, chat, caller, on_chunk, referer)
         except (AgentError, RunnerError) as error:
-            ledger.note_failure(name, error)
+            if error.missing:
+                way = f"Or mock it with {world.mock('agent', bare)}"
+                world.ledger.note_missing(f"agents.{bare}", sentences(error.message, error.hint, way))
+            else:
+                world.ledger.note(f"agents.{bare}", Answered.SERVED)
             raise
-        ledger.note(name, Answered.SERVED)
+        world.ledger.note(f"agents.{bare}", Answered.SERVED)
         return answer
 
     async def hooks(self, assistant: Assistant) -> frozenset[str]:
@@ -292,7 +295,9 @@ class Runtime:
             try:
                 self._boxes[key] = await open_toolbox(self.servers, list(items), where, may_lack=may_lack)
             except ToolError as error:
-                raise AgentError(error.message, hint=error.hint, infrastructure=True) from error
+                raise AgentError(
+                    error.message, hint=error.hint, infrastructure=True, missing=error.missing, server=error.server
+                ) from error
         return self._boxes[key]
 
     async def ask(self, connector: str, request: ModelRequest, scope: Scope) -> Completion:
@@ -326,8 +331,9 @@ class Runtime:
             answer = await self._complete(connector, request, chat)
         except ConnectorError as error:
             chat.steps.append(step(None, error.message))
-            infrastructure = error.status not in REFUSALS
-            raise AgentError(error.message, hint=error.hint, infrastructure=infrastructure) from error
+            broke = error.status not in REFUSALS
+            missing = error.unreached
+            raise AgentError(error.message, hint=error.hint, infrastructure=broke, missing=missing) from error
         milliseconds = (case_now() - started) * 1000
         completion = answer.completion
         chat.steps.append(step(completion))

@@ -123,6 +123,9 @@ class Connector(Protocol):
 class ConnectorError(Exception):
     """A model call failed; the message says which host, what it answered, and never holds a key."""
 
+    unreached = False
+    """Whether there was no connection to the host."""
+
     def __init__(
         self, message: str, status: int | None = None, retryable: bool = False, hint: str | None = None
     ) -> None:

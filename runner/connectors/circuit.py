@@ -18,6 +18,8 @@ PAUSE = 10.0
 class HostDown(ConnectorError):  # noqa: N818
     """The host could not be reached by the calls before, so this one was not made."""
 
+    unreached = True
+
 
 class Circuit:
     """What the calls of one connector know of its host. For one event loop."""

@@ -322,7 +322,9 @@ class HttpConnector:
                 hint = f"Check options.host in {self.definition.where}, that the server runs, and the proxy variables"
             case BadProtocol():
                 hint = f"Check options.host in {self.definition.where}: is it the address of an API?"
-        return ConnectorError(f"{self.id}: {self.definition.redact(str(error))}", None, retryable, hint)
+        failed = ConnectorError(f"{self.id}: {self.definition.redact(str(error))}", None, retryable, hint)
+        failed.unreached = isinstance(error, CannotConnect)
+        return failed
 
     def _advice(self, status: int | None) -> str | None:
         where = self.definition.where

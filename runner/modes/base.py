@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bindings import DATABASE, World, given_mocks, opened_workspace
+from runner.agents.answer import AgentError
 from runner.agents.chat import Chat, JudgeUse, taken
 from runner.agents.judges import CaseJudges
 from runner.assertions.base import AgentUse, AssertionResult, Evidence, Said
 from runner.cases.attachments import described, parts_of_case
 from runner.cases.messages import input_of
 from runner.connectors.base import Usage
+from runner.errors import sentences
 from runner.modes.answered import answered, regradable
 from runner.modes.case_environment import CaseEnvironment
 from runner.modes.failures import failure_of
@@ -145,7 +147,13 @@ class CaseAttempt:
         """
         if self.saved is not None:
             return self.saved.answer(self, said)
-        return await self.environment.runtime.call(self.assistant.id, messages, dict(options), self.chat)
+        try:
+            return await self.environment.runtime.call(self.assistant.id, messages, dict(options), self.chat)
+        except AgentError as error:
+            if error.server:
+                told = sentences(error.message, error.hint)
+                self.chat.world.ledger.note_missing(f"mcp.ListTools {error.server}", told)
+            raise
 
     def known(self, model_calls: int, agents: Sequence[AgentUse]) -> dict[str, Any]:
         """How often models, and which agents, were asked for an answer, as fields of its evidence; None where a saved

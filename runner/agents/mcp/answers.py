@@ -22,7 +22,7 @@ from typing import Any
 
 from runner.agents.mcp.base import Item, Server, Tool, ToolError
 from runner.agents.mcp.servers import Servers
-from runner.errors import RunnerError
+from runner.errors import RunnerError, sentences
 
 Answer = Callable[[str, list[Any], Any], Awaitable[Any]]
 """(process name, arguments, context) → JSON value; raises `bindings.ProcessError`."""
@@ -46,8 +46,9 @@ def processes(servers: Servers) -> Answer:
             raise ProcessError(f"Cannot call {name}: {error}", error.code) from error
         except RunnerError as error:
             code = error.code if isinstance(error, ToolError) else 404
-            message = f"{error.message}. {error.hint}" if error.hint else error.message
-            raise ProcessError(message, code, error.missing, error.infrastructure) from error
+            raise ProcessError(
+                sentences(error.message, error.hint), code, error.missing, error.infrastructure
+            ) from error
 
     return answer
 

@@ -22,6 +22,9 @@ class ToolError(RunnerError):
     What a tool itself says went wrong is no ToolError but a `ToolAnswer` with `is_error`.
     """
 
+    server = ""
+    """The id of the server that is missing."""
+
     def __init__(self, message: str, code: int, hint: str | None = None, infrastructure: bool = False) -> None:
         """`infrastructure`: the server failed, rather than what was asked of it."""
         super().__init__(message, hint)

@@ -161,13 +161,19 @@ class RemoteServer:
                 except NotSentError:
                     return await self._connected().ask(method, *arguments)
         except TimeoutError as error:
-            said = f"{self._name} did not answer within {self._timeout:g} s"
-            raise ToolError(said, 504, infrastructure=True) from error
+            raise self._lost(f"did not answer within {self._timeout:g} s", 504) from error
         except ConnectionLostError as error:
-            raise ToolError(f"{self._name} failed: {error}", 502, infrastructure=True) from error
+            raise self._lost(f"failed: {error}", 502) from error
         except RefusedError as error:
             code = {INVALID_PARAMS: 400, METHOD_NOT_FOUND: 404, RESOURCE_NOT_FOUND: 404}.get(error.code, 502)
             raise ToolError(f"{self._name} failed: {error}", code, infrastructure=code >= 500) from error
+
+    def _lost(self, why: str, code: int) -> ToolError:
+        """An error of a server that is missing, unless it has once said hello."""
+        error = ToolError(f"{self._name} {why}", code, infrastructure=True)
+        if self._connection is not None and not self._connection.has_begun:
+            error.missing, error.server = True, self.id
+        return error
 
     def _connected(self) -> Connection:
         if self._connection is None or self._connection.ended:

@@ -81,6 +81,11 @@ class Connection:
         return self._ending.came.is_set() or self._task.done()
 
     @property
+    def has_begun(self) -> bool:
+        """Whether the server has ever said hello."""
+        return self._session.done()
+
+    @property
     def gone(self) -> bool:
         """Whether nothing of it is left."""
         return self._task.done()

@@ -141,7 +141,7 @@ def _substituted(value: Any, variables: Mapping[str, str], path: Path) -> Any:
     if isinstance(value, str) and value.startswith("$ENV."):
         name = value.removeprefix("$ENV.")
         if not variables.get(name):
-            raise ConfigurationError(
+            raise MissingError(
                 f"Cannot read MCP server {path}: the environment variable {name} is not set",
                 "Set it, or write it into the .env file of the application",
             )
