@@ -20,6 +20,10 @@ LOOK = 1.0
 """Seconds after which a signal is seen that came just before the waiting began, and did not end it."""
 LONGEST = 0.3
 """Seconds after the first change, after which it begins in any case."""
+MANY = 20
+"""More files than that are written by a tool, such as a switch of branches, which is waited for longer."""
+QUIET_OF_MANY = 0.1
+LONGEST_OF_MANY = 5.0
 
 
 class Saved(Value):
@@ -70,8 +74,8 @@ class Inbox:
     def gathered(self, changed: set[str]) -> tuple[set[str], list[Message]]:
         """Waits until it is quiet: all changes until then, with those that are given, and what else came."""
         others: list[Message] = []
-        end = time.monotonic() + LONGEST
-        while (left := end - time.monotonic()) > 0:
+        began = time.monotonic()
+        while (left := began + _longest(changed) - time.monotonic()) > 0:
             message = self._take(min(_quiet(changed), left))
             if message is None:
                 break
@@ -86,8 +90,14 @@ class Inbox:
             return self._messages.popleft() if self._came.wait_for(lambda: self._messages, seconds) else None
 
 
+def _longest(changed: set[str]) -> float:
+    return LONGEST_OF_MANY if len(changed) > MANY else LONGEST
+
+
 def _quiet(changed: set[str]) -> float:
     """Seconds without a further change, after which those so far are all."""
+    if len(changed) > MANY:
+        return QUIET_OF_MANY
     sizes = [_size(path) for path in changed]
     if 0 in sizes:
         return FILLING

@@ -22,6 +22,7 @@ from runner.execution.run import run
 from runner.execution.stopping import Interrupted, Signals, Stop, undone_at_once
 from runner.planning.inputs import CaseInput, Input, everything, resolve_inputs
 from runner.planning.order import suite_key
+from runner.planning.selection import Selection
 from runner.reporters.console.style import Style
 from runner.results.events import STALE
 from runner.watch.answers import AnswerFolder
@@ -153,6 +154,8 @@ class Watch:
         for other in others:
             if not self._take(other):
                 return False
+        if not there:
+            self._screen.wait(self._files, self._names)
         if suites:
             shown = ", ".join(sorted(suite_key(path, self._application.root) for path in changed)[:3])
             more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
@@ -217,6 +220,11 @@ class Watch:
                 return True
             self._files = typed
         else:
+            try:
+                Selection(typed, "")
+            except RunnerError as error:
+                self._screen.explain(error)
+                return True
             self._names = typed or None
         self._cycle(None, asks=False)
         return True

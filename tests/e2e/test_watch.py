@@ -341,6 +341,19 @@ def test_what_is_wrong_is_said_and_watching_goes_on(watched: Terminal) -> None:
     assert "there is no flag paralel" in watched.wait(WAITING)
     here.write({"/yao-test.toml": "parallel = 3\n"})
     assert verdict(watched)[1:] == (4, 0)
+    watched.press("t")
+    watched.wait("Tests that match: ")
+    watched.press("(\r")
+    watched.wait(r"Cannot read --run \"\(\"")
+    here.write({"b_test.ts": "export function TestB(t) { t.fail('no'); }\n"})
+    assert verdict(watched)[1:] == (0, 1)
+    for file in here.source.glob("*_test.ts"):
+        file.unlink()
+    (here.root / "assistants/demo/tests/cases.jsonl").unlink()
+    while "Nothing to test" not in (shown := watched.wait(WAITING)):
+        assert "Changed: " in shown
+    here.write({"b_test.ts": FILES["b_test.ts"]})
+    assert verdict(watched)[1:] == (1, 0)
 
 
 def test_a_real_model_is_asked_once_and_then_only_by_a_key(app: MakeApplication) -> None:
