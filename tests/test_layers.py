@@ -196,7 +196,7 @@ DOORS = {
     " verdict verdict_json",
     "runner/modes": "base case_environment interactive tracing transcripts",
     "runner/store": "baseline failures history joining keeping places pruning revisions rows schema store",
-    "runner/planning": "case_source configured gaps generators inputs last_failed order plan planner regrading request resume resume_origin saved_run selection shards tags",
+    "runner/planning": "case_source configured gaps generators inputs last_failed order plan planner regrading request resume resume_origin saved_run selection shards tags test_functions",
     "runner/reporters": "__init__ base multiplexer ordered rerun_command",
     "runner/reporters/console": "change_lines console diff_lines overview_lines progress style trust_lines variant_lines verdict_lines",
     "runner/reporters/files": "agent document github jsonl markdown_parts markdown_result variant_report",

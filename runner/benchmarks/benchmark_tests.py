@@ -3,9 +3,9 @@ as they end."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from bindings import ProcessError
 from runner.benchmarks.lines import Sample, written
@@ -39,10 +39,10 @@ class Benchmarking(Value):
 class BenchmarkTests:
     """Leads the benchmarks of a run: a `TestKind` of `bindings`. Threads may share it."""
 
-    def __init__(self, benchmarking: Benchmarking, output: TextIO, modules: Sequence[str]) -> None:
-        """Prints to `output`; where there are several modules, each is named before its lines."""
+    def __init__(self, benchmarking: Benchmarking, write: Callable[[str], None], modules: Sequence[str]) -> None:
+        """Prints with `write`; where there are several modules, each is named before its lines."""
         self._benchmarking = benchmarking
-        self._output = output
+        self._write = write
         self._names_modules = len(modules) > 1
         self._module = ""
         self._runs: dict[tuple[str, str], int] = {}
@@ -71,12 +71,11 @@ class BenchmarkTests:
             raise ProcessError("benchmark.Report is for benchmarks themselves", 400)
         if self._names_modules and world.suite != self._module:
             self._module = world.suite
-            self._output.write(f"pkg: {world.suite}\n")
+            self._write(f"pkg: {world.suite}\n")
         package = world.suite if self._names_modules else ""
         sample = Sample(package=package, name=name, rounds=rounds, values=values)
         self.samples.append(sample)
-        self._output.write(f"{written(sample, self._benchmarking.cpus)}\n")
-        self._output.flush()
+        self._write(f"{written(sample, self._benchmarking.cpus)}\n")
 
     def seconds_after(self, module: str, test: str, name: str) -> float | None:
         """What a benchmark has from its beginning, and from the result of each."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import _thread
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from runner.errors import ConfigurationError, MissingError
 
@@ -26,18 +26,18 @@ class OtherKinds:
         self,
         plan: RunPlan,
         environment: Environment,
-        results: TextIO,
+        write: Callable[[str], None],
         stopped: Callable[[], bool],
     ) -> None:
         """Raises ConfigurationError when `--fuzz` lacks its library, or `--baseline` cannot be used.
 
         Args:
-            results: takes the lines of benchmarks.
+            write: takes the lines of benchmarks.
             stopped: whether the run is to end.
         """
         self._plan = plan
         self._environment = environment
-        self._results = results
+        self._write = write
         self._stopped = stopped
         self._lock = _thread.allocate_lock()
         self._fuzz: FuzzTests | None = None
@@ -104,7 +104,7 @@ class OtherKinds:
             baseline=self._baseline,
             threshold=options.bench_threshold / 100,
         )
-        return BenchmarkTests(benchmarking, self._results, [module.id for module in self._plan.modules])
+        return BenchmarkTests(benchmarking, self._write, [module.id for module in self._plan.modules])
 
     def _read_baseline(self, name: str) -> tuple[Sample, ...]:
         from runner.benchmarks.lines import read

@@ -94,8 +94,16 @@ class TestServices:
             if self.kinds is None:
                 from runner.execution.other_kinds import OtherKinds
 
-                self.kinds = OtherKinds(self._plan, self._environment, self._results, self._stopped)
+                self.kinds = OtherKinds(self._plan, self._environment, self._write, self._stopped)
         return self.kinds
+
+    def _write(self, text: str) -> None:
+        """Writes lines of benchmarks, which the live line makes room for."""
+        from contextlib import nullcontext
+
+        with self.progress.paused() if self.progress else nullcontext():
+            self._results.write(text)
+            self._results.flush()
 
     def _is_done(self, module: str, test: str) -> bool:
         again = self._again.get(module)

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 
+from runner.planning.test_functions import comments_in, function_of
 from scripttest.values import Value
 
 _TAG = re.compile(r"(?://|/?\*+)\s*@tag\s+(.*?)\s*(?:\*/)?")
-_COMMENT = re.compile(r"//|/?\*")
-_TEST = re.compile(
-    r"(?:export\s+)?(?:default\s+)?(?:(?:async\s+)?function\b\s*\*?\s*|(?:const|let|var)\s+)((?:Test|Fuzz|Benchmark)[\w$]*)"
-)
 
 
 class Tags(Value):
@@ -27,18 +24,15 @@ def tags_in(source: str) -> Tags:
     found: dict[str, frozenset[str]] = {}
     stray: list[tuple[int, str]] = []
     pending: list[tuple[int, str]] = []
-    inside = False
-    for number, line in enumerate(source.split("\n"), 1):
+    lines = source.split("\n")
+    for number, (line, is_comment) in enumerate(zip(lines, comments_in(lines), strict=True), 1):
         text = line.strip()
         if tag := _TAG.fullmatch(text):
             pending.append((number, tag[1]))
-        is_comment = inside or not text or _COMMENT.match(text) is not None
-        if text.startswith("/*") or inside:
-            inside = "*/" not in text
         if is_comment or not pending:
             continue
-        if test := _TEST.match(text):
-            found[test[1]] = frozenset(word for _, words in pending for word in re.split(r"[\s,]+", words) if word)
+        if test := function_of(text):
+            found[test] = frozenset(word for _, words in pending for word in re.split(r"[\s,]+", words) if word)
         else:
             stray += pending
         pending = []

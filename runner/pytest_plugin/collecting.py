@@ -10,19 +10,19 @@ from typing import Any
 
 import pytest
 
-from runner.agents.assistant import Assistants
 from runner.application.application import Application, find_root
-from runner.cases.reader import CaseFile
-from runner.connectors.load import Connectors
 from runner.errors import ConfigurationError, RunnerError
+from runner.paths import shown_path
 from runner.planning.inputs import is_report
 from runner.planning.tags import tags_in
-from runner.pytest_plugin.running import TestFailedError, runs_of
+from runner.planning.test_functions import functions_in
 from runner.security.files import read_text
 
-_TEST = re.compile(
-    r"^(?:export\s+)?(?:default\s+)?(?:async\s+)?(?:function\b\s*\*?\s*|(?:const|let|var)\s+)((?:Test|Fuzz(?![a-z]))\w*)"
-)
+
+class TestFailedError(Exception):
+    """A test failed; the text is what yao-test prints of it."""
+
+    __test__ = False
 
 
 def collected(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -53,6 +53,8 @@ class YaoItem(pytest.Item):
 
     def runtest(self) -> None:
         """Runs it, together with the others of its file."""
+        from runner.pytest_plugin.running import runs_of
+
         runs_of(self.config).run(self)
 
     def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:
@@ -66,27 +68,6 @@ class YaoItem(pytest.Item):
         return super().repr_failure(excinfo, style)
 
 
-class BrokenItem(pytest.Item):
-    """Stands for a file that cannot be read."""
-
-    def __init__(self, *, problem: ConfigurationError, **more: Any) -> None:
-        super().__init__(**more)
-        self._problem = problem
-
-    def runtest(self) -> None:
-        """Says what is wrong."""
-        raise self._problem
-
-    def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:
-        """The file."""
-        return self.path, 0, self.name
-
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """What is wrong, and what to do about it."""
-        hint = f"\n{self._problem.hint}" if self._problem.hint else ""
-        return f"{self._problem.message}{hint}"
-
-
 class ModuleFile(pytest.File):
     """A test module."""
 
@@ -94,26 +75,23 @@ class ModuleFile(pytest.File):
         """Its test functions, read off the source text."""
         source = read_text(self.path, "replace")
         tags = tags_in(source).of
-        seen = set()
-        for number, line in enumerate(source.split("\n"), 1):
-            test = _TEST.match(line)
-            if test and test[1] not in seen:
-                seen.add(test[1])
-                own = tuple(sorted(tags.get(test[1], ())))
-                yield YaoItem.from_parent(self, name=test[1], line=number, tags=own)
+        for name, line in functions_in(source):
+            yield YaoItem.from_parent(self, name=name, line=line, tags=tuple(sorted(tags.get(name, ()))))
 
 
 class CasesFile(pytest.File):
     """A case file."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """Its cases; one item that fails where the file cannot be used."""
+        """Its cases. Raises CollectError where the file cannot be used."""
+        from runner.cases.reader import CaseFile
+
         try:
-            located = list(CaseFile.check(self.path, False, None, self.path.name))
+            shown = str(shown_path(self.path, self.config.invocation_params.dir))
+            located = list(CaseFile.check(self.path, False, None, shown))
             asks = self._asks_models()
         except ConfigurationError as error:
-            yield BrokenItem.from_parent(self, name="cases", problem=error)
-            return
+            raise self.CollectError("\n".join(filter(None, [error.message, error.hint]))) from error
         for one in located:
             item = YaoItem.from_parent(self, name=one.case.id, line=one.line, tags=tuple(one.case.tags))
             if asks and not self.config.getoption("--yao-models"):
@@ -122,6 +100,9 @@ class CasesFile(pytest.File):
 
     def _asks_models(self) -> bool:
         """Whether a real model stands behind the agent."""
+        from runner.agents.assistant import Assistants
+        from runner.connectors.load import Connectors
+
         application = Application(find_root(self.path))
         agent = application.agent_of(self.path)
         connectors = Connectors(application.root, dict(os.environ))

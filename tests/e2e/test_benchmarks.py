@@ -6,7 +6,7 @@ import re
 import shlex
 
 import pytest
-from command import Application, MakeApplication, Run
+from command import Application, MakeApplication, Run, on_terminal
 
 LINE = re.compile(r"Benchmark\S+-?\d*\s+\d+\s+[\d.]+ ns/op\s+[\d.]+ calls/op(\s+[\d.]+ \S+)*")
 WORK = "export function Work(n: number) { let sum = 0; for (let i = 0; i < n; i++) sum += i; return sum; }\n"
@@ -109,6 +109,14 @@ def test_the_command_that_runs_it_again(shop: Application) -> None:
     again = re.search(r"Run it again: yao-test (.*BenchmarkLeaves.*)", run.stderr)
     assert again and again[1] == "-i scripts.demo.broken --bench '^BenchmarkLeaves$'", run.stderr
     assert "0 passed, 1 failed" in shop.run(*shlex.split(again[1])).stderr
+
+
+def test_on_a_terminal_a_line_stands_alone(shop: Application) -> None:
+    """What runs now is shown below it, and is away while it is written."""
+    code, output = on_terminal(shop, "-i", "scripts.demo.work", "--bench", "^BenchmarkWork$", "--bench-time", "2s")
+    assert (code, "0 of 1 done" in output) == (0, True), output
+    (line,) = (line for line in output.split("\n") if "ns/op" in line)
+    assert re.fullmatch(rf"(.*\r\x1b\[K)?{LINE.pattern}", line), repr(line)
 
 
 def test_what_is_counted(measured: Run) -> None:

@@ -41,7 +41,7 @@ PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
 SHOW_ASSISTANTS = (README, CLI, ROOT / "docs/configuration.md", ROOT / "docs/watch.md")
 FLAG_TABLE = re.compile(r"(<!-- flags: .* -->\n).*?(<!-- /flags -->\n)", re.S)
 TEST_FUNCTION = re.compile(r"^(export )?(async )?(function|const) Test\w", re.M)
-OF_PYTEST = {"-k", "-m", "-p", "-x", "--lf", "--yao-models"}
+OF_PYTEST = {"-k", "-m", "-p", "-x", "--continue-on-collection-errors", "--lf", "--yao-models"}
 OF_CLICK = {"--help", "-h", "--version"}
 GLOSSARY = (
     "run suite test case attempt turn step checkpoint assertion status failure error connector assistant hook binding"

@@ -26,7 +26,6 @@ def here(shared_app: MakeApplication) -> Application:
             "broken_test.ts": "export function TestX(t) {\n",
             "/assistants/demo/tests/cases.jsonl": '{"id": "fine", "input": "Hi", "tags": ["smoke"]}\n'
             '{"id": "a wrong/one", "input": "Hi", "assert": {"type": "equals", "value": "No"}}\n',
-            "/assistants/demo/tests/faulty.yaml": "- {id: 3}\n",
             "/assistants/demo/tests/output-20260101000000.jsonl": "{}\n",
             "/assistants/real/package.yao": '{"connector": "local"}',
             "/assistants/real/prompts.yml": "- {role: system, content: Hi}\n",
@@ -60,7 +59,6 @@ ITEMS = [
     "assistants/demo/src/good_test.ts::TestToo",
     "assistants/demo/tests/cases.jsonl::fine",
     "assistants/demo/tests/cases.jsonl::a wrong/one",
-    "assistants/demo/tests/faulty.yaml::cases",
     "assistants/real/tests/real.jsonl::asks",
 ]
 
@@ -70,19 +68,18 @@ def test_tests_and_cases_are_items(here: Application) -> None:
 
     assert code == 0, output
     assert output.splitlines()[: len(ITEMS)] == ITEMS
-    assert "9 tests collected" in output
+    assert "8 tests collected" in output
 
 
 def test_all_of_them_run_and_failures_are_as_this_tool_prints_them(here: Application) -> None:
     code, output = run(here, "-rA")
 
     assert code == 1, output
-    assert "4 failed, 3 passed, 2 skipped" in output
+    assert "3 failed, 3 passed, 2 skipped" in output
     assert "└─ assertion failed: " in output
     assert "at assistants/demo/src/bad_test.ts:2:" in output
     assert "Run it again: yao-test -i scripts.demo.bad --run '^TestBad$'" in output
     assert "the module cannot be loaded" in output
-    assert "faulty.yaml" in output
     assert "why not" in output
     assert "a real model answers: --yao-models asks it" in output
     assert "said" in output
@@ -91,8 +88,8 @@ def test_all_of_them_run_and_failures_are_as_this_tool_prints_them(here: Applica
 
 
 CHOICES = {
-    "-k": (["-k", "TestGood or fine"], "2 passed, 7 deselected"),
-    "a marker": (["-m", "smoke"], "2 passed, 7 deselected"),
+    "-k": (["-k", "TestGood or fine"], "2 passed, 6 deselected"),
+    "a marker": (["-m", "smoke"], "2 passed, 6 deselected"),
     "one item": (["assistants/demo/src/good_test.ts::TestToo"], "1 passed"),
     "a case with signs": (["assistants/demo/tests/cases.jsonl::a wrong/one"], "1 failed"),
     "the first failure": (["-x"], "1 failed"),
@@ -107,6 +104,64 @@ def test_what_pytest_chooses_runs(here: Application, name: str) -> None:
     _, output = run(here, *words)
 
     assert f"{said} in" in output, output
+
+
+FUNCTIONS = """\
+/*
+function TestInComment(t) {}
+*/
+const TestData = [1];
+const TestName: string = "x";
+export const TestArrow: (t: testing.T) => void = (t) => {};
+  export async function TestIndented(t: testing.T) {}
+function helper() {
+  function TestInside(t) { throw new Error("no test"); }
+}
+export function TestMain(m) { m.Run(); }
+export function FuzzNumbers(f: testing.F) { f.add(1); f.add(2); f.fuzz((t, n) => { if (n === 2) throw new Error("two"); }); }
+export function Fuzzy() {}
+export function BenchmarkNumbers(b: testing.B) { while (b.loop()); }
+"""
+
+
+def test_functions_that_are_tests_are_items(shared_app: MakeApplication) -> None:
+    here = shared_app({"kinds_test.ts": FUNCTIONS})
+    code, output = run(here, "-v")
+
+    assert code == 1, output
+    items = re.findall(r"::(\w+) (PASSED|FAILED)", output)
+    assert items == [("TestArrow", "PASSED"), ("TestIndented", "PASSED"), ("FuzzNumbers", "FAILED")], output
+    assert re.search(r"FuzzNumbers/seed#1\n +└─ two\n(.*\n)+? +input: \[2\]\n", output), output
+    assert list(here.source.iterdir()) == [here.source / "kinds_test.ts"]
+
+
+def test_files_that_cannot_be_read_are_errors_of_collection(shared_app: MakeApplication) -> None:
+    """As with Python modules: nothing runs, and no choice of tests hides them."""
+    here = shared_app(
+        {
+            "good_test.ts": "export function TestGood(t) {}\n",
+            "/assistants/demo/tests/faulty.yaml": "- {id: 3}\n",
+        }
+    )
+    code, output = run(here, "-k", "Good", "--collect-only")
+
+    assert code == 2, output
+    assert "ERROR collecting assistants/demo/tests/faulty.yaml" in output
+    assert 'Cannot read cases from assistants/demo/tests/faulty.yaml:1:4: "id" must be a string, not a number' in output
+    assert "Traceback" not in output and ".py:" not in output
+    code, output = run(here, "--continue-on-collection-errors")
+    assert (code, "1 passed, 1 error" in output) == (1, True), output
+
+
+def test_nothing_that_runs_is_loaded_to_collect(shared_app: MakeApplication) -> None:
+    here = shared_app({"good_test.ts": "export function TestGood(t) {}\n"})
+    (here.root / "conftest.py").write_text(
+        "import sys\n\ndef pytest_collection_finish():\n"
+        "    assert 'runner.pytest_plugin.collecting' in sys.modules\n"
+        "    assert not {'runner.execution.run', 'runner.agents.service', 'httpx'} & sys.modules.keys()\n"
+    )
+    code, output = run(here, "--collect-only", "-q")
+    assert (code, output.splitlines()[0]) == (0, "assistants/demo/src/good_test.ts::TestGood"), output
 
 
 def test_it_loads_nothing_of_the_runner_before_a_file_matches(tmp_path: Path) -> None:

@@ -19,14 +19,12 @@ from runner.cli.options import FLAGS, RunOptions
 from runner.environment import Environment
 from runner.errors import RunnerError
 from runner.planning.inputs import CaseInput, everything, resolve_application, resolve_inputs
+from runner.planning.test_functions import functions_in
 from runner.security.files import open_text, read_text
 
 VARIABLE = "_YAO_TEST_COMPLETE"
 """The shell sets it when it asks what to complete; `runner.cli.main` looks for it."""
 PROGRAM = "yao-test"
-_TEST = re.compile(
-    r"^(?:export\s+)?(?:default\s+)?(?:async\s+)?(?:function\b\s*\*?|const|let|var)\s+((?:Test|Fuzz(?![a-z]))\w+)", re.M
-)
 _CASE = re.compile(r"""["']?\bid["']?\s*:\s*["']?([\w.-]+)""")
 READ = 1 << 20
 """Bytes of a case file in which ids are looked for."""
@@ -130,7 +128,7 @@ def _tests(application: Application, options: RunOptions, environment: Environme
         options = options.replace(inputs=(everything(options, application, environment.directory),))
     for item in resolve_inputs(options, application, environment.directory):
         if isinstance(item, TestModule):
-            yield from _TEST.findall(read_text(item.test, "replace"))
+            yield from (name for name, _ in functions_in(read_text(item.test, "replace")))
         elif isinstance(item, CaseInput) and item.path is not None:
             with open_text(item.path, "replace") as file:
                 yield from _CASE.findall(file.read(READ))

@@ -1,0 +1,43 @@
+"""Which functions of a test file are tests, read off its source text: for what may not run it, such as a shell that
+completes a name. What a text alone does not say, such as a test that another file brings in, only a run knows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from scripttest import EVERY_RUN, kind_of
+
+_FUNCTION = re.compile(
+    r"(?:\s*export\s+)?(?:default\s+)?"
+    r"(?:(?:async\s+)?function\b\s*\*?\s*|(?:const|let|var)\s+(?![^=]*=\s*[\"'`\d\[{]))([A-Za-z][\w$]*)"
+)
+
+
+def function_of(line: str) -> str:
+    """The test that begins in a line; empty: none does."""
+    found = _FUNCTION.match(line)
+    return found[1] if found and found[1] != "TestMain" and kind_of(found[1]) else ""
+
+
+def comments_in(lines: list[str]) -> list[bool]:
+    """Which of the lines are of comments, or empty."""
+    found = []
+    inside = False
+    for line in lines:
+        text = line.strip()
+        found.append(inside or not text or text.startswith(("//", "/*", "*")))
+        if text.startswith("/*") or inside:
+            inside = "*/" not in text
+    return found
+
+
+def functions_in(source: str) -> Iterator[tuple[str, int]]:
+    """The tests of a plain run with their lines, counted from 1; each once."""
+    lines = source.split("\n")
+    seen = set()
+    for number, (line, is_comment) in enumerate(zip(lines, comments_in(lines), strict=True), 1):
+        name = "" if is_comment else function_of(line)
+        if kind_of(name) in EVERY_RUN and name not in seen:
+            seen.add(name)
+            yield name, number
