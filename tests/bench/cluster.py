@@ -7,7 +7,7 @@
 `speed` runs script tests with `--parallel 2`, and on a scheduler and two workers that are there already; it prints wall
 clock and processor time of all processes, and where Linux has `perf` the instructions that they took, which other programs
 on the machine change least. `survival` kills a worker and then the command in a run of cases, goes on with
-`--resume`, and counts results and calls of models. `pieces` measures what one piece costs the scheduler.
+`--resume`, and counts results, calls of models, and runs in the store. `pieces` measures what one piece costs the scheduler.
 """
 
 from __future__ import annotations
@@ -124,7 +124,10 @@ def survival(folder: Path, count: int) -> None:
     with ModelServer(echo(0.02)) as server, DaskCluster(folder / "cluster", env=key) as cluster:
         files = agent(package={"connector": "local"}, cases=cases)
         here = make_application(folder, {**files, **with_model(server, key="$ENV.WORKER_KEY")})
-        report, flags = here.root / "r.jsonl", ("--cluster", cluster.address, "--parallel", "4", "-q")
+        report, flags = (
+            here.root / "r.jsonl",
+            ("--cluster", cluster.address, "--parallel", "4", "-q", "--store", "store"),
+        )
 
         def ended() -> int:
             time.sleep(0.5)  # looking costs the run its processor
@@ -146,6 +149,7 @@ def survival(folder: Path, count: int) -> None:
         print(f"exit code {command.returncode}; {len(records)} results of {len({r['id'] for r in records})} cases")
         print(f"calls: {len(texts)}, of which {len(texts) - len(set(texts))} were made twice")
         print(out.decode()[-400:])
+        print(here.run("store", "list", "--store", "store").stdout)
 
 
 def pieces(folder: Path) -> None:
