@@ -9,8 +9,8 @@ from typing import Any
 
 from runner.results.events import AttemptEnd, TestEnd, TestStart
 
-GATHER = 0.1
-"""Seconds in which what is said becomes one message."""
+GATHER = 0.25
+"""Seconds in which what can wait becomes one message."""
 
 
 class Outbox:

@@ -120,7 +120,7 @@ class Runner:
         tests = TestServices(
             self._services, plan, selection, self._environment, stopped=lambda: self.stop.reason is not None
         )
-        observer = ShippedEvents(piece, self.stop, self._services.recording, self.say)
+        observer = ShippedEvents(piece, self.stop, self._services.recording, self.say, self.say_now)
 
         def carry_out(host: ScriptHost | None) -> None:
             Session(

@@ -19,6 +19,7 @@ from runner.results.events import (
     TestStart,
     TurnStart,
 )
+from scripttest import Status
 
 if TYPE_CHECKING:
     from runner.connectors.recording import Recording
@@ -32,14 +33,21 @@ if TYPE_CHECKING:
 class ShippedEvents:
     """Of one piece; implements `runner.execution.observing.Observer`."""
 
-    def __init__(self, piece: Piece, stop: Stop, recording: Recording | None, say: Callable[[Any], None]) -> None:
-        """`say` takes events, and what else the command is to hear."""
+    def __init__(
+        self,
+        piece: Piece,
+        stop: Stop,
+        recording: Recording | None,
+        say: Callable[[Any], None],
+        say_now: Callable[[Any], None],
+    ) -> None:
+        """`say` takes what the command is to hear; `say_now` the first failure, which may end the run."""
         self.stop = stop
         self.processes: Processes | None = None
         self.traces = self.keeps = False
         self.held_back: Callable[[str], str | None] | None = None
         self._recording = recording if recording is not None and recording.mode != "replay" else None
-        self._say = say
+        self._say, self._say_failure = say, say_now
         self._modules = {part.module.id for part in piece.modules}
         self._places = {part.suite.id: list(placed_in(part, piece)) for part in piece.cases}
         """Suite → the positions of its cases, by their places in this piece."""
@@ -58,7 +66,12 @@ class ShippedEvents:
             return
         if isinstance(event, TestEnd):
             self._send_recordings(event.result)
-        self._say(self._in_place(event))
+        event = self._in_place(event)
+        if isinstance(event, AttemptEnd | TestEnd) and event.result.outcome.status is Status.FAILED:
+            self._say_failure(event)
+            self._say_failure = self._say
+        else:
+            self._say(event)
 
     def close(self) -> None:
         """See `Observer`."""

@@ -5,21 +5,26 @@
     PYTHONPATH=tests/helpers python tests/bench/cluster.py pieces
 
 `speed` runs script tests with `--parallel 2`, and on a scheduler and two workers that are there already; it prints wall
-clock and processor time of all processes. `survival` kills a worker and then the command in a run of cases, goes on with
-`--resume`, and counts results and calls of models. `pieces` measures what one piece costs the scheduler.
+clock and processor time of all processes, and where Linux has `perf` the instructions that they took, which other programs
+on the machine change least. `survival` kills a worker and then the command in a run of cases, goes on with
+`--resume`, and counts results, calls of models, and runs in the store. `pieces` measures what one piece costs the scheduler.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import resource
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from agent_files import agent, case_file
 from command import COMMAND, eventually, make_application
@@ -59,18 +64,34 @@ def processor_time(pid: int) -> float:
     return sum(map(int, fields[11:15])) / TICK
 
 
-def measured(work: Callable[[], None], processes: list[int]) -> tuple[float, float]:
-    """Wall clock and processor time, with that of other processes."""
+class Cost(NamedTuple):
+    wall: float
+    processor: float
+    instructions: float
+    """In thousands of millions; not a number without `perf`."""
+
+
+def measured(work: Callable[[], None], processes: list[int]) -> Cost:
+    """What it takes, with what other processes take, and what they start."""
 
     def spent() -> float:
         own = resource.getrusage(resource.RUSAGE_CHILDREN)
         return own.ru_utime + own.ru_stime + sum(map(processor_time, processes))
 
+    watched = ",".join(map(str, [os.getpid(), *processes]))
+    counting = shutil.which("perf") and subprocess.Popen(
+        ["perf", "stat", "-x", ",", "-e", "instructions", "-p", watched], stderr=subprocess.PIPE, text=True
+    )
+    time.sleep(0.5)  # until it counts
     before, start = spent(), time.monotonic()
     work()
     wall = time.monotonic() - start
     time.sleep(4)  # until the processes beside the workers have ended, and count
-    return wall, spent() - before
+    processor, instructions = spent() - before, math.nan
+    if counting:
+        counting.send_signal(signal.SIGINT)
+        instructions = float(counting.communicate()[1].partition(",")[0]) / 1e9
+    return Cost(wall, processor, instructions)
 
 
 def speed(folder: Path, count: int, rounds: int) -> None:
@@ -84,17 +105,17 @@ def speed(folder: Path, count: int, rounds: int) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
         assert f"{count} passed".encode() in done.stdout, done.stdout
 
-    print(f"{count} script tests in {len(files)} modules; wall clock and processor time in seconds\n")
+    print(
+        f"{count} script tests in {len(files)} modules; wall clock and processor time in seconds, 10^9 instructions\n"
+    )
     with DaskCluster(folder / "cluster") as cluster:
         others = [process.pid for process in (cluster.scheduler, *cluster.workers)]
         for _ in range(rounds):
             alone = measured(lambda: run("--parallel", "2"), [])
             there = measured(lambda: run("--cluster", cluster.address), others)
-            print(
-                f"alone {alone[0]:6.2f} {alone[1]:6.2f}   cluster {there[0]:6.2f} {there[1]:6.2f}   "
-                f"speed {alone[0] / there[0]:.2f} (wall), {alone[1] / there[1]:.2f} (processor)",
-                flush=True,
-            )
+            figures = [" ".join(f"{figure:6.2f}" for figure in cost) for cost in (alone, there)]
+            speeds = [f"{mine / its:.2f} ({of})" for mine, its, of in zip(alone, there, Cost._fields, strict=True)]
+            print(f"alone {figures[0]}   cluster {figures[1]}   speed {', '.join(speeds)}", flush=True)
 
 
 def survival(folder: Path, count: int) -> None:
@@ -103,7 +124,10 @@ def survival(folder: Path, count: int) -> None:
     with ModelServer(echo(0.02)) as server, DaskCluster(folder / "cluster", env=key) as cluster:
         files = agent(package={"connector": "local"}, cases=cases)
         here = make_application(folder, {**files, **with_model(server, key="$ENV.WORKER_KEY")})
-        report, flags = here.root / "r.jsonl", ("--cluster", cluster.address, "--parallel", "4", "-q")
+        report, flags = (
+            here.root / "r.jsonl",
+            ("--cluster", cluster.address, "--parallel", "4", "-q", "--store", "store"),
+        )
 
         def ended() -> int:
             time.sleep(0.5)  # looking costs the run its processor
@@ -125,10 +149,15 @@ def survival(folder: Path, count: int) -> None:
         print(f"exit code {command.returncode}; {len(records)} results of {len({r['id'] for r in records})} cases")
         print(f"calls: {len(texts)}, of which {len(texts) - len(set(texts))} were made twice")
         print(out.decode()[-400:])
+        print(here.run("store", "list", "--store", "store").stdout)
 
 
 def pieces(folder: Path) -> None:
     from distributed import Client
+
+    from runner.cli.cluster_address import read_cluster_address
+    from runner.cluster import station_work
+    from runner.cluster.connection import Connection
 
     with DaskCluster(folder / "cluster") as cluster, Client(cluster.address, set_as_default=False) as client:
         pid, count = cluster.scheduler.pid, 1000
@@ -146,6 +175,16 @@ def pieces(folder: Path) -> None:
             print(
                 f"{messages:3} messages of {size:6} bytes: {spent:.2f} ms of the scheduler for a piece, {wall:.2f} ms wall"
             )
+        address = read_cluster_address(cluster.address, "the address")
+        before, start = processor_time(pid), time.monotonic()
+        connection = Connection(address, 2, {})
+        for n in range(count):
+            connection.tell(station_work.tell, "nobody", b"x" * 100, attempt="nobody", station=workers[n % 2])
+        connection.close()  # when all are told
+        wall, spent = time.monotonic() - start, processor_time(pid) - before
+        print(
+            f"a message to a runner process: {spent / count * 1000:.2f} ms of the scheduler, {count / wall:.0f} a second"
+        )
 
 
 def _work(messages: int, size: int) -> None:

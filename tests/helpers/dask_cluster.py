@@ -1,9 +1,8 @@
-"""A real Dask cluster on this machine: a scheduler and workers, each a process as `dask` starts it."""
+"""A real Dask cluster on this machine: a scheduler and workers, each a process that runs what `dask` runs."""
 
 from __future__ import annotations
 
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from command import eventually
+from dask_forks import DaskForks, Forked
 from faults import below, helper_processes
 
 RUNNER = "runner.cluster.piece_runner"
@@ -33,39 +33,37 @@ class DaskCluster:
 
     def __enter__(self) -> DaskCluster:
         self.folder.mkdir(parents=True, exist_ok=True)
-        more = ("--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard", "--no-jupyter")
-        self.scheduler = self._start("scheduler", *more)
+        self._forks = DaskForks(self._env)
+        more = ["--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard", "--no-jupyter"]
+        self.scheduler = self._start("scheduler", more)
         self.workers = [self.add_worker() for _ in range(self._count)]
         self._wait()
         return self
 
     def __exit__(self, *_: object) -> None:
         for process in [*self.workers, self.scheduler]:
-            process.kill()
-            process.wait()
+            self.kill(process)
+        self._forks.close()
 
-    def add_worker(self, env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
-        """One more worker, for one piece at a time."""
-        folder = ("--local-directory", str(self.folder))
-        return self._start(
-            "worker", self.address, "--nthreads", "1", "--no-nanny", "--no-dashboard", *folder, env=env or {}
-        )
+    def add_worker(self, env: Mapping[str, str] | None = None) -> Forked | subprocess.Popen[bytes]:
+        """One more worker, for one piece at a time; with variables of its own if it needs some."""
+        arguments = [self.address, "--nthreads", "1", "--no-nanny", "--no-dashboard", "--local-directory"]
+        return self._start("worker", [*arguments, str(self.folder)], env)
 
-    def kill(self, process: subprocess.Popen[bytes]) -> None:
+    def kill(self, process: Forked | subprocess.Popen[bytes]) -> None:
         """Ends a process by SIGKILL."""
-        process.send_signal(signal.SIGKILL)
+        process.kill()
         process.wait()
 
-    def _start(self, role: str, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", f"distributed.cli.dask_{role}", *self._tls, *arguments]
-        quiet: dict[str, Any] = {
-            "stdin": subprocess.DEVNULL,
-            "stdout": subprocess.DEVNULL,
-            "stderr": subprocess.DEVNULL,
-        }
-        return subprocess.Popen(
-            command, cwd=self.folder, env={**self._env, **(env or {})}, start_new_session=True, **quiet
-        )
+    def _start(
+        self, role: str, arguments: list[str], env: Mapping[str, str] | None = None
+    ) -> Forked | subprocess.Popen[bytes]:
+        arguments = [*self._tls, *arguments]
+        if env is None:
+            return self._forks.start(role, arguments, self.folder)
+        nothing: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+        command = [sys.executable, "-m", f"distributed.cli.dask_{role}", *arguments]
+        return subprocess.Popen(command, cwd=self.folder, env={**self._env, **env}, start_new_session=True, **nothing)
 
     def _wait(self) -> None:
         with warnings.catch_warnings():
