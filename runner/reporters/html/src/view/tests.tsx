@@ -40,7 +40,7 @@ export function TestsPage(look: Look) {
                 <td class="figure">{percent(one.passed, one.judged)}</td>
                 <td class="figure">{duration(one.duration_ms)}</td>
                 <td class="figure">{moment(one.last)}</td>
-                <td class="wide">{visible(one.suite)}</td>
+                <td class="path">{visible(one.suite)}</td>
               </tr>
             ))}
           </Table>
