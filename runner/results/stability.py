@@ -121,7 +121,7 @@ def pass_hat(passed: int, count: int, k: int) -> float:
 def normalised(value: Any) -> str:
     """A JSON value as a text that is equal for outputs that mean the same: the order of keys, blanks and line breaks
     within texts, forms of Unicode, and `1.0` for `1` make no difference."""
-    return json.dumps(_plain(value), sort_keys=True)
+    return json.dumps(_plain(value), sort_keys=True, ensure_ascii=False)
 
 
 def _plain(value: Any) -> Any:

@@ -62,7 +62,10 @@ def called(tool: ToolUse) -> str:
 def _literal(value: Any) -> str:
     """A JSON value as one writes it in JavaScript: `{amount: 3500, type: "travel"}`."""
     if isinstance(value, dict):
-        items = (f"{key if _NAME.fullmatch(key) else json.dumps(key)}: {_literal(item)}" for key, item in value.items())
+        items = (
+            f"{key if _NAME.fullmatch(key) else json.dumps(key, ensure_ascii=False)}: {_literal(item)}"
+            for key, item in value.items()
+        )
         return f"{{{', '.join(items)}}}"
     if isinstance(value, list):
         return f"[{', '.join(map(_literal, value))}]"

@@ -44,20 +44,22 @@ def _sentences(history: TestHistory) -> list[str]:
     """What became of the test, in words."""
     said = [", ".join(history.trends).capitalize()]
     if history.since is not None and history.rate_before is not None:
-        said.append(f"It passed {history.rate_before:.0%} of its runs before{_since(history.since)}")
+        runs = "run" if history.judged == 1 else "runs"
+        rate = f"{history.passed} of {history.judged} {runs} passed, {history.rate_before:.0%} before"
+        said.append(f"{_since(history.since)}: {rate}")
     elif history.failing_since is not None:
-        said.append(f"It fails{_since(history.failing_since)}")
+        said.append(f"{_since(history.failing_since)}: it fails")
     for what, level in (("takes", history.duration), ("costs", history.price)):
         if level is not None:
-            said.append(f"It {what} {level.ratio:.2g} times as much{_since(level.since)}")
+            said.append(f"{_since(level.since)}: it {what} {level.ratio:.2g} times as much")
     return said
 
 
 def _since(since: Since) -> str:
     """Since when, and what is not the same any more."""
-    commit = f" of commit {since.run.commit[:8]}" if since.run.commit else ""
+    commit = f" (commit {since.run.commit[:8]})" if since.run.commit else ""
     parts = f", when {described(since.parts)} changed" if since.parts else ""
-    return f" since the run of {since.run.started_at}{commit}{parts}"
+    return f"Since the run of {since.run.started_at[:16].replace('T', ' ')} UTC{commit}{parts}"
 
 
 def all_tests(store: Store) -> Record:

@@ -17,6 +17,8 @@ from runner.cli.commands.stores import HELP, store_folder
 from runner.cli.options import absolute
 from runner.environment import Environment
 from runner.errors import ConfigurationError
+from runner.planning.last_failed import STORE
+from runner.store.places import FILE
 
 PACKAGES = ("starlette", "uvicorn")
 """What the extra installs."""
@@ -44,6 +46,7 @@ def view(environment: Environment, store: str | None, port: int | None, app: str
             f"Cannot serve the page: {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed",
             "Install it with: pip install 'yao-test[view]'",
         )
+    from runner.store.schema import open_store
     from runner.view.again import Again
     from runner.view.desk import Desk
     from runner.view.runs import Runs
@@ -51,6 +54,9 @@ def view(environment: Environment, store: str | None, port: int | None, app: str
 
     application = _application(environment.directory, app)
     folder = store_folder(environment, store, application)
+    if application and folder == application / STORE and folder.is_dir() and not (folder / FILE).exists():
+        with open_store(folder):
+            pass  # runs may come while it serves
     variables = environment.variables
     runs = Runs(folder, application, environment.secrets.text)
     again = Again(application, {**variables, **environment.keys}) if application else None

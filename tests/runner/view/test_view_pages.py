@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -205,6 +206,30 @@ def test_a_test_is_followed_over_time(elsewhere: View, look: Any) -> None:
     expect(page.locator("tbody tr").first).to_be_visible()
     page.get_by_label("Search tests").fill("dog")
     expect(page.locator("tbody tr")).to_have_count(1)
+
+
+def test_long_names_leave_the_rest_in_sight(tmp_path: Path, look: Any) -> None:
+    long = "a-name-of-many-letters-" * 20
+    suites = [suite(CASES), *(suite(f"assistants/travel/tests/{at}-{long[:60]}.jsonl") for at in range(5))]
+    for day, status in ((1, "passed"), (2, "failed")):
+        more = {} if day == 1 else {"error": "assertion failed: no", "cause": "assertion"}
+        cases = [result(CASES, long, status, input="x", output={"气候": day}, **more)]
+        made = report(suites, cases, timestamp=f"2099-01-0{day}T09:00:00Z")
+        keep(tmp_path, made, Revision(branch="main", commit=f"{day}" * 40))
+    with serving(tmp_path) as view:
+        page = look(view)
+        expect(page.locator(".run-said").first).to_have_text(re.compile("^main @ 22222222 · "))  # its end is cut off
+        for path, values in (("/tests", {}), ("/compare", {"run": ids(view)[::-1]})):
+            page = look(view, path, **values)
+            tables = page.locator(".table")
+            tables.first.wait_for()
+            wide = (
+                "tables => tables.filter(table => table.scrollWidth > table.clientWidth).map(table => table.ariaLabel)"
+            )
+            assert tables.evaluate_all(wide) == [], path
+        page = look(view, "/test", suite=CASES, test=long)
+        since = "Since the run of 2099-01-02 09:00 UTC (commit 22222222): 0 of 1 run passed, 100% before"
+        expect(page.locator(".over")).to_contain_text(since)
 
 
 def test_results_of_a_run_under_way_appear_by_themselves(tmp_path: Path, look: Any) -> None:

@@ -334,7 +334,7 @@ def test_what_is_run_again_is_the_command_line_of_the_run(
     plan = view.client.post(f"/api/runs/{run}/again/plan", json={"keys": keys}).json()
     store = kept.root / FOLDER
     assert plan["commands"] == [
-        f"yao-test --input={case_file()} '--run=^late$|^-x.--app\\=.$' --runs=2 --store={store}"
+        f"yao-test --input={case_file()} '--run=^late$|^-x.--app\\=.$' --runs=2 --trace=full --store={store}"
     ]
     assert len(view.get("/api/runs", limit=10)["runs"]) == 3  # a plan runs nothing
     begun = view.client.post(f"/api/runs/{run}/again", json={"keys": keys})

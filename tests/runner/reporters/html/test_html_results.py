@@ -312,3 +312,11 @@ def test_errors_of_the_run_stand_above_all(open_report: Any) -> None:
     page = open_report(report([suite(CASES)], [result(CASES, "a")], errors=["Reporter X broke: " + NASTY[:8]]))
 
     assert page.get_by_role("alert").inner_text() == "Error Reporter X broke: </script"
+
+
+def test_what_was_expected_is_written_in_its_own_letters(open_report: Any) -> None:
+    wanted = {"关键词": ["气候变化"]}
+    failed = result(CASES, "a", "failed", input="x", output="no", error="assertion failed: not equal", cause="assertion", assertions=[assertion("equals", False, wanted, "no")])  # fmt: skip
+    page = open_report(report([suite(CASES)], [failed]))
+
+    expect(page.locator(".group-expected")).to_have_text('expected {"关键词": ["气候变化"]}')

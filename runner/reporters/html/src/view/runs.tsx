@@ -53,7 +53,7 @@ export function RunsPage(look: Look) {
 
 function OneRun({ run, isPicked, onPick }: { run: RunHead; isPicked: boolean; onPick: () => void }) {
   const { counts } = run;
-  const facts = [run.suites.join(", "), placeOf(run), run.profile, run.connectors.join(", ")].filter(Boolean);
+  const facts = [placeOf(run), run.profile, run.suites.join(", "), run.connectors.join(", ")].filter(Boolean);
   return (
     <li class={`run card ${isPicked ? "picked" : ""}`}>
       <label class="pick"><input type="checkbox" checked={isPicked} onChange={onPick} /><span class="unseen">Compare the run of {moment(run.started_at)}</span></label>

@@ -34,13 +34,13 @@ export function TestsPage(look: Look) {
           <Table head={["Test", "Trend", "Newest runs", "Passed", "Mean time", "Last run", "Suite"]} label="Tests">
             {tests.slice(0, limit).map((one) => (
               <tr>
-                <td><a href={hrefOf("/test", { suite: one.suite, test: one.test })}>{visible(one.test)}</a></td>
+                <td class="wide"><a href={hrefOf("/test", { suite: one.suite, test: one.test })}>{visible(one.test)}</a></td>
                 <td>{one.trends.join(", ")}</td>
                 <td><Verdicts verdicts={one.verdicts} /></td>
                 <td class="figure">{percent(one.passed, one.judged)}</td>
                 <td class="figure">{duration(one.duration_ms)}</td>
                 <td class="figure">{moment(one.last)}</td>
-                <td>{visible(one.suite)}</td>
+                <td class="path">{visible(one.suite)}</td>
               </tr>
             ))}
           </Table>
