@@ -233,7 +233,7 @@ class _ScriptEvents:
                 run=run,
                 fingerprint=made_of,
             )
-            key = outcome.name + (f"#{record.run}" if record.run > 1 else "")
+            key = run_key(outcome.name, record.run)
             if self._calls is not None and (asked := self._worlds.known(module, key)) is not None:
                 result = result.replace(calls=self._calls(asked))
             world = self._worlds.end(module, key)

@@ -79,8 +79,8 @@ def trust_in(judgements: Sequence[Judgement], labels: Iterable[Label], prices: P
             unknown += 1
     tables = [[sum(not one.passed for one in each), sum(bool(one.passed) for one in each)] for each in said.values()]
     majority = {key: (yes > no, each) for (key, each), (no, yes) in zip(said.items(), tables, strict=True) if yes != no}
-    names = dict.fromkeys(known[key].key[4] for key in majority)
-    each = [_trust(name, [key for key in majority if key[4] == name], majority, known) for name in names]
+    names = dict.fromkeys(known[key].key.criterion for key in majority)
+    each = [_trust(name, [key for key in majority if key.criterion == name], majority, known) for name in names]
     if majority:
         each.append(_trust("", list(majority), majority, known))
     voted = [one for one in judgements if len(one.votes) > 1]
@@ -117,7 +117,7 @@ def _trust(
     name: str, keys: Sequence[Key], majority: dict[Key, tuple[bool, list[Label]]], known: dict[Key, Judgement]
 ) -> Trust:
     human, judge = [majority[key][0] for key in keys], [known[key].passed for key in keys]
-    judged = [one for one in known.values() if not name or one.key[4] == name]
+    judged = [one for one in known.values() if not name or one.key.criterion == name]
     share = {verdict: sum(one.passed is verdict for one in judged) for verdict in (True, False)}
     weights = [share[verdict] / judge.count(verdict) for verdict in judge]
     found = agreement.calibrated(human, judge, weights)

@@ -35,9 +35,9 @@ def as_runs(reports: Sequence[Report], names: Sequence[str]) -> tuple[Report, li
         suites |= {suite["id"]: suite for suite in report.suites}
         other = [key for key, case in known.items() if not says_the_same(case, last[key][1])]
         if other:
-            which = ", ".join(id for _, id in other[:3]) + (f" and {len(other) - 3} more" if len(other) > 3 else "")
+            which = ", ".join(key.id for key in other[:3]) + (f" and {len(other) - 3} more" if len(other) > 3 else "")
             said.append(f"{name}: cases that were changed in a later report are left out: {which}")
-        of_report = {(record["suite"], record["id"]): record for record in report.results}
+        of_report = {Key(suite=record["suite"], id=record["id"]): record for record in report.results}
         for key in [key for key in of_report if key not in other]:
             found.setdefault(key, []).append(of_report[key])
     newest = reports[-1]

@@ -14,10 +14,18 @@ from runner.results.verdict import Verdict, verdict_in
 from scripttest.values import Value
 
 DECIDED = (Verdict.PASSED, Verdict.FAILED)
-Key = tuple[str, str]
-"""Suite and id."""
 PASSED, SCORE = "passed", "score"
 """Measures that every report has; all others are ids of criteria."""
+
+
+class Key(Value):
+    """What a case of a report is known by."""
+
+    suite: str
+    id: str
+
+    def __hash__(self) -> int:
+        return hash((self.suite, self.id))
 
 
 class JudgedRun(Value):
@@ -60,9 +68,9 @@ def judged_cases(report: Report) -> dict[Key, JudgedCase]:
     """The cases of a report, in its order. Of several results of one name the last one counts."""
     found: dict[Key, list[Record]] = {}
     for record in report.results:
-        found.setdefault((record["suite"], record["id"]), []).append(record)
+        found.setdefault(Key(suite=record["suite"], id=record["id"]), []).append(record)
     suites = {suite["id"]: suite for suite in report.suites}
-    return {key: _case(key, records, suites[key[0]]) for key, records in found.items()}
+    return {key: _case(key, records, suites[key.suite]) for key, records in found.items()}
 
 
 def says_the_same(one: JudgedCase, other: JudgedCase) -> bool:

@@ -13,13 +13,23 @@ from runner.results.value_texts import text_of
 from scripttest.values import Value
 
 Record = dict[str, Any]
-Key = tuple[str, str, int, int, str]
-"""Suite, id, run (from 1), turn (0: the whole; of a script: which of several checks) and criterion."""
 PREFERENCE = "preference"
 TIED = 0.5
 """Score of a preference that turned."""
 JUDGED = ("agent", PREFERENCE, "rubrics")
 """Types of assertions that judges decide."""
+
+
+class Key(Value):
+    """What a judgement is known by."""
+
+    suite: str
+    id: str
+    run: int
+    """From 1."""
+    turn: int
+    """0: the whole; of a script: which of several checks."""
+    criterion: str
 
 
 class Judgement(Value):
@@ -61,15 +71,13 @@ def judgements_in(results: Iterable[Mapping[str, Any]]) -> list[Judgement]:
 
 def _free(key: Key, taken: Container[Key]) -> Key:
     """The key of a verdict on the same answer by the same words says which of them it is."""
-    *head, criterion = key
-    names = chain([criterion], (f"{criterion} ({number})" for number in count(2)))
-    keys: Iterator[Key] = ((*head, name) for name in names)  # type: ignore[misc]
-    return next(key for key in keys if key not in taken)
+    names = chain([key.criterion], (f"{key.criterion} ({number})" for number in count(2)))
+    return next(named for name in names if (named := key.replace(criterion=name)) not in taken)
 
 
 def _of_result(record: Mapping[str, Any]) -> Iterator[Judgement]:
     run = record.get("run") if isinstance(record.get("run"), int) else 1
-    head = (str(record.get("suite")), str(record.get("id")), run or 1)
+    of_all = Key(suite=str(record.get("suite")), id=str(record.get("id")), run=run or 1, turn=0, criterion="")
     turns = {_number(turn.get("turn")): turn for turn in objects_in(record.get("turns"))}
     last = turns[max(turns)] if turns else {}
     whole = _Answer(number=0, said=record.get("input"), output=last.get("output", record.get("output")))
@@ -81,17 +89,17 @@ def _of_result(record: Mapping[str, Any]) -> Iterator[Judgement]:
     graded = {graded_turn(str(entry.get("name") or "")): _criteria_in(entry) for entry in scores}
     for number, answer in [(0, whole), *answers.items()]:
         checks = objects_in(turns[number].get("assertions") if number else record.get("assertions"))
-        yield from _of_checks(_named(checks, graded.pop(number, [])), head, answer)
+        yield from _of_checks(_named(checks, graded.pop(number, [])), of_all, answer)
     for number, checks in graded.items():
-        yield from _of_checks(checks, head, answers.get(number, whole))
-    yield from _of_checks(objects_in(record.get("final_assertions")), head, whole)
+        yield from _of_checks(checks, of_all, answers.get(number, whole))
+    yield from _of_checks(objects_in(record.get("final_assertions")), of_all, whole)
     for checkpoint in objects_in(record.get("checkpoints")):
         at = _number(checkpoint.get("reached_at_turn")) or (max(turns) if turns else 0)
-        yield from _of_checks(objects_in(checkpoint.get("assertions")), head, answers.get(at, whole))
+        yield from _of_checks(objects_in(checkpoint.get("assertions")), of_all, answers.get(at, whole))
     of_script = objects_in(record.get("judgements"))
     for number, check in enumerate(of_script, 1):
         judged = _Answer(number=number if len(of_script) > 1 else 0, said=None, output=check.get("actual"))
-        yield from _of_checks([check], head, judged)
+        yield from _of_checks([check], of_all, judged)
 
 
 class _Answer(Value):
@@ -122,10 +130,10 @@ def _named(checks: list[Record], graded: list[Record]) -> list[Record]:
     return [{**check, "id": id} if id else check for check, id in zip(checks, ids, strict=True)]
 
 
-def _of_checks(checks: Iterable[Record], head: tuple[str, str, int], answer: _Answer) -> Iterator[Judgement]:
+def _of_checks(checks: Iterable[Record], of_all: Key, answer: _Answer) -> Iterator[Judgement]:
     for number, check in enumerate(checks, 1):
         if details := objects_in(check.get("details")):
-            yield from _of_checks(details, head, answer)
+            yield from _of_checks(details, of_all, answer)
             continue
         judge = check.get("judge")
         if (judge is None and check.get("type") not in JUDGED) or not isinstance(check.get("passed"), bool):
@@ -138,7 +146,7 @@ def _of_checks(checks: Iterable[Record], head: tuple[str, str, int], answer: _An
         votes = [vote for vote in objects_in(cast) if isinstance(vote.get("passed"), bool)]
         scores = [score for vote in votes if (score := score_in(vote.get("score"))) is not None]
         yield Judgement(
-            key=(*head, answer.number, text_of(named)),
+            key=of_all.replace(turn=answer.number, criterion=text_of(named)),
             passed=check["passed"],
             score=score_in(check.get("score")),
             input="" if answer.said is None else text_of(answer.said),
@@ -174,10 +182,9 @@ def _sum(totals: Sequence[Mapping[str, Any]], name: str) -> float:
 
 def noise_of(judgements: Sequence[Judgement]) -> list[list[list[float]]]:
     """Scores, or 1 and 0, of the first two votes on each answer: case > run > vote, for `components_of`."""
-    cases: dict[tuple[str, str, int, str], list[list[float]]] = {}
+    cases: dict[Key, list[list[float]]] = {}
     for one in judgements:
         values = list(one.scores) if len(one.scores) == len(one.votes) else [float(vote) for vote in one.votes]
         if len(values) >= 2:
-            suite, id, _, turn, criterion = one.key
-            cases.setdefault((suite, id, turn, criterion), []).append(values[:2])
+            cases.setdefault(one.key.replace(run=0), []).append(values[:2])
     return list(cases.values())

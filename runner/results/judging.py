@@ -25,8 +25,12 @@ _Z = 1.959964
 _MOST = 0.25
 """The variance of what passes and fails by chance."""
 
-Votes = tuple[float | None, bool]
-"""A vote: its score, and whether it passed."""
+
+class _Vote(Value):
+    """What one judge said of one question."""
+
+    score: float | None
+    passed: bool
 
 
 class Judging(Value):
@@ -138,7 +142,7 @@ def judging_record(judging: Judging) -> dict[str, Any]:
     return dict(fields_of(judging))
 
 
-def _judging(checks: Iterable[list[Votes]]) -> Judging | None:
+def _judging(checks: Iterable[list[_Vote]]) -> Judging | None:
     """Of checks that were judged, each with its votes, or none where it has no two on one question."""
     criteria = voted = votes = 0
     verdicts = scores = 0.0
@@ -147,29 +151,31 @@ def _judging(checks: Iterable[list[Votes]]) -> Judging | None:
         if len(cast) < 2:
             continue
         voted, votes = voted + 1, votes + len(cast)
-        (one, first), (other, second) = cast[:2]
-        verdicts += (first - second) ** 2 / 2
-        known = one is not None and other is not None
-        scores += ((one - other) if known else (first - second)) ** 2 / 2  # type: ignore[operator]
+        one, other = cast[:2]
+        verdict = one.passed - other.passed
+        verdicts += verdict**2 / 2
+        scores += (verdict if one.score is None or other.score is None else one.score - other.score) ** 2 / 2
     return Judging(criteria=criteria, voted=voted, votes=votes, verdicts=verdicts, scores=scores) if voted else None
 
 
-def _of_values(checks: Iterable[AssertionResult | CriterionResult]) -> Iterator[list[Votes]]:
+def _of_values(checks: Iterable[AssertionResult | CriterionResult]) -> Iterator[list[_Vote]]:
     for check in checks:
         if details := getattr(check, "details", ()):
             yield from _of_values(details)
         elif check.judged and not check.error:
-            cast = [(vote.score, vote.passed) for vote in check.votes if vote.passed is not None]
+            cast = [_Vote(score=vote.score, passed=vote.passed) for vote in check.votes if vote.passed is not None]
             yield cast if check.agreement is not None else []
 
 
-def _of_records(checks: Iterable[Mapping[str, Any]]) -> Iterator[list[Votes]]:
+def _of_records(checks: Iterable[Mapping[str, Any]]) -> Iterator[list[_Vote]]:
     for check in checks:
         if details := objects_in(check.get("details")):
             yield from _of_records(details)
         elif check.get("judged") is not False and not check.get("error"):
             votes = objects_in(check.get("votes"))
             cast = [
-                (score_in(vote.get("score")), vote["passed"]) for vote in votes if isinstance(vote.get("passed"), bool)
+                _Vote(score=score_in(vote.get("score")), passed=vote["passed"])
+                for vote in votes
+                if isinstance(vote.get("passed"), bool)
             ]
             yield cast if check.get("agreement") is not None else []

@@ -16,7 +16,7 @@ from runner.errors import ConfigurationError
 from runner.results.criteria import score_in
 from runner.results.judgements import Judgement, Key
 from runner.security.files import read_bytes
-from scripttest.values import Value
+from scripttest.values import Value, fields_of
 
 FIELDS = ("suite", "id", "run", "turn", "criterion", "input", "output", "passed", "score")
 YES, NO = ("true", "yes", "y", "1", "pass", "passed"), ("false", "no", "n", "0", "fail", "failed")
@@ -79,12 +79,10 @@ def read_labels(path: Path, shown: str) -> list[Label]:
 
 
 def _record(one: Judgement, label: Label | None) -> dict[str, Any]:
-    suite, id, run, turn, criterion = one.key
-    where = {"suite": suite, "id": id, "run": run, "turn": turn, "criterion": criterion}
     said = {"passed": None} if label is None else {"passed": label.passed}
     score = {} if label is None or label.score is None else {"score": label.score}
     why = {} if label is None or not label.why else {"why": label.why}
-    return {**where, "input": one.input, "output": one.output, **said, **score, **why}
+    return {**fields_of(one.key), "input": one.input, "output": one.output, **said, **score, **why}
 
 
 def _safe(value: Any) -> Any:
@@ -123,7 +121,13 @@ def _label(row: dict[str, Any], where: str) -> Label:
     if not suite or not id:
         raise ConfigurationError(f"Cannot read the labels {where}: it has no suite or no id", HINT)
     return Label(
-        key=(suite, id, _number(row.get("run"), 1, where), _number(row.get("turn"), 0, where), criterion),
+        key=Key(
+            suite=suite,
+            id=id,
+            run=_number(row.get("run"), 1, where),
+            turn=_number(row.get("turn"), 0, where),
+            criterion=criterion,
+        ),
         passed=_passed(row.get("passed"), where),
         score=_score(row.get("score"), where),
         why=_plain(row.get("why")),

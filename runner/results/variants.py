@@ -77,7 +77,7 @@ def matrix(parts: Sequence[Report]) -> list[MatrixRow]:
     """The cases of all variants; those that differ come first."""
     known = [judged_cases(part) for part in parts]
     shown: list[dict[Key, Record]] = [
-        {(record["suite"], record["id"]): record for record in part.results} for part in parts
+        {Key(suite=record["suite"], id=record["id"]): record for record in part.results} for part in parts
     ]
     keys = dict.fromkeys(key for cases in known for key in cases)
     rows = [

@@ -10,13 +10,14 @@ from runner.statistics.change import Change
 from runner.statistics.intervals import Estimate
 from runner.statistics.like_these import LikeThese
 from runner.statistics.ratios import Ratio
+from scripttest.values import fields_of
 
 
 def verdict_record(found: ChangeReport) -> dict[str, object]:
     """The verdict as JSON; rates and intervals are from 0 to 1."""
 
     def named(keys: Sequence[Key]) -> list[dict[str, str]]:
-        return [{"suite": suite, "id": id} for suite, id in keys]
+        return [fields_of(key) for key in keys]
 
     def ends(estimate: Estimate | LikeThese | Change | Ratio | None) -> list[float] | None:
         if estimate is None or estimate.interval is None:
@@ -37,8 +38,8 @@ def verdict_record(found: ChangeReport) -> dict[str, object]:
         "better": _maybe(change.better),
         "worse_exact": _maybe(change.worse_exact),
         "better_exact": _maybe(change.better_exact),
-        "broke": [case.key[1] for case in found.broke],
-        "suspects": [case.key[1] for case in found.suspects],
+        "broke": [case.key.id for case in found.broke],
+        "suspects": [case.key.id for case in found.suspects],
         "margin": found.margin,
         "level": 0.95,
         "detectable": _maybe(reach.detectable) if reach else None,

@@ -15,6 +15,8 @@ from scripttest.values import Value
 
 Record = dict[str, Any]
 
+_ASKED = ("run", "turn", "criterion")
+"""What tells the questions about one result apart."""
 LONGEST = 2000
 """Characters of a reason."""
 
@@ -30,7 +32,7 @@ class Question(Value):
     @property
     def is_judged(self) -> bool:
         """Whether a judge has said something."""
-        return self.judgement.key[4] != ""
+        return self.judgement.key.criterion != ""
 
 
 def questions_on(lines: Iterable[Mapping[str, Any]]) -> list[Question]:
@@ -51,11 +53,11 @@ def records_of(questions: Sequence[Question], labels: Sequence[KeptLabel]) -> li
     records = []
     for question in questions:
         one = question.judgement
-        _, _, run, turn, criterion = one.key
-        record: Record = {"run": run, "turn": turn, "criterion": criterion, "input": one.input, "output": one.output}
+        where = {name: getattr(one.key, name) for name in _ASKED}
+        record: Record = {**where, "input": one.input, "output": one.output}
         if question.is_judged:
             record["judged"] = {"passed": one.passed, "judge": one.judge}
-        if label := known.get((question.attempt, turn, criterion)):
+        if label := known.get((question.attempt, one.key.turn, one.key.criterion)):
             record["label"] = label_record(label)
         records.append(record)
     return records
@@ -80,21 +82,20 @@ def label_of(
         person: who says it.
         now: UTC, RFC 3339.
     """
-    asked = (said.get("run"), said.get("turn"), said.get("criterion"))
-    found = next((one for one in questions if one.judgement.key[2:] == asked), None)
+    asked = [said.get(name) for name in _ASKED]
+    found = next((one for one in questions if [getattr(one.judgement.key, name) for name in _ASKED] == asked), None)
     passed, why = said.get("passed"), said.get("why")
     if found is None or not (passed is None or isinstance(passed, bool)) or not isinstance(why, str):
         raise ConfigurationError("Cannot keep the label: it does not answer a question about this result")
     if len(why) > LONGEST:
         raise ConfigurationError(f"Cannot keep the label: its reason has more than {LONGEST} characters")
-    _, _, _, turn, criterion = found.judgement.key
     return KeptLabel(
         run=run,
         suite=suite,
         test=test,
         attempt=found.attempt,
-        turn=turn,
-        criterion=criterion,
+        turn=found.judgement.key.turn,
+        criterion=found.judgement.key.criterion,
         passed=passed,
         why=why,
         person=person,
@@ -109,7 +110,7 @@ def exported(labels: Sequence[KeptLabel], lines: Mapping[tuple[str, str], Sequen
         questions = questions_on(lines[label.suite, label.test])
         for one in questions:
             key = one.judgement.key
-            if (one.attempt, *key[3:]) == (label.attempt, label.turn, label.criterion):
+            if (one.attempt, key.turn, key.criterion) == (label.attempt, label.turn, label.criterion):
                 said = Label(key=key, passed=label.passed, score=label.score, why=label.why)
                 text += text_of_labels([one.judgement], {key: said}, as_table=False)
     return text
@@ -119,6 +120,6 @@ def _whole(line: Mapping[str, Any], run: int) -> Judgement | None:
     """The answer of a case as something to be judged."""
     if "input" not in line or line.get("output") is None:
         return None
-    key: Key = (str(line["suite"]), str(line["id"]), run, 0, "")
+    key = Key(suite=str(line["suite"]), id=str(line["id"]), run=run, turn=0, criterion="")
     said, output = line["input"], line["output"]
     return Judgement(key=key, passed=True, score=None, input=text_of(said), output=text_of(output), judge="")

@@ -52,8 +52,8 @@ def label(environment: Environment, report: str, output: str, count: int, criter
             "Labels are for assertions of the types agent and preference, and for criteria of rubrics",
         )
     if criterion is not None:
-        known = sorted({one.key[4] for one in judgements})
-        judgements = [one for one in judgements if one.key[4] == criterion]
+        known = sorted({one.key.criterion for one in judgements})
+        judgements = [one for one in judgements if one.key.criterion == criterion]
         if not judgements:
             raise ConfigurationError(f'Cannot label "{criterion}" in {report}', f"It has {'; '.join(known[:10])}")
     chosen = drawn(judgements, count)
@@ -111,9 +111,10 @@ def _ask(
 
 
 def _shown(one: Judgement, number: int, of: int) -> str:
-    suite, id, run, turn, criterion = one.key
-    where = f"{suite} › {id}" + (f", run {run}" if run > 1 else "") + (f", turn {turn}" if turn else "")
-    lines = [f"{number} of {of}  {where}", f"  Criterion: {criterion}", f"  Input:     {one.input}", "", one.output]
+    key = one.key
+    where = f"{key.suite} › {key.id}" + (f", run {key.run}" if key.run > 1 else "")
+    where += f", turn {key.turn}" if key.turn else ""
+    lines = [f"{number} of {of}  {where}", f"  Criterion: {key.criterion}", f"  Input:     {one.input}", "", one.output]
     text = "\n".join(line[:SHOWN] for line in lines)
     plain = "".join(letter if letter.isprintable() or letter == "\n" else "�" for letter in text)
     return f"\n{plain}\n\n  {KEYS} ? "

@@ -21,10 +21,10 @@ TONES = {"regressed": "red", "improved": "green", "unchanged": "green", "cannot 
 
 def as_matrix(rows: Sequence[MatrixRow], names: Sequence[str]) -> list[Row]:
     """The head, then how often each case passes in each variant."""
-    several = len({row.key[0] for row in rows}) > 1
+    several = len({row.key.suite for row in rows}) > 1
     table: list[Row] = [("Case", *names)]
     for row in rows:
-        name = f"{row.key[0]} › {row.key[1]}" if several else row.key[1]
+        name = f"{row.key.suite} › {row.key.id}" if several else row.key.id
         table.append((name, *(f"{passed}/{made}" if made else "none" for passed, made in row.rates)))
     return table
 
@@ -49,7 +49,7 @@ def text_of(report: Report, style: Style) -> str:
 def as_answers(rows: Sequence[MatrixRow], names: Sequence[str], style: Style) -> str:
     """The answers of cases that do not pass as often in each variant, below each other."""
     shown = [row for row in rows if row.differs and len(set(row.answers)) > 1][:ANSWERS]
-    return "".join(f"\n  {row.key[1]}\n{_answers(row, names, style)}" for row in shown)
+    return "".join(f"\n  {row.key.id}\n{_answers(row, names, style)}" for row in shown)
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:

@@ -45,7 +45,7 @@ def case_rows(found: ChangeReport) -> list[Row]:
     """The cases that broke, then those that are suspect, and those that fell."""
     shown = sorted(found.fell, key=lambda case: (not case.broke, not case.is_suspect, -case.fall))
     return [
-        (case.key[1], _runs_of(case.a), _runs_of(case.b), _p(case), _word(case)) for case in shown[:LISTED]
+        (case.key.id, _runs_of(case.a), _runs_of(case.b), _p(case), _word(case)) for case in shown[:LISTED]
     ]  # fmt: skip
 
 
@@ -274,9 +274,9 @@ def _about(found: ChangeReport, runs: int) -> str:
 
 def confirming_command(cases: Sequence[ComparedCase], variants: Sequence[str] = ()) -> str:
     """The command that runs cases again, in the variants of their run."""
-    suites = dict.fromkeys(case.key[0] for case in cases)
+    suites = dict.fromkeys(case.key.suite for case in cases)
     inputs = " ".join(f"-i {_quoted(suite)}" for suite in suites)
-    names = "|".join(re.escape(case.key[1]).replace(r"\-", "-").replace(r"\ ", " ") for case in cases)
+    names = "|".join(re.escape(case.key.id).replace(r"\-", "-").replace(r"\ ", " ") for case in cases)
     pattern = f"^({names})$" if len(cases) > 1 else f"^{names}$"
     more = "".join(f" --variant {_quoted(variant)}" for variant in variants)
     return f"yao-test {inputs} --run {_quoted(pattern)}{more} --runs {CONFIRMING_RUNS} -o again.jsonl"
@@ -313,4 +313,4 @@ def _left_out(found: ChangeReport) -> list[str]:
 
 def _named(keys: Sequence[Key]) -> str:
     more = f" and {len(keys) - NAMED} more" if len(keys) > NAMED else ""
-    return ", ".join(id for _, id in keys[:NAMED]) + more
+    return ", ".join(key.id for key in keys[:NAMED]) + more
