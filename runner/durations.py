@@ -1,4 +1,4 @@
-"""Durations as people write them: the one place where a text becomes seconds, and seconds a text."""
+"""Durations as text: the one place that converts between texts and seconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one call of an agent came to, in the shapes of the runtime (facts of the runtime, (c) and (g))."""
+"""The result of one call of an agent, in the shapes of the runtime (facts of the runtime, (c) and (g))."""
 
 from __future__ import annotations
 

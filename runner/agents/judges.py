@@ -1,4 +1,4 @@
-"""What the assertions of one case may ask: validator agents, script functions, snapshots."""
+"""What the assertions of one case may use: validator agents, functions of scripts, snapshots."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What scripts may ask of the agents of a run: `agent.*`, `agents.<id>.Stream`, `llm.*`, `mcp.*`, stores; everything
-else goes to the host functions of the bindings."""
+"""The processes that the agents of a run answer for scripts: `agent.*`, `agents.<id>.Stream`, `llm.*`, `mcp.*`,
+stores; everything else goes to the host functions of the bindings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What stands for a sandbox: the steps of `prepare`, and a scripted runner, whose files go to the workspace."""
+"""The replacement of a sandbox in tests: the steps of `prepare`, and a scripted runner, whose files go to the
+workspace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an assertion on an agent's answer looks at, asks for, and says.
+"""The base of assertions on answers: the evidence that they check, the judges that they may ask, and their verdicts.
 
 An assertion type is a `Kind` in a module of this package; the table in `__init__.py` names the module. A check that
 could not be made (a bad pattern, a validator that answers nonsense, a script that throws) raises `NotEvaluated`: it

@@ -1,4 +1,4 @@
-"""`any_of` and `all_of`: what several assertions say together.
+"""`any_of` and `all_of`: several assertions as one.
 
 A part that could not be evaluated decides nothing: the whole could not be evaluated either, unless the other parts
 decide it. A part that its judge could not judge decides nothing either: the others decide, and when there are none the

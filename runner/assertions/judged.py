@@ -1,4 +1,4 @@
-"""From what a judge answered to the result of an assertion: the one walk of assertions, checkpoints and criteria."""
+"""Turns the answer of a judge into the result of an assertion, for assertions, checkpoints and criteria alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What has to hold for a case beyond the shape that its model says; for cases of several turns the rest is in
+"""Checks of a case that its model cannot express; for cases of several turns the rest is in
 `runner.cases.conversation_checks`."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What has to hold for a case of several turns beyond the shape that its model says."""
+"""Checks of a case with several turns that its model cannot express."""
 
 from __future__ import annotations
 

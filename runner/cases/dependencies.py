@@ -1,4 +1,4 @@
-"""`depends_on`: which cases of a file have to be run beside the chosen ones."""
+"""`depends_on`: which cases of a file have to run in addition to the chosen ones."""
 
 from __future__ import annotations
 

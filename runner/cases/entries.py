@@ -24,7 +24,7 @@ COMMENT = r"//[^\n]*|#[^\n]*"
 _TOKEN = re.compile(rf'{STRING}|{COMMENT}|[{{}}\[\],:"]|[^\s"{{}}\[\],:/#]+|/')
 _NOISE = re.compile(rf"{STRING}|{COMMENT}|,(?=(?>\s|{COMMENT})*+[\]}}])")
 _LARGE = 1_000_000
-"""Letters of an entry beyond which its parts are not looked for: that would take longer than to read it."""
+"""Characters of an entry beyond which its parts are not looked for: that would take longer than to read it."""
 _CLOSES = {"}": "{", "]": "["}
 
 

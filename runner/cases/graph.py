@@ -1,4 +1,4 @@
-"""What waits for what: checkpoints with `after`, cases with `depends_on`."""
+"""Dependencies, and circles in them: checkpoints with `after`, cases with `depends_on`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands around the cases of a file: an object with the list as `tests` or `cases`, and beside it `name`,
+"""The object around the cases of a file: an object with the list as `tests` or `cases`, and beside it `name`,
 `description` and `defaults`, the fields of cases that do not give them.
 
 Defaults count as if they were written in each case. A field of the case's own wins; of `metadata`, `options` and

@@ -23,8 +23,8 @@ from runner.security.files import open_text
 from scripttest.values import Value
 
 CHECKED_AT_ONCE = 1 << 15
-"""Letters of a file that the first pass takes at a time, and the rest of the line. With more, the cases of a piece no
-longer fit into the processor's cache, and it takes half as long again."""
+"""Characters of a file that the first pass takes at a time, and the rest of the line. With more, the cases of a piece
+no longer fit into the processor's cache, and it takes half as long again."""
 READ_AT_ONCE = 1 << 14
 """The same of the second pass, which must not be long before a case can run."""
 YAML = (".yaml", ".yml")

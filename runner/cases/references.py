@@ -1,4 +1,4 @@
-"""What a case names that has to be somewhere else: agents, functions of scripts, connectors."""
+"""The names in a case that refer to something else: agents, functions of scripts, connectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often a case runs: what its file says of it, as a policy."""
+"""How often a case runs: the field `repeat` of its file, as a policy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Command lines as people know them from other tools and from Yao: what they mean here."""
+"""Command lines that people know from other tools and from Yao, and what they mean here."""
 
 from __future__ import annotations
 

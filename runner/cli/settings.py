@@ -1,4 +1,4 @@
-"""What the configuration file of an application says of a run beside its options."""
+"""The settings of the configuration file of an application that are not flags of the run."""
 
 from __future__ import annotations
 

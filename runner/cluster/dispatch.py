@@ -1,4 +1,4 @@
-"""One run on a cluster: hands out pieces, takes what comes, and sees to workers that come and go."""
+"""One run on a cluster: hands out pieces, takes their results, and deals with workers that join and are lost."""
 
 from __future__ import annotations
 

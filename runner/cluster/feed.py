@@ -1,4 +1,4 @@
-"""From a plan to pieces: modules and cases in the order in which they run, so many at a time."""
+"""Divides a plan into pieces: modules and cases, in the order in which they run."""
 
 from __future__ import annotations
 

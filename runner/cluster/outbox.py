@@ -1,4 +1,4 @@
-"""What a runner process has to say, a little of it together: a message costs more than what is in it."""
+"""Collects the events of a runner process and sends several in one message, since each message has a cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a worker is given: some modules and cases, and all that a run has decided about them."""
+"""A piece of a run for one worker: some modules and cases, with everything that the run has decided about them."""
 
 from __future__ import annotations
 

@@ -1,1 +1,2 @@
-"""The ways to models: what a connector is (`base`), where it comes from (`load`), and one module for each type."""
+"""Connectors, which reach models: what a connector is (`base`), where it comes from (`load`), and one module for
+each type."""

@@ -1,4 +1,4 @@
-"""What a connector is: the way to one model.
+"""What a connector is: how one model is reached.
 
 Messages are in the form of OpenAI's chat API, whatever the provider: `{role, content, name?, tool_call_id?,
 tool_calls?}`, content a text or a list of parts (`{type: "text", text}`, `{type: "image_url", image_url: {url,

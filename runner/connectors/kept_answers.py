@@ -1,5 +1,5 @@
-"""Answers that were kept for the requests of one case, each given once: the nth time that the same is asked, the nth
-answer. Recordings and the journal of a run look answers up with it."""
+"""Stored answers for the requests of one case. Each is used once: the nth equal request gets the nth answer.
+Recordings and the journal of a run look answers up with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Which recorded request an asked one is: what counts, what does not, and how two that differ are told apart.
+"""Finds the recorded request that is equal to a new one: what is compared, what is not, and how differences are
+shown.
 
 | counts | does not |
 | --- | --- |

@@ -1,4 +1,4 @@
-"""What a scripted model is asked, by the names that reply rules use for it.
+"""The request to a scripted model, by the names that reply rules use.
 
 | name | value |
 | --- | --- |

@@ -1,4 +1,4 @@
-"""Second chances for model calls.
+"""Repeats model calls that failed.
 
 A call that failed in a way that may pass (429, 5xx, a lost connection, silence) is made again after about 1, 2 and 4
 seconds, each a quarter more or less by chance, or after what `Retry-After` says. All else fails at once, and so does a

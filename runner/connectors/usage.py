@@ -1,4 +1,5 @@
-"""What a provider says that a call took: texts are read as numbers, and what cannot be makes the whole of it unknown.
+"""The usage of a call as its provider reports it. Texts are read as numbers; an impossible value makes all of it
+unknown.
 
 A number that is negative, not finite, or no number at all says that the others cannot be trusted either.
 """

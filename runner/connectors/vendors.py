@@ -1,5 +1,5 @@
-"""Who has a model, in the words of OpenTelemetry: `gen_ai.provider.name` of its semantic conventions for generative AI
-(opentelemetry.io/docs/specs/semconv/registry/attributes/gen-ai)."""
+"""The vendor of a model, in the words of OpenTelemetry: `gen_ai.provider.name` of its semantic conventions for
+generative AI (opentelemetry.io/docs/specs/semconv/registry/attributes/gen-ai)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`--baseline`: what a run that has ended says beside earlier ones."""
+"""`--baseline`: compares a run that has ended with earlier ones."""
 
 from __future__ import annotations
 

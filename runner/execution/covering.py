@@ -1,4 +1,4 @@
-"""`--coverage`: the counters of a run, and what they come to at its end."""
+"""`--coverage`: the counters of a run, and their figures at its end."""
 
 from __future__ import annotations
 

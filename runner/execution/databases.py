@@ -1,4 +1,4 @@
-"""The databases of a run: what its tests are given, what is said about them, and what `--db` keeps of them."""
+"""The databases of a run: the database of each test, messages about them, and the files that `--db` keeps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run says when everything is over: the files that it wrote, and how it differs from its baseline."""
+"""The last lines of a run: the files that it wrote, and how it differs from its baseline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run tells somebody who starts it again and again, and what it gets from there."""
+"""The connection between a run and the watcher that starts it again and again."""
 
 from __future__ import annotations
 

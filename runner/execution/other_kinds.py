@@ -1,4 +1,4 @@
-"""What leads the tests of a run that are no plain ones, fuzz tests and benchmarks; made when the first of them runs."""
+"""Controls fuzz tests and benchmarks, the other kinds of tests; created when the first of them runs."""
 
 from __future__ import annotations
 

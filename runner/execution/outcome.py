@@ -1,5 +1,5 @@
-"""`--json`: what came of a command as one JSON document on standard output, for tools and coding agents. It says what
-they act on: what failed, where, why, and the command to run it again. `outcome_schema.py` describes it."""
+"""`--json`: the result of a command as one JSON document on standard output, for tools and coding agents. It says
+what they act on: what failed, where, why, and the command to run it again. `outcome_schema.py` describes it."""
 
 from __future__ import annotations
 

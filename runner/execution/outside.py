@@ -1,4 +1,5 @@
-"""What a test asked of the outside and of judges, put into its result; a call that nobody answered is a warning too."""
+"""Puts the outside calls and the judgements of a test into its result; a call that nothing answered is also a
+warning."""
 
 from __future__ import annotations
 

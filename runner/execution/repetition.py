@@ -1,4 +1,5 @@
-"""Runs a test counts as one: attempts come in as they end, the result of the test goes out when the last has."""
+"""Makes one result of the attempts of a test: it takes attempts as they end, and sends the result after the last
+one."""
 
 from __future__ import annotations
 

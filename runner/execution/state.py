@@ -1,4 +1,4 @@
-"""Where a report stands: what `--resume` would keep of it, and what would run. Nothing runs for it; test modules are
+"""The state of a report: what `--resume` would keep of it, and what would run. Nothing runs for it; test modules are
 listed, since only they know their tests."""
 
 from __future__ import annotations

@@ -1,1 +1,2 @@
-"""What results are made of: a digest of each part, by its name, so that a later run knows which results still hold."""
+"""What results depend on: a digest of each part, by its name, so that a later run knows which results are still
+valid."""

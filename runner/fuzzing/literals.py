@@ -1,4 +1,4 @@
-"""Values that stand in the source of what is tested: a comparison with one of them is found by no guessing."""
+"""Values in the source of the tested code. Random values would never meet a comparison with one of them."""
 
 from __future__ import annotations
 

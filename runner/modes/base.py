@@ -1,4 +1,4 @@
-"""One attempt at one case while it runs: what it has to work with, and what has come of it so far."""
+"""One attempt at one case while it runs: its inputs, and its results so far."""
 
 from __future__ import annotations
 

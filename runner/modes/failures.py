@@ -1,4 +1,4 @@
-"""The failure of a test that an assertion which did not hold is."""
+"""Makes the failure of a test from an assertion that did not hold."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Conversation mode for talks that are not all written down: a simulated user or a person speaks when the turns are
-over, and there may be checkpoints on the way. Who speaks next is decided as in multi-turn mode; each answer is graded,
-and the whole, as in conversation mode.
+"""Conversation mode for conversations whose turns are not all written: a simulated user or a person speaks when the
+turns are over, and there may be checkpoints on the way. Who speaks next is decided as in multi-turn mode; each answer
+is graded, and the whole, as in conversation mode.
 
 Checkpoints are tried after each answer, as in dynamic mode: once all required ones are reached, a simulated user has
 nothing more to say; those that are missing at the end fail the case, whatever its score.

@@ -1,4 +1,4 @@
-"""Grades what was said: every criterion of a turn at the same time, then one score and one verdict."""
+"""Grades answers: all criteria of a turn at the same time, then one score and one verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a turn, or a whole conversation, is graded by: one criterion after another, each with its weight."""
+"""The criteria by which a turn or a whole conversation is graded, each with its weight."""
 
 from __future__ import annotations
 

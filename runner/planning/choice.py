@@ -1,4 +1,4 @@
-"""Which tests the flags choose, in which order they run, and what is to be said of both."""
+"""Which tests the flags choose, in which order they run, and the notes on both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of an earlier run still holds, and what has to run again, each for a reason.
+"""Which results of an earlier run are still valid, and which tests have to run again, each with its reason.
 
 | reason | a result of an earlier run |
 | --- | --- |
@@ -131,9 +131,9 @@ def holding(
     suites: Iterable[Suite],
     runs: Runs,
 ) -> Holding:
-    """What of a report still holds. Which tests of a module have no result is not known before it is listed. Blocks:
-    compiles the scripts that results were made of. Raises ConfigurationError when there are results of inputs that this
-    run has not."""
+    """Which results of a report are still valid. Which tests of a module have no result is known only when the module
+    is listed. Blocks: compiles the scripts that results depend on. Raises ConfigurationError when there are results of
+    inputs that this run does not have."""
     from runner.fingerprints.scripts import take_scripts
 
     known = {suite.name: suite for suite in suites}

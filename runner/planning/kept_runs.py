@@ -1,4 +1,4 @@
-"""Whether the runs of a case that an earlier run has results of are all that it takes."""
+"""Whether an earlier run has results of all runs that a case needs."""
 
 from __future__ import annotations
 

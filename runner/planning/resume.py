@@ -217,7 +217,8 @@ def retain(
     suites: Iterable[Suite],
     fingerprints: Fingerprints,
 ) -> Retained:
-    """What of a report still holds. Raises ConfigurationError when it has results of inputs that this run has not."""
+    """Which results of a report are still valid. Raises ConfigurationError when it has results of inputs that this run
+    does not have."""
     found = holding(saved, fingerprints, sources, suites, Runs(count=options.runs, repeat=options.repeat))
     said = [*_differences(saved, options, found.incomparable), *(gap.text for gap in found.gaps)]
     return Retained(saved=saved, results=found.results, ended=found.ended, gaps=found.gaps, warnings=tuple(said))

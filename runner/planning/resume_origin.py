@@ -1,4 +1,4 @@
-"""What a report that is resumed decides: said before it is followed, and never another application."""
+"""Shows what a resumed report sets before it is used, and refuses reports of another application."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `--run` has selected in a run so far, and what to say when that is nothing."""
+"""What `--run` has selected in a run so far, and the error when that is nothing."""
 
 from __future__ import annotations
 

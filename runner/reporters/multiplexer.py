@@ -1,4 +1,5 @@
-"""One stream to many reporters; one that breaks is dropped, said to the others, and the run does not pass."""
+"""Sends one stream to many reporters. A reporter that breaks is dropped and named to the others, and the run does
+not pass."""
 
 from __future__ import annotations
 

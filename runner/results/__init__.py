@@ -1,1 +1,1 @@
-"""What came of a run: events, the one place that counts, stability, comparison, and results as JSON, both ways."""
+"""The results of a run: events, the one place that counts, stability, comparison, and results as JSON, both ways."""

@@ -1,4 +1,4 @@
-"""The cases of two reports by one measure: how they differ, and the word for it."""
+"""The cases of two reports by one measure: how they differ, and the verdict on it."""
 
 from __future__ import annotations
 

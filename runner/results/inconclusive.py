@@ -1,4 +1,4 @@
-"""What becomes of results that are inconclusive: `--on-inconclusive pass|fail|skip`."""
+"""How inconclusive results count: `--on-inconclusive pass|fail|skip`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What results were made of, in words: the names of the parts of a fingerprint, and how two fingerprints differ."""
+"""What results depend on, in words: the names of the parts of a fingerprint, and how two fingerprints differ."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _ENDINGS = (".ts", ".js", ".json", "/index.ts", "/index.js")
 _ADDRESS = re.compile(r"(?:data|https?|file|blob):|//", re.IGNORECASE)
 """How an import path begins that is an address and no path."""
 _SHOWN = 60
-"""Letters of an address that are shown."""
+"""Characters of an address that are shown."""
 FOLDERS = r"^[^.]|^\.\.|^\./.*/|^\./[^.]*$"
 """Import paths that may lead to another folder than that of the file in which they are."""
 

@@ -1,4 +1,4 @@
-"""What stands between the clients of the MCP SDK and its session: two streams that know which messages went through.
+"""Two streams between the clients of the MCP SDK and its session, which record the messages that pass.
 
 The session would log what is no message, and answers an ended connection with an error of its own.
 """

@@ -1,5 +1,5 @@
-"""What the parts of a run lack together: shards, and test modules, cases and runs of them that were planned and have no
-result."""
+"""What is missing in all parts of a run together: shards, and test modules, cases and runs of them that were planned
+and have no result."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from runner.store.store import KeptRun, Store
 Row = tuple[str, ...]
 Record = dict[str, Any]
 SHORT = 7
-"""Letters of a commit that are shown."""
+"""Characters of a commit that are shown."""
 HEAD: Row = ("Test", "Passed", "Trend", "Since", "Took", "Cost")
 OF_TEST: Row = ("Run", "When", "Branch", "Commit", "Verdict", "Passed", "Took", "Tokens", "Cost", "Changed")
 OF_RUNS: Row = ("Run", "When", "Branch", "Commit", "State", "Passed", "Failed", "Errors", "Skipped", "Labels")

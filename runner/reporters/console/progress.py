@@ -56,7 +56,7 @@ class Progress:
         self._news = False
         """Whether something has happened since the line was drawn."""
         self._asleep = False
-        """Whether news are worth waking up for."""
+        """Whether new events are reason enough to draw the line again."""
         self._closed = False
         self._wake = threading.Event()
         threading.Thread(target=self._work, name="progress", daemon=True).start()
