@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from judging import outcome
 
@@ -91,6 +91,7 @@ values = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(KEYWORDS), values, max_size=4))
 def test_a_plain_schema_is_a_good_one_for_the_library_too(schema: dict[str, Any]) -> None:
     if is_plain(schema):
