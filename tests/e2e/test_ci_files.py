@@ -268,6 +268,15 @@ def test_inputs_are_words_and_never_code(tmp_path: Path, github: GitHub) -> None
     assert not [*tmp_path.rglob("evil")] and not runner.uploads and not github.asked
 
 
+@pytest.mark.parametrize(("given", "step"), [("arguments", "Run"), ("package", "Install")])
+def test_words_with_an_open_quote_are_said(tmp_path: Path, github: GitHub, given: str, step: str) -> None:
+    steps = FakeRunner(tmp_path, github).run(**{given: "-i 'scripts.demo"})
+    assert steps[-1] == Step(
+        step, 1, f"::error title=yao-test::Cannot read the input {given}, -i 'scripts.demo: No closing quotation\n"
+    )
+    assert codes(steps).get("Verdict") is None
+
+
 def comment_on(runner: FakeRunner, report: str) -> str:
     """What the step says that comments with a report."""
     (runner.folder / "report.md").write_text(report)
@@ -280,6 +289,12 @@ def test_a_comment_that_may_not_be_written_is_a_warning(tmp_path: Path, github: 
     github.status = 403
     said = comment_on(FakeRunner(tmp_path, github), "# Tests\n")
     assert said.startswith("::warning title=yao-test::Cannot comment on the pull request: GitHub answered 403")
+
+
+def test_comments_of_nobody_are_passed_over(tmp_path: Path, github: GitHub) -> None:
+    github.comments += [{"id": 1, "user": None, "body": "<!-- yao-test: t -->"}, {"id": 2, "user": None, "body": None}]
+    assert comment_on(FakeRunner(tmp_path, github), "# Tests\n") == ""
+    assert len(github.comments) == 3
 
 
 def test_a_long_report_is_cut_and_stays_markdown(tmp_path: Path, github: GitHub) -> None:

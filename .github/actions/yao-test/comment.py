@@ -48,7 +48,8 @@ def find(comments: str, marker: str) -> int | None:
     while True:
         found = call("GET", f"{comments}?per_page={PAGE}&page={page}")
         for comment in found:
-            if comment["body"].startswith(marker) and comment["user"]["type"] == "Bot":
+            is_bot = (comment["user"] or {}).get("type") == "Bot"  # nobody: the account is gone
+            if is_bot and (comment["body"] or "").startswith(marker):
                 return comment["id"]
         if len(found) < PAGE:
             return None

@@ -1,10 +1,10 @@
 """Installs yao-test: what PACKAGE names, in words as in a shell; else the repository that this action is in."""
 
-import os
-import shlex
 import subprocess
 import sys
 from pathlib import Path
 
-words = shlex.split(os.environ.get("PACKAGE", "")) or [str(Path(__file__).resolve().parents[3])]
+from words import words_of
+
+words = words_of("PACKAGE") or [str(Path(__file__).resolve().parents[3])]
 sys.exit(subprocess.run([sys.executable, "-m", "pip", "install", "--disable-pip-version-check", *words]).returncode)

@@ -9,10 +9,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+from words import words_of
+
 reports = Path(os.environ["RUNNER_TEMP"], f"yao-test-{os.environ.get('GITHUB_ACTION', 'run')}")
 shutil.rmtree(reports, ignore_errors=True)
 reports.mkdir(parents=True)
-command = ["yao-test", *shlex.split(os.environ.get("ARGUMENTS", ""))]
+command = ["yao-test", *words_of("ARGUMENTS")]
 for name in ("report.jsonl", "report.html", "report.md", "junit.xml"):
     command += ["-o", str(reports / name)]
 print(shlex.join(command), flush=True)
