@@ -213,11 +213,12 @@ class Call:
         self, settings: dict[str, Any], servers: tuple[Any, ...]
     ) -> tuple[Completion, tuple[UsedTool, ...], str]:
         assistant = self._assistant
-        where = f"{assistant.folder / 'package.yao'}" if servers == assistant.servers else f"Create of {assistant.id}"
-        with _own_files(not settings.get("mcp_servers")):
-            own = not settings.get("mcp_servers")
-            chat = self._scope.chat
-            box = await self._runtime.toolbox(servers, where, chat, may_lack=own) if servers else None
+        box = None
+        if servers:
+            own, said_in = not settings.get("mcp_servers"), assistant.folder / "package.yao"
+            where = str(said_in) if servers == assistant.servers else f"Create of {assistant.id}"
+            with _own_files(own):
+                box = await self._runtime.toolbox(servers, where, self._scope.chat, may_lack=own)
         self._scope.chat.logs += [("warn", warning) for warning in box.warnings] if box else []
         said = self._given(f"Create of {assistant.id} must return", settings.get("messages"))
         messages = self._opening(settings, box) + said

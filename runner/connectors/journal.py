@@ -140,6 +140,7 @@ class Journal:
         self._warn = warn
         self._limit = limit
         self._admission = admission
+        self._labels: dict[str, str] = {}
         self._size = 0
         self._file: Lines | None = None
         self._writes = True
@@ -247,7 +248,11 @@ class Journal:
         return self._label(origin.suite), self._clean(origin.case), origin.run
 
     def _label(self, suite: str) -> str:
-        return self._clean(os.path.relpath(suite, self._root) if os.path.isabs(suite) else suite)
+        label = self._labels.get(suite)
+        if label is None:
+            place = os.path.relpath(suite, self._root) if os.path.isabs(suite) else suite
+            label = self._labels[suite] = self._clean(place)
+        return label
 
     def _clean(self, text: str) -> str:
         return self._redact(text).replace(self._root, "<app>")
@@ -268,10 +273,7 @@ class Journal:
                 self._path.unlink()
                 return
             self._take_up(records[1:])
-            lines = [
-                _HEAD,
-                *(_record_of(key, one, call) for key, one in self._cases.items() for call in one.calls),
-            ]
+            lines = [_HEAD, *(_record_of(key, one, call) for key, one in self._cases.items() for call in one.calls)]
             texts = [json.dumps(line) for line in lines]
             self._file.replace(texts)
             self._size = sum(len(text) + 1 for text in texts)

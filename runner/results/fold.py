@@ -261,7 +261,9 @@ class Counts:
 
     def count_part(self, part: Part, rate: tuple[int, int] | None, score: float | None) -> None:
         """Counts a case of a part, by its runs that passed, its mean score, or both."""
-        figures = self.parts.setdefault(part, PartFigures())
+        figures = self.parts.get(part)
+        if figures is None:
+            figures = self.parts[part] = PartFigures()
         if rate is not None:
             figures.rates[rate] += 1
         if score is not None:
