@@ -10,7 +10,7 @@ from pathlib import Path
 from runner.agents.mcp.servers import server_files
 from runner.application.application import SUFFIXES, Application
 from runner.application.documents import read_json
-from runner.errors import ConfigurationError
+from runner.errors import ConfigurationError, did_you_mean, sentences
 from scripttest import CompileError, WrittenCall, WrittenCalls
 from scripttest.values import Value
 
@@ -40,6 +40,8 @@ _WITHIN = (
     (r"(?:.*\.)?llm\.(?:All|Any|Race)", "connector:", CONNECTOR),
 )
 """Properties that name something among the arguments of these."""
+MOST_NAMED = 10
+"""Functions of a script that are named."""
 _GIVES_DATA = r"(?:.*\.)?(?:Process|(?:mcp|agent|llm)\.\w+|Send\w*)"
 """Calls among whose arguments a property `process` is data, and no task."""
 _FIXED = (
@@ -99,6 +101,19 @@ class Reader:
                 if match and call.arguments and call.arguments[0]:
                     found.append((match[1], call.arguments[0]))
         return found
+
+    def lacking(self, process: str) -> str:
+        """What the script of a process lacks; empty: nothing. Raises HostError when there is no compiler."""
+        module, _, function = process.rpartition(".")
+        path = self._application.script(module)
+        if path is None:
+            return f"There is no script of the process {process}"
+        declared = self._written.declared(path)
+        if declared is None or function in declared:
+            return ""
+        names = sorted(name for name in declared if name != "default" and not name.startswith("__"))
+        has = did_you_mean(function, names) or (f"It has {', '.join(names[:MOST_NAMED])}" if names else None)
+        return sentences(f"{self._shown(path)} has no function {function}", has)
 
     def _script(self, found: Asked) -> list[Path]:
         """The script that a process names."""

@@ -157,8 +157,9 @@ class Needs:
             yield _mock("agent", name, f"There is no agent {name}")
 
     def _script(self, name: str) -> Iterator[Need]:
-        if "*" not in name and self._application.script(name.rpartition(".")[0]) is None:
-            yield _mock("process", name, f"There is no script of the process {name}")
+        lacking = "" if "*" in name else self._reader.lacking(name)
+        if lacking:
+            yield _mock("process", name, lacking)
 
     def _server(self, name: str) -> Iterator[Need]:
         file = self._server_files.get(name)

@@ -58,6 +58,10 @@ class Script(Value):
     """The line of the realm on which it starts; line 1 is the framework's."""
 
 
+_DECLARATION = r"^(?:function\*? |var |async function )([\w$]+)"
+"""A top-level declaration as esbuild prints it."""
+
+
 class Compiled(Value):
     """A module that is ready to run."""
 
@@ -71,6 +75,14 @@ class Compiled(Value):
     """Paths of all files that it was made of, from the root of the application."""
     text: bytes | None = None
     """Of the entry point, where it may have inline snapshots."""
+
+    @property
+    def declared(self) -> frozenset[str]:
+        """The names that it exports or declares at its top level."""
+        import re
+
+        found = (re.findall(_DECLARATION, script.code, re.MULTILINE) for script in self.scripts)
+        return frozenset(self.exports).union(*found)
 
 
 Done = Callable[[Source, "Compiled | CompileError"], None]

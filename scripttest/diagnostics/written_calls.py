@@ -49,6 +49,7 @@ class WrittenCalls:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._read: dict[Path, tuple[WrittenCall, ...] | CompileError] = {}
+        self._declared: dict[Path, frozenset[str]] = {}
 
     def of(self, scripts: Iterable[Path]) -> Mapping[Path, tuple[WrittenCall, ...] | CompileError]:
         """The calls in each script and in what it imports, or why it cannot be compiled. Blocks. Raises HostError when
@@ -56,8 +57,18 @@ class WrittenCalls:
         wanted = list(dict.fromkeys(scripts))
         new = [Source(key=str(path), test=path, script=None) for path in wanted if path not in self._read]
         for source, result in compile_all(self._root, new):
-            self._read[source.test] = result if isinstance(result, CompileError) else tuple(_calls(result))
+            if isinstance(result, CompileError):
+                self._read[source.test] = result
+            else:
+                self._read[source.test] = tuple(_calls(result))
+                self._declared[source.test] = result.declared
         return {script: self._read[script] for script in wanted}
+
+    def declared(self, script: Path) -> frozenset[str] | None:
+        """The names that a script exports or declares at its top level; None when it cannot be compiled. Blocks. Raises
+        HostError when there is no compiler."""
+        self.of([script])
+        return self._declared.get(script)
 
 
 def _calls(compiled: Compiled) -> Iterator[WrittenCall]:

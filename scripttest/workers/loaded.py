@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,8 +15,6 @@ from scripttest.workers.protocol import encode
 if TYPE_CHECKING:
     from scripttest.diagnostics.stack import StackMapper
 
-_DECLARATION = r"^(?:function\*? |var |async function )([\w$]+)"
-"""A top-level declaration as the compiler prints it."""
 Logs = tuple[tuple[str, str], ...]
 """Level and text of captured lines."""
 
@@ -85,9 +82,7 @@ class LoadedScript:
         scanned = scan("\n".join(script.code for script in compiled.scripts), boots.names)
         self._boot = boots.own(scanned)
         self._mapper: StackMapper | None = None
-        self.declared = frozenset(compiled.exports) | {
-            name for script in compiled.scripts for name in re.findall(_DECLARATION, script.code, re.MULTILINE)
-        }
+        self.declared = compiled.declared
         parts = ["", "", ""]
         for script in compiled.scripts:
             parts += [str(script.first_line), script.code]

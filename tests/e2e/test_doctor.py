@@ -201,6 +201,37 @@ def test_a_key_that_is_set_is_not_missing(app: MakeApplication) -> None:
     assert found(keyed)["keyless"] == []
 
 
+def test_doctor_sees_functions_that_a_script_does_not_have(app: MakeApplication) -> None:
+    hooks = """\
+Process("scripts.books.Add"); Process("scripts.books.Ad"); Process("scripts.books.Arrow"); Process("scripts.books.Again");
+Process("agents.demo.tools.Own"); Process("agents.demo.tools.Other"); Process("scripts.books.*"); Process("scripts.cut.Fn");
+Process("scripts.books.Mocked"); Process("scripts.books.add");
+All([{ process: "scripts.books.Task" }]);
+function Next(ctx) { return ctx.agent.Call("none"); }
+"""
+    application = app(
+        {
+            "/assistants/demo/package.yao": '{"connector": "scripted", "mcp": {"servers": ["tools"]}}',
+            "/assistants/demo/src/index.ts": hooks,
+            "/assistants/demo/src/tools.ts": "export async function Own() {}",
+            "/assistants/demo/src/index_test.ts": 'export function TestA(t) { t.mock.process("scripts.books.Mocked", 1); }',
+            "/scripts/books.ts": 'export * from "./more";\nfunction Add() {}\nconst Arrow = () => 1;\nexport { Arrow as Again };',
+            "/scripts/more.ts": "export function Task() {}",
+            "/scripts/cut.ts": "function Fn( {",
+            "/mcps/tools.mcp.yao": '{"tools": {"a": "scripts.books.Add", "b": "scripts.books.Tool"}}',
+        }
+    )
+    needs = needs_of(application.run("doctor", "--json"), "demo")
+    told = {need["name"]: need["message"] for need in needs if need["kind"] == "mock" and need["missing"]}
+    assert told == {
+        "none": "There is no agent none",
+        "scripts.books.Ad": 'scripts/books.ts has no function Ad. Did you mean "Add"?',
+        "scripts.books.add": 'scripts/books.ts has no function add. Did you mean "Add"?',
+        "scripts.books.Tool": "scripts/books.ts has no function Tool. It has Add, Again, Arrow, Task",
+        "agents.demo.tools.Other": "assistants/demo/src/tools.ts has no function Other. It has Own",
+    }
+
+
 def test_doctor_prints_a_table(app: MakeApplication) -> None:
     done = app(FILES).run("doctor")
     assert done.code == 0

@@ -114,8 +114,20 @@ class ProcessServer:
                 raise ToolError(f"{what}: {error.message}", error.code) from error
             mime = resource.get("mimeType")
             return {"contents": [{"uri": uri, **({"mimeType": mime} if mime else {}), "text": _text(value)}]}
-        uris = ", ".join(resource["uri"] for _, resource in self._resource_files.values())
-        raise ToolError(f"{what}: there is no such resource", 404, f"Its resources are {uris}" if uris else None)
+        raise ToolError(f"{what}: there is no such resource", 404, self._known_resources())
+
+    def _known_resources(self) -> str | None:
+        """What resources there are, and which are only half there: each has a process in the definition of the server,
+        and a file that says its URI."""
+        uris = [resource["uri"] for name, (_, resource) in self._resource_files.items() if name in self._resources]
+        hints = [f"Its resources are {', '.join(uris)}"] if uris else []
+        for name in self._resources:
+            if name not in self._resource_files:
+                plain = name if name.isidentifier() else "<name>"
+                file = self._folder / "resources" / f"{plain}.res.yao"
+                hints.append(f'"{name}" is none: a resource has a name, and {file} says its "uri"')
+        hints += [warning for warning in self.warnings if "among its resources" in warning]
+        return ". ".join(hints) or None
 
     async def list_prompts(self) -> list[Item]:
         """See `Server`."""

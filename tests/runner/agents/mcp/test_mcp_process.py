@@ -227,6 +227,21 @@ def test_a_resource_that_cannot_be_read_says_why(shop: Path, uri: str, code: int
     )
 
 
+def test_a_resource_that_is_half_there_is_told_what_it_lacks(tmp_path: Path) -> None:
+    """A process without a file that says its URI, and a file without a process."""
+    resources = {"notes://all": "scripts.notes.All", "one": "scripts.notes.One", "bare": "scripts.notes.Bare"}
+    folder = "mcps/mapping/notes/resources"
+    files = {f"{folder}/one.res.yao": {"uri": "notes://1"}, f"{folder}/two.res.yao": {"uri": "notes://2"}}
+    write(tmp_path, {"mcps/notes.mcp.yao": {"resources": resources}, **files})
+    with pytest.raises(ToolError) as error:
+        use(tmp_path, lambda servers: servers.server("notes").read_resource("notes://all", None))
+    assert error.value.hint == (
+        f'Its resources are notes://1. "notes://all" is none: a resource has a name, and {tmp_path}/{folder}/<name>.res.yao '
+        f'says its "uri". "bare" is none: a resource has a name, and {tmp_path}/{folder}/bare.res.yao says its "uri". '
+        f'{tmp_path}/{folder}/two.res.yao is not used: {tmp_path}/mcps/notes.mcp.yao has no "two" among its resources'
+    )
+
+
 @pytest.mark.parametrize(
     "text", ["10", "007", "1e3", "true", "false", "null", "", "12345678901234567890"], ids=lambda text: text or "empty"
 )
