@@ -89,20 +89,19 @@ class Selection:
         if any(record.tests for record in listed):
             subtests = hint_of(self._filter.text, self._offered, "subtests")
             raise ConfigurationError(f"No subtest matches {self._flags}", subtests)
-        raise self.nothing(chain((name for record in listed for name in record.known), cases))
+        raise self.nothing(chain(_known(listed), cases))
 
     def may_match(self, records: Iterator[HostRecord], cases: Iterable[str]) -> set[str]:
         """Reads what a host lists until the filter matches something. Where it may match subtests alone, the modules
         that may have them; else none. `cases` as above. Raises ConfigurationError when it matches nothing."""
-        names: list[str] = []
-        modules: set[str] = set()
+        listed: list[Listed] = []
         for record in records:
             if not isinstance(record, Listed) or not all(map(self._only_partly, record.tests)):
                 return set()
-            names += record.known
-            modules.update([record.module] if record.tests else [])
+            listed.append(record)
+        modules = {record.module for record in listed if record.tests}
         if not modules:
-            raise self.nothing(chain(names, cases))
+            raise self.nothing(chain(_known(listed), cases))
         return modules
 
     def _only_partly(self, name: str) -> bool:
@@ -114,6 +113,11 @@ class Selection:
         return ConfigurationError(
             f"No test and no case matches {self._flags}", hint_of(self._filter.text, names, "tests and cases")
         )
+
+
+def _known(listed: list[Listed]) -> Iterator[str]:
+    """The names of tests in the order of their modules, which are listed in any order."""
+    return (name for record in sorted(listed, key=lambda record: record.module) for name in record.known)
 
 
 class _Broken:
