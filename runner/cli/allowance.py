@@ -10,7 +10,7 @@ from scripttest.values import Value
 
 
 class Allowance(Value):
-    """A number of tests, or a share of those that were planned."""
+    """How many tests may break before the run fails: a number, or a share of the planned tests."""
 
     text: str
     """As the user wrote it."""
@@ -27,7 +27,7 @@ class Allowance(Value):
 
 
 def read_allowance(text: str) -> Allowance:
-    """Reads `3`, `2%` or `0.5%`. Raises ConfigurationError."""
+    """The allowance that a text such as `3`, `2%` or `0.5%` gives. Raises ConfigurationError."""
     number = text.removesuffix("%")
     is_share = number != text
     if not re.fullmatch(r"\d+(\.\d+)?" if is_share else r"\d+", number) or (is_share and Fraction(number) > 100):

@@ -12,14 +12,14 @@ _SCHEDULER = r"(?:(tcp|tls|ws|wss)://)?(\[[0-9A-Fa-f:.]+\]|[\w.-]+):(\d{1,5})/?"
 
 
 class ClusterAddress(Value):
-    """Where the scheduler is."""
+    """The address of the Dask scheduler of a run with `--cluster`."""
 
     url: str
-    """`tls://10.0.0.1:8786`; empty: it is started here."""
+    """Such as `tls://10.0.0.1:8786`. Empty: the run starts a scheduler of its own."""
     host: str = ""
     port: int = 0
     workers: int = 0
-    """How many are started here; 0: as many as there are CPUs."""
+    """How many workers the run starts; 0: as many as there are CPUs."""
 
     @property
     def is_local(self) -> bool:
@@ -31,7 +31,7 @@ class ClusterAddress(Value):
 
 
 def read_cluster_address(text: str, where: str) -> ClusterAddress:
-    """An address. Raises ConfigurationError."""
+    """Reads the value of `--cluster`. Raises ConfigurationError."""
     local = re.fullmatch(r"local(?::(\d{1,4}))?", text)
     if local and local[1] != "0":
         return ClusterAddress(url="", workers=int(local[1] or 0))

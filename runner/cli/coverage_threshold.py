@@ -1,4 +1,4 @@
-"""`--coverage-threshold lines=90`, or `assistants/demo:lines=90` for a folder."""
+"""`--coverage-threshold lines=90`, or `assistants/demo:lines=90` for one folder."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _METRICS = ("statements", "branches", "functions", "lines")
 
 
 class CoverageThreshold(Value):
-    """How much has to run."""
+    """How many percent of a metric must be covered, in all files or in one folder."""
 
     metric: str
     percent: float
     """Above 0, at most 100."""
     folder: str = ""
-    """From the application's root; empty: of all files."""
+    """Path from the application's root; empty: all files."""
 
     def __str__(self) -> str:
         return f"{self.folder + ':' if self.folder else ''}{self.metric}={self.percent:g}"
@@ -27,7 +27,8 @@ class CoverageThreshold(Value):
 def misses_in(
     miss: Callable[[str, float, str], str | None], thresholds: Iterable[CoverageThreshold]
 ) -> tuple[str, ...]:
-    """What is below thresholds, a sentence each; `miss` says it of a metric, a percentage and a folder."""
+    """Describes each threshold that is not reached, in one sentence; `miss` makes that sentence from a metric, a
+    percentage and a folder."""
     said = ((miss(one.metric, one.percent, one.folder), one) for one in thresholds)
     return tuple(f"{what}; --coverage-threshold {one}" for what, one in said if what is not None)
 

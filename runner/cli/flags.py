@@ -1,5 +1,5 @@
-"""What a flag of the command is: how it is written, which values it takes, what it excludes. `RunOptions` in
-`runner.cli.options` has all of them."""
+"""What a flag of the command line is: its spelling, the values that it takes, and the flags that exclude it. All flags
+are in `RunOptions` of `runner.cli.options`."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _NOT_GIVEN = {"repeated": (), "optional": (), "switch": False, "count": 0}
 
 
 class Flag(Value):
-    """One option of the command."""
+    """One flag of the command line."""
 
     name: str
-    """Long spelling without dashes."""
+    """Long spelling, without dashes."""
     field: str
-    """Name of the value."""
+    """Name of the field of `RunOptions` that holds the value."""
     help: str
     default: Any
     """The value when it is not given."""
@@ -38,12 +38,12 @@ class Flag(Value):
     """text, maybe (text, and `*` where the value is left out), repeated, optional (both), switch or count."""
     metavar: str
     aliases: tuple[str, ...]
-    """Further spellings, with dashes."""
+    """Other spellings, with dashes."""
     read: Callable[[str, str], Any] | None
     """Makes a value of a text, or several of it for a flag that may be repeated. Its second argument is the flag as it
     is named in the ConfigurationError that it raises. None: the text is the value."""
     excludes: tuple[str, ...]
-    """Names of flags that may not be given beside it."""
+    """Names of flags that may not be given together with it."""
     needs: str | None
     """Name of a flag without which it may not be given."""
 
@@ -55,15 +55,15 @@ class Flag(Value):
 
     @property
     def not_given(self) -> Any:
-        """What readers of command lines have for it when it is not given."""
+        """What parsers of command lines return for it when it is not given."""
         return _NOT_GIVEN.get(self.kind)
 
     def is_given(self, values: dict[str, Any]) -> bool:
-        """Whether the command line has it; `values` are as readers of command lines have them."""
+        """Whether the command line has it; `values` are those that parsers of command lines return."""
         return bool(values[self.field] != self.not_given)
 
     def value(self, values: dict[str, Any]) -> Any:
-        """Its value. Raises ConfigurationError for one that it does not take."""
+        """Its checked value. Raises ConfigurationError for an invalid one."""
         said = values[self.field]
         if self.read is None:
             return said
@@ -103,10 +103,10 @@ def flag(
 
 
 class FlagTable(Value):
-    """Values of flags. Each field of a subclass is declared as a `flag`."""
+    """Values of flags. Each field of a subclass is declared with `flag`."""
 
     __declared__: ClassVar[tuple[Flag, ...]] = ()
-    """All of them, in the order in which they are declared."""
+    """All flags, in the order in which they are declared."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -125,7 +125,7 @@ def count(text: str, where: str) -> int:
 
 
 def shuffle_seed(text: str, where: str) -> int:
-    """A whole number from 1 up; one by chance for `*`."""
+    """A whole number from 1 up; for `*` a random one."""
     if text != "*":
         return count(text, where)
     from os import urandom
@@ -134,7 +134,7 @@ def shuffle_seed(text: str, where: str) -> int:
 
 
 def collector(text: str, where: str) -> str:
-    """The address of a collector; empty for `*`: the environment says it."""
+    """The address of a collector; empty for `*`: environment variables name it."""
     if text == "*":
         return ""
     from urllib.parse import urlsplit
@@ -197,7 +197,7 @@ def growth(text: str, where: str) -> float:
 
 
 def duration(text: str, where: str) -> float:
-    """Seconds of `30s`, `1m30s`, `500ms`, `2h`."""
+    """A duration such as `30s`, `1m30s`, `500ms` or `2h`, in seconds."""
     return seconds_of(text, where)
 
 
@@ -298,7 +298,7 @@ def programs(text: str, where: str) -> tuple[str, ...]:
 
 
 def one_of(*choices: str) -> Callable[[str, str], str]:
-    """A reader of one of some words."""
+    """Makes a reader that accepts only some words."""
 
     def read(text: str, where: str) -> str:
         if text not in choices:

@@ -1,4 +1,4 @@
-"""Command lines that people know from other tools and from Yao, and what they mean here."""
+"""Recognises command lines in the style of other test tools and of Yao, and says how to write them here."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from runner.cli.options import FLAGS
 from runner.errors import ConfigurationError
 
 _NAMES = ("-k", "-g", "--grep", "--testNamePattern", "--test-name-pattern", "--filter")
-"""Flags of other tools that pick tests by name: of pytest, Mocha, Playwright, Jest, Vitest, Node.js and Deno."""
+"""Flags with which pytest, Mocha, Playwright, Jest, Vitest, Node.js and Deno select tests by name."""
 _FIRST = ("-x", "--exitfirst", "--bail", "--failfast", "-failfast")
-"""Those that stop at the first failure, or after so many where a number follows."""
+"""Flags of other tools that stop a run at the first failure, or after as many failures as a number says."""
 _COUNTS = {"--maxfail": "--max-failures", "-j": "--parallel", "--jobs": "--parallel", "--workers": "--parallel"}
-"""Others with a number → what they are here."""
+"""Other flags with a number → their names here."""
 FOREIGN = (*_NAMES, *_FIRST, *_COUNTS)
-"""All spellings."""
+"""All spellings of these flags."""
 
 
 def refuse_habits(arguments: Sequence[str]) -> None:
-    """Raises ConfigurationError with the line to type when a flag of another tool is among them."""
+    """Raises ConfigurationError with the command line to use instead, when a flag of another tool is among the
+    arguments."""
     takes_value = {spelling for flag in FLAGS if flag.kind in ("text", "repeated") for spelling in flag.spellings}
     words: list[str] = []
     foreign: list[str] = []
@@ -46,8 +47,8 @@ def refuse_habits(arguments: Sequence[str]) -> None:
 
 
 def with_agent_and_message(arguments: Sequence[str]) -> list[str] | None:
-    """`expense "Taxi, 38 euros" -v` as flags; None when the command line does not begin with two words that are no
-    flags."""
+    """Rewrites `expense "Taxi, 38 euros" -v` with flags; None unless the command line begins with two words that are
+    not flags."""
     if len(arguments) < 2 or any(word.startswith("-") or not word.strip() for word in arguments[:2]):
         return None
     agent, message, *more = arguments

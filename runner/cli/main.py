@@ -50,11 +50,11 @@ COMMANDS = {
     "types": "runner.cli.commands.types:types",
     "view": "runner.cli.commands.view:view",
 }
-"""First argument → module and function of another command."""
+"""First argument → module and function of a command other than the run."""
 HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
-"""How help is asked for, for all commands."""
+"""Spellings of `--help`, for all commands."""
 COMPLETING = "_YAO_TEST_COMPLETE"
-"""The variable by which a shell asks what completes a command line."""
+"""The shell sets this variable when it asks how a command line can be completed."""
 
 
 def main() -> None:
@@ -80,7 +80,7 @@ def _completed(environment: Environment) -> int:
 
 
 def run_command(arguments: Sequence[str], environment: Environment) -> int:
-    """Runs a command line to its exit code; every error becomes text on standard error."""
+    """Runs a command line and returns its exit code. Every error is printed to standard error."""
     arguments = list(arguments)
     as_json = "--json" in arguments and arguments[0] not in COMMANDS
     verbose = arguments.count("-v") + 2 * arguments.count("-vv") + arguments.count("--verbose")
@@ -148,7 +148,7 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
 
 
 def _configured(options: RunOptions, values: dict[str, Any], application: Application) -> Configured:
-    """The options with what the configuration file adds to them, if there is one."""
+    """The options, completed with those of the configuration file, if there is one."""
     found = Configured(options=options)
     if options.profile is not None or os.path.lexists(application.root / "yao-test.toml"):
         from runner.planning.configured import with_configuration
@@ -160,7 +160,7 @@ def _configured(options: RunOptions, values: dict[str, Any], application: Applic
 
 @contextmanager
 def _coverage_of(options: RunOptions, application: Application) -> Iterator[Coverage | None]:
-    """The counters of `--coverage`, until they are no longer needed."""
+    """Collects the coverage of a run with `--coverage`, until the end of the `with` block."""
     if not options.coverage or options.dry_run:
         yield None
         return
@@ -180,7 +180,7 @@ def _watch(
     application: Application,
     coverage: Coverage | None,
 ) -> int:
-    """`--watch` at a terminal; the exit code."""
+    """Runs the tests again after each change, at a terminal. Returns the exit code."""
     from runner.watch.loop import Watch
 
     return Watch(options, environment, application, lambda: _configured(options, values, application), coverage).run()
@@ -204,7 +204,8 @@ def _say(environment: Environment, message: str, hint: str | None, code: int, ve
 
 
 def _through_click(arguments: list[str], environment: Environment) -> dict[str, Any] | int:
-    """Values of the flags, or an exit code when click has answered or another command has run."""
+    """The values of the flags, or an exit code when click has printed something, such as the help, or another command
+    has run."""
     from contextlib import redirect_stdout
 
     import click
@@ -244,7 +245,7 @@ def _through_click(arguments: list[str], environment: Environment) -> dict[str, 
 
 
 def click_command() -> click.Command:
-    """The command of a run, for everything that the quick reader leaves alone."""
+    """The click command of a run, used when the quick reader cannot read the command line."""
     import click
 
     from runner.cli.commands.flags import Command, options_of

@@ -1,4 +1,4 @@
-"""The options of one run: the one table of flags, and its values, checked."""
+"""The options of one run: the table of all flags, and the checked values of a command line."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ DEFAULT_SCRIPT_TIMEOUT = 30.0
 DEFAULT_CASE_TIMEOUT = 300.0
 """Seconds."""
 DEFAULT_THRESHOLD = 0.8
-"""Score from which on a conversation passes."""
+"""The lowest score with which a conversation passes."""
 
 
 # fmt: off
@@ -75,7 +75,7 @@ class RunOptions(FlagTable):
     last_failed: bool = flag("Run only tests that failed in their last run; all tests when no failure is known.", kind="switch", excludes=("failed-first", "resume"))
     failed_first: bool = flag("Run tests that failed in their last run first.", kind="switch", excludes=("shuffle",))
     shuffle: int | None = flag("Run in a random order, and print its seed; with SEED, in the order of that seed.", kind="maybe", metavar="SEED", read=shuffle_seed)
-    """What the order is made of."""
+    """The seed of the random order; None: tests are not shuffled."""
     timeout: float | None = flag("Time limit of each test, such as 500ms, 30s, 1m30s. Default: 30s for script tests, 5m for cases.", metavar="DURATION", read=duration)
     """Seconds."""
     parallel: int | None = flag("How many test modules or cases run at the same time. Default: the number of CPUs for modules, 1 for cases.", metavar="N", read=count)
@@ -106,23 +106,23 @@ class RunOptions(FlagTable):
     resume: str | None = flag("Continue the run of this .jsonl report: run only what has no valid result in it.", metavar="FILE", excludes=("dry-run",))
     shard: Shard | None = flag("Run one of N parts of the tests, such as 2/4.", metavar="I/N", read=shard)
     cluster: ClusterAddress | None = flag("Run the tests on the workers of a Dask cluster: the address tls://HOST:PORT of its scheduler, or local, or local:N.", metavar="ADDRESS", read=cluster, excludes=("watch", "coverage", "dry-run", "db", "interactive", "update-snapshots", "fuzz", "bench"))
-    """Where the scheduler is."""
+    """The scheduler that distributes the tests; None: this machine runs them."""
     max_cost: float | None = flag("Start no further test when model calls have cost this many US dollars.", metavar="USD", read=amount)
     """US dollars."""
     max_tokens: int | None = flag("Start no further test when model calls have used this many tokens.", metavar="N", read=count)
     max_duration: float | None = flag("Start no further test after this time, such as 30m.", metavar="DURATION", read=duration)
     """Seconds."""
     retry_errors: int = flag("Run what broke, such as a test whose model host was down, again at the end, up to N times. Default: 0.", metavar="N", read=count, default=0)
-    """Passes over what broke, after the first."""
+    """How many further passes run the tests that broke."""
     max_errors: Allowance | None = flag("How many tests may break, such as 3 or 2%, without failing the run. Default: 0.", metavar="N", read=allowance)
     """How many tests may break."""
     trace: str | None = flag("How much of model and tool calls results keep: off, summary or full. Default: summary.", metavar="HOW", read=one_of("off", "summary", "full"))
     otlp: str | None = flag("Send the run as spans to an OpenTelemetry collector, such as http://localhost:4318.", kind="maybe", metavar="ENDPOINT", read=collector, excludes=("dry-run",))
-    """An address; empty: what `OTEL_*` variables say."""
+    """The address of a collector; empty: the variables `OTEL_*` name it."""
     strict: bool = flag("Fail results that have warnings, such as unfinished work.", kind="switch")
-    """Whether the warnings of a result fail it."""
+    """Whether a warning of a test makes it fail."""
     seed: int | None = flag("Seed for random numbers. With the same seed, each test gets the same numbers in every run.", metavar="N", read=count)
-    """What the random numbers of each test are made of, with its name."""
+    """The seed of the random numbers of each test, together with its name."""
     lenient: bool = flag("Warn about unknown fields in case files, instead of refusing them.", kind="switch")
     db: str | None = flag("Keep the database of the test in this file; with several tests, in a folder of this name.", metavar="FILE", excludes=("dry-run",))
     strict_db: bool = flag("Refuse rows that MySQL would refuse although SQLite accepts them.", kind="switch")
@@ -130,13 +130,13 @@ class RunOptions(FlagTable):
     allow_exec: tuple[str, ...] = flag("Programs that sandbox agents may run, in a jail, such as echo,ls. Repeatable.", kind="repeated", metavar="NAME", read=programs)
     require_trust: bool = flag("Refuse connectors, prompts and hooks that differ from what yao-test.trust approves.", kind="switch")
     trust_from: str | None = flag("Like --require-trust, with the yao-test.trust of another revision, such as origin/main.", metavar="REF", read=revision)
-    """A revision of the repository."""
+    """A revision of the repository, from which the approvals are read."""
     sandbox: str | None = flag("require: refuse to run unless this machine has every wall that yao-test doctor lists.", metavar="WHAT", read=one_of("require"))
     update_snapshots: bool = flag("Replace stored snapshots, and remove obsolete ones.", kind="switch")
     dry_run: bool = flag("List the tests and cases, and run nothing.", kind="switch", excludes=("durations",))
     fail_fast: bool = flag("Stop at the first failure.", kind="switch", excludes=("max-failures",))
     max_failures: int | None = flag("Stop when this many tests have failed or broken.", metavar="N", read=count)
-    """Tests."""
+    """After how many failed or broken tests the run stops."""
     coverage: bool = flag("Measure which code of handlers runs: statements, branches, functions and lines.", kind="switch")
     coverage_thresholds: tuple[CoverageThreshold, ...] = flag("Fail when coverage is lower: lines=90, or FOLDER:lines=90. Repeatable.", name="coverage-threshold", kind="repeated", metavar="METRIC=PERCENT", read=coverage_threshold)
     fuzz: str | None = flag("Search for inputs that fail the Fuzz functions whose name matches; no other tests run.", metavar="REGEX", read=names, excludes=("run", "runs", "watch", "resume", "shard", "bench"))
@@ -164,42 +164,42 @@ class RunOptions(FlagTable):
 
     @property
     def case_timeout(self) -> float:
-        """Seconds that a case may take which does not say how many."""
+        """Seconds that a case may take which has no timeout of its own."""
         return self.timeout or DEFAULT_CASE_TIMEOUT
 
     @property
     def failure_limit(self) -> int | None:
-        """With how many failed or broken tests a run stops; None: with no number of them."""
+        """After how many failed or broken tests a run stops; None: it does not stop."""
         return 1 if self.fail_fast else self.max_failures
 
     @property
     def failure_flag(self) -> str:
-        """The flag that says so, as it is written."""
+        """The flag that sets this limit, as it is written."""
         return "--fail-fast" if self.fail_fast else f"--max-failures {self.max_failures}"
 
     @property
     def pattern(self) -> str:
-        """What the names of tests are to match; empty: all run."""
+        """The pattern that the names of tests must match; empty: all run."""
         return self.run or self.fuzz or self.bench or ""
 
     @property
     def kept_baseline(self) -> str | None:
-        """What in the store the run is compared with."""
+        """Name of the runs in the store that this run is compared with."""
         return None if self.bench else self.baseline
 
     @property
     def measured_baseline(self) -> str | None:
-        """The file of results that benchmarks are compared with."""
+        """The file of earlier results that benchmarks are compared with."""
         return self.baseline if self.bench else None
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of functions that are tests of the run."""
+        """The kinds of test functions that this run runs."""
         return (FUZZ,) if self.fuzz else (BENCHMARK,) if self.bench else EVERY_RUN
 
     @property
     def selecting(self) -> str:
-        """The flags that leave tests out by what is known of them, as they are written."""
+        """The flags that select tests by name, by tag or by earlier failures, as they are written."""
         named = ((name, getattr(self, name)) for name in ("run", "fuzz", "bench"))
         flags = [f"--{name} {pattern}" for name, pattern in named if pattern]
         flags += [f"--tag {tag}" for tag in self.tags]
@@ -207,22 +207,23 @@ class RunOptions(FlagTable):
 
     @property
     def reorders(self) -> bool:
-        """Whether tests run in another order than they stand in."""
+        """Whether tests run in another order than that of their files."""
         return self.failed_first or self.shuffle is not None
 
     @property
     def score_threshold(self) -> float:
-        """Score from which on a conversation passes that does not say which."""
+        """The lowest score with which a conversation passes that has no threshold of its own."""
         return DEFAULT_THRESHOLD if self.threshold is None else self.threshold
 
 
 FLAGS = RunOptions.__declared__
-"""All flags of a run, in the order of the help."""
+"""All flags of a run, in the order of `--help`."""
 _BY_NAME = {flag.name: flag for flag in FLAGS}
 
 
 def options_from(values: dict[str, Any]) -> RunOptions:
-    """Options from the texts of the flags by field, None for those that are not given. Raises ConfigurationError."""
+    """Makes options from the texts of the flags, by field, None for flags that are not given. Raises
+    ConfigurationError."""
     given = {one.name: one for one in FLAGS if one.is_given(values)}
     for one in given.values():
         for other in one.excludes:
@@ -232,7 +233,7 @@ def options_from(values: dict[str, Any]) -> RunOptions:
 
 
 def lacking(name: str, options: RunOptions) -> Flag | None:
-    """The flag that the one of a name needs, where nothing says it; `options` are all there are."""
+    """The flag that the flag `name` needs and that is not set; `options` are all options of the run."""
     needs = _BY_NAME[name].needs
     needed = _BY_NAME[needs] if needs is not None else None
     return needed if needed is not None and getattr(options, needed.field) == needed.default else None

@@ -13,7 +13,7 @@ from runner.cli.options import FLAGS
 
 
 def read(arguments: list[str]) -> dict[str, Any] | None:
-    """Texts by field, as click would give them; None when the command line is not plain."""
+    """The texts of the flags by field, as click would give them; None when this reader cannot read the command line."""
     by_spelling = {spelling: flag for flag in FLAGS for spelling in flag.spellings}
     values: dict[str, Any] = {flag.field: flag.not_given for flag in FLAGS}
     rest = deque(arguments)

@@ -1,4 +1,4 @@
-"""The settings of the configuration file of an application that are not flags of the run."""
+"""Those settings of an application's configuration file that are not flags."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from scripttest.values import Value
 
 
 class Settings(Value):
-    """Of one run."""
+    """The settings of one run."""
 
     typed: RunOptions | None = None
-    """The options that the command line alone says; None: all of them."""
+    """The options as the command line alone sets them; None: the file sets none."""
     agents: Mapping[str, RunOptions] = {}
-    """Agent → the options of its tests, where they are others than those of the run."""
+    """Agent → the options of its tests, for agents with options of their own."""
     prices: Mapping[str, Mapping[str, float]] = {}
     """Connector → its prices, US dollars for a million tokens: `input`, `output`, `cached`."""
     warnings: tuple[str, ...] = ()
-    """What the file says without effect."""
+    """Warnings about entries of the file that have no effect."""
 
     def of(self, agent: str, options: RunOptions) -> RunOptions:
-        """The options of the tests of an agent; `options` are those of the run."""
+        """The options for the tests of an agent; `options` are those of the run."""
         return self.agents.get(agent, options)
 
 
 class Configured(Value):
-    """What the command line and the configuration file say together."""
+    """The options of a run with what the configuration file adds, and its other settings."""
 
     options: RunOptions
-    """With what the file adds to them."""
+    """The options, with those of the file."""
     settings: Settings = Settings()

@@ -1,4 +1,4 @@
-"""`--shard I/N`: which of N parts of the tests a run is."""
+"""`--shard I/N`: the tests are divided into N parts, and the run has the I-th."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scripttest.values import Value
 
 
 class Shard(Value):
-    """One of several parts."""
+    """One of several parts of the tests."""
 
     number: int
     """From 1."""
@@ -20,13 +20,13 @@ class Shard(Value):
         return f"{self.number}/{self.of}"
 
     def has(self, name: str) -> bool:
-        """Whether what has that name belongs to it."""
+        """Whether the test or file with this name belongs to this part."""
         digest = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
         return int.from_bytes(digest, "big") % self.of == self.number - 1
 
 
 def read_shard(text: str) -> Shard:
-    """The shard that `--shard` names. Raises ConfigurationError."""
+    """Reads the value of `--shard`. Raises ConfigurationError."""
     match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
         message = f'Cannot read --shard "{text}": it must be I/N, with I from 1 to N'

@@ -12,25 +12,25 @@ _BYTES = {"KB": 1000, "MB": 1000**2, "GB": 1000**3}
 
 
 class StoreKeep(Value):
-    """One of both; runs beyond it are removed, the oldest first."""
+    """The limit of a store: an age of runs, or a size. Runs beyond it are removed, the oldest first."""
 
     text: str
     """As the user wrote it."""
     seconds: int | None = None
-    """Age of a run."""
+    """The highest age of a run."""
     bytes: int | None = None
-    """Size of the store."""
+    """The largest size of the store."""
 
     def __str__(self) -> str:
         return self.text
 
 
 STANDARD = StoreKeep(text="1GB", bytes=_BYTES["GB"])
-"""What holds where nothing is said."""
+"""The limit when no flag sets one."""
 
 
 def read_store_keep(text: str, where: str) -> StoreKeep:
-    """Reads `90d`, `12w`, `36h`, `500MB` or `2GB`. Raises ConfigurationError."""
+    """The limit that a text such as `90d`, `12w`, `36h`, `500MB` or `2GB` gives. Raises ConfigurationError."""
     found = re.fullmatch(r"(\d+)(h|d|w|KB|MB|GB)", text)
     if found is None or not int(found[1]):
         raise ConfigurationError(

@@ -16,17 +16,17 @@ _PARTS = re.compile(rf",(?=(?:{'|'.join(KEYS)}|\w+):)")
 
 
 class Variant(Value):
-    """What a run of the cases has of its own."""
+    """One variant: what differs from the agent as it is in the application."""
 
     text: str
     """As the user wrote it."""
     name: str
     connector: str = ""
-    """Id of the connector that the tested agent uses; empty: as without variants."""
+    """Id of the connector that the tested agent uses; empty: the one that it uses without variants."""
     prompts: str = ""
-    """File that the tested agent has instead of its prompts.yml."""
+    """File that replaces the prompts.yml of the tested agent."""
     env: tuple[tuple[str, str], ...] = ()
-    """Environment variables: names and values."""
+    """Environment variables that are set: names and values."""
 
     def __str__(self) -> str:
         return self.text
@@ -70,7 +70,7 @@ def rounds_of(runs: int) -> int:
 
 
 def check_variants(variants: tuple[Variant, ...]) -> None:
-    """Raises ConfigurationError for variants that cannot be compared."""
+    """Raises ConfigurationError when variants cannot be compared."""
     names = [variant.name for variant in variants]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:

@@ -40,7 +40,7 @@ from runner.results.labels import read_labels
 def calibrate(
     environment: Environment, report: str, labels: tuple[str, ...], output: tuple[str, ...], min_kappa: float | None
 ) -> int:
-    """Prints what the labels and the votes say; the exit code."""
+    """Prints how well judges agree with the labels and with themselves. Returns the exit code."""
     paths = check_outputs(environment, output, (".json",))
     if min_kappa is not None and not labels:
         raise ConfigurationError("--min-kappa needs labels", "yao-test label makes them")

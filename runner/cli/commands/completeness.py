@@ -12,13 +12,13 @@ from runner.results.report import Record, Report
 from runner.results.stability_json import attempts_in, repeat_in
 
 NAMED = 10
-"""Names of one kind that are said."""
+"""At most so many names of one kind are printed."""
 DIGITS = 6
-"""Of a number of runs that is believed."""
+"""A number of runs with more digits than this is not believed."""
 
 
 def lacking(parts: Sequence[Report], names: Sequence[str], whole: Report) -> list[str]:
-    """What is missing, a sentence each; nothing if nothing is.
+    """Says what is missing, one sentence for each thing; empty when nothing is missing.
 
     Args:
         names: of the parts.
@@ -28,7 +28,7 @@ def lacking(parts: Sequence[Report], names: Sequence[str], whole: Report) -> lis
 
 
 def _shards(parts: Sequence[Report]) -> Iterator[str]:
-    """Shards without a report. A report that is not of a shard has all tests."""
+    """Names the shards without a report. A report that is not of a shard has all tests."""
     found = [_shard(part) for part in parts]
     shards = [shard for shard in found if shard is not None]
     if not shards or len(shards) < len(found):
@@ -69,7 +69,8 @@ def _tests(parts: Sequence[Report], names: Sequence[str], whole: Report) -> Iter
 
 
 def _runs_left(record: Record, runs: int) -> list[int]:
-    """The runs that a test with several lacks: those of `--runs`, or what its policy needs before it can decide."""
+    """The numbers of the runs that a test with several runs lacks: of those that `--runs` asks for, or of those that
+    its policy needs before it can decide."""
     made = {attempt.run: attempt.verdict for attempt in attempts_in(record)[0]}
     repeat = repeat_in(record)
     if repeat is None:
@@ -89,7 +90,7 @@ def _runs(part: Report) -> int:
 
 
 def _of_runs(suite: Record, absent: dict[str, list[int]]) -> str:
-    """Tests that have results of some runs only."""
+    """Names the tests that have results of some runs only."""
     number = sum(map(len, absent.values()))
     named = [
         f"{id} ({'run' if len(runs) == 1 else 'runs'} {_listed([*map(str, runs)])})" for id, runs in absent.items()
@@ -102,13 +103,13 @@ def _has(part: Report, suite: str) -> bool:
 
 
 def _planned(part: Report, suite: str) -> Record | None:
-    """`{cases, ids?}` of a suite of cases, as the start of a part has it."""
+    """What the first record of a report says of a suite of cases: `{cases, ids?}`."""
     plan = (part.origin.get("planned") or {}).get(suite)
     return plan if isinstance(plan, dict) and isinstance(plan.get("cases"), int) else None
 
 
 def _of_cases(suite: Record, plans: list[Record], there: set[str]) -> Iterator[str]:
-    """Cases without a result: their ids, or, if there are very many, their number."""
+    """Names the cases without a result by their ids, or, if there are very many, gives their number."""
     wanted = sum(plan["cases"] for plan in plans)
     ids = [str(id) for plan in plans for id in plan.get("ids") or ()]
     absent = [id for id in ids if id not in there]
@@ -119,7 +120,7 @@ def _of_cases(suite: Record, plans: list[Record], there: set[str]) -> Iterator[s
 
 
 def _is_complete(part: Report, suite: str) -> bool:
-    """Whether a part ended, and has the results of all tests of a suite."""
+    """Whether a part ended and has the results of all tests of a suite."""
     if part.damage:
         return False
     said = next((entry for entry in part.summary.get("suites") or () if entry["id"] == suite), None)
@@ -130,7 +131,7 @@ def _is_complete(part: Report, suite: str) -> bool:
 
 
 def _of_unknown(suite: Record, having: list[tuple[Report, str]], there: set[str]) -> str:
-    """A suite whose tests are not all known, or have no result."""
+    """Says that a suite has no result, or that not all of its tests are known."""
     if not there:
         return f"{suite['label']}: no results"
     known = [

@@ -23,11 +23,11 @@ from runner.planning.test_functions import functions_in
 from runner.security.files import open_text, read_text
 
 VARIABLE = "_YAO_TEST_COMPLETE"
-"""The shell sets it when it asks what to complete; `runner.cli.main` looks for it."""
+"""The shell sets this variable when it asks for completions; `runner.cli.main` looks for it."""
 PROGRAM = "yao-test"
 _CASE = re.compile(r"""["']?\bid["']?\s*:\s*["']?([\w.-]+)""")
 READ = 1 << 20
-"""Bytes of a case file in which ids are looked for."""
+"""At most so many bytes of a case file are read to find the ids in it."""
 
 
 @click.command(
@@ -40,14 +40,14 @@ READ = 1 << 20
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_obj
 def completion(environment: Environment, shell: str) -> int:
-    """Prints it."""
+    """Prints the completion script for a shell."""
     environment.stdout.write(_completer(shell, environment, {}).source() + "\n")
     return 0
 
 
 def complete(environment: Environment, commands: Mapping[str, str]) -> int:
-    """Answers a shell what fits; the exit code. Whatever is wrong, it completes nothing. `commands` are those beside
-    the run, with module and function of each."""
+    """Prints the words that complete a command line, for the shell, and returns the exit code. After any error it
+    prints none. `commands` are the commands other than the run, with the module and function of each."""
     shell, _, what = environment.variables.get(VARIABLE, "").partition("_")
     if what != "complete" or get_completion_class(shell) is None:
         return 1
@@ -70,11 +70,11 @@ class _Root(click.Group):
         super().__init__(PROGRAM, params=options, invoke_without_command=True)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands beside the run."""
+        """The names of the commands besides the run."""
         return sorted(self._places)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """One of them."""
+        """One of these commands, by its name."""
         if cmd_name not in self._places:
             return None
         module, _, name = self._places[cmd_name].partition(":")
@@ -110,7 +110,7 @@ def _paths(context: click.Context, parameter: click.Parameter, incomplete: str) 
 
 
 def _inputs(application: Application, options: RunOptions, environment: Environment) -> Iterator[str]:
-    """Agents and modules as scripts, and case files as paths from the working directory."""
+    """Agents and modules of scripts by their ids, and case files by their paths from the working directory."""
     for agent in application.agents():
         modules = list(application.modules_of(agent))
         yield from ([f"scripts.{agent.id}"] if modules else [])

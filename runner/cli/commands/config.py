@@ -29,7 +29,7 @@ from runner.planning.inputs import resolve_application
 @click.option("--json", "as_json", is_flag=True, help="Print the settings as JSON.")
 @click.pass_obj
 def config(environment: Environment, app: str | None, profile: str | None, as_json: bool) -> int:
-    """Prints it. Raises ConfigurationError with everything that is wrong with the file."""
+    """Prints the settings. Raises ConfigurationError with everything that is wrong with the file."""
     application = resolve_application(RunOptions(inputs=(), app=app), environment.directory)
     file = read_configuration(application)
     if file is None:
@@ -73,5 +73,5 @@ def _lines(
 
 
 def _toml(value: Any) -> str:
-    """A value as the file has it."""
+    """A value as TOML."""
     return json.dumps(value, ensure_ascii=False)

@@ -113,7 +113,7 @@ def diff(
     slower_by: str,
     no_color: bool,
 ) -> int:
-    """Prints the changes; the exit code."""
+    """Prints the changes and returns the exit code."""
     thresholds = Thresholds(slower_factor=slower_factor, slower_by=seconds_of(slower_by, "--slower-by") * 1000)
     paths = check_outputs(environment, output, (*FORMATS, ".html"))
     count = any(path.suffix.lower() == ".html" for path in paths)
@@ -196,7 +196,7 @@ def _with_baseline(
 
 
 def _variants(report: Report, name: str) -> tuple[list[str], list[Report]]:
-    """The variants of a report: their names, and what each has. Raises ConfigurationError when it has none."""
+    """The names of the variants in a report, and the results of each. Raises ConfigurationError when it has none."""
     names = variants_of(report)
     if len(names) < 2:
         raise ConfigurationError(
@@ -224,7 +224,7 @@ def _document(
 
 
 def as_tables(found: Comparison, environment: Environment, style: Style) -> str:
-    """The changes for a terminal, with a table for each kind."""
+    """The changes as tables for a terminal, one for each kind of change."""
     from runner.cli.commands.tables import table_of
 
     text = ""

@@ -1,4 +1,4 @@
-"""What `yao-test diff` says, as documents: Markdown, such as for a pull request, and JSON."""
+"""The output of `yao-test diff` as documents: as Markdown, such as for a pull request, and as JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from runner.results.report import Record
 from runner.results.verdict_json import verdict_record
 
 COMMAND = ": yao-test "
-"""Where a sentence ends with a command."""
+"""Matches the command at the end of a sentence."""
 
 
 def as_markdown(
@@ -61,7 +61,7 @@ def as_markdown(
 
 
 def _point(sentence: str) -> str:
-    """A sentence of a list; a command at its end can be copied."""
+    """A sentence as an item of a Markdown list; a command at its end is written as code."""
     said, is_command, command = sentence.partition(COMMAND)
     if not is_command:
         return f"- {inline(sentence)}\n"
@@ -122,4 +122,4 @@ FIGURES: dict[str, Callable[[Side], float | None]] = {
     "cost": lambda side: side.cost,
 }
 FORMATS = {".md": as_markdown, ".json": as_json}
-"""Extension of `-o` → what makes the text."""
+"""Extension of a file of `-o` → the function that makes the text of it."""

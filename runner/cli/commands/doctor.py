@@ -60,7 +60,8 @@ def doctor(environment: Environment, app: str | None, as_json: bool, strict: boo
 
 
 def _mocks_target(environment: Environment, root: Path | None, name: str) -> Path:
-    """Where mocks are to be written; a file that is there is never overwritten. Raises ConfigurationError."""
+    """The path of the file that the mocks are written to; an existing file is never overwritten. Raises
+    ConfigurationError."""
     target = environment.directory / name
     if root is None:
         raise ConfigurationError(f"Cannot write mocks to {name}: there is no application here", "Name it with --app")

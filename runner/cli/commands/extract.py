@@ -21,7 +21,7 @@ from runner.results.result_texts import name_of
 from runner.security.files import check_target
 
 NAME_LIMIT = 100
-"""Bytes of a file name, before what tells it from others and its extension."""
+"""At most so many bytes of a file name, without the number that makes it unique and without its extension."""
 RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
 """Names that Windows keeps for devices, with any extension."""
 
@@ -42,7 +42,7 @@ RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
 )
 @click.pass_obj
 def extract(environment: Environment, report: str, directory: str | None, kind: str, status: tuple[str, ...]) -> int:
-    """Writes the files and says how many."""
+    """Writes the files and prints how many."""
     saved = read_report(environment, report)
     path = absolute(report, environment.directory)
     folder = absolute(directory, environment.directory) if directory else path.with_suffix("")
@@ -68,7 +68,8 @@ def extract(environment: Environment, report: str, directory: str | None, kind: 
 
 
 def named(results: list[Record], several: bool) -> Iterator[tuple[str, Record]]:
-    """Results with file names that differ also where case does not count; those of several suites are in folders."""
+    """Each result with a file name that is unique even where case does not count. Results of several suites get a
+    folder for each suite."""
     taken: set[str] = set()
     for record in results:
         name = f"{safe(record['suite'])}/{safe(name_of(record))}" if several else safe(name_of(record))
@@ -81,7 +82,7 @@ def named(results: list[Record], several: bool) -> Iterator[tuple[str, Record]]:
 
 
 def safe(name: str) -> str:
-    """A name that every file system takes: letters, digits, `-`, `_` and dots within it."""
+    """A name that every file system accepts: letters, digits, `-`, `_`, and dots within it."""
     text = re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFC", name)).strip("-.")
     while len(text.encode()) > NAME_LIMIT:
         text = text[:-1].rstrip("-.")

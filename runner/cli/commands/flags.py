@@ -1,5 +1,5 @@
-"""The flags of commands, for click: those of the table, and a command that refuses one which comes twice, where click
-takes the last without a word."""
+"""The flags of `RunOptions` for click, and a click command that refuses a flag which is given twice, where click would
+use the last value without a warning."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
-"""Gives the values that begin with a text."""
+"""A function that returns the values which begin with a text."""
 
 
 def options_of(
     flags: Iterable[Flag], completer: Callable[[Flag], Completer | None] = lambda _: None
 ) -> list[click.Parameter]:
-    """Flags of the table, as click takes them; `completer` gives what completes the values of one."""
+    """Flags of the table as click options; `completer` gives the function that completes the values of a flag."""
     return [
         click.Option(
             [*flag.spellings, flag.field], help=flag.help, shell_complete=completer(flag), **_settings_of(flag)
@@ -45,10 +45,10 @@ def _settings_of(flag: Flag) -> dict[str, Any]:
 
 
 class NumberRange(click.FloatRange):
-    """Numbers of a range. `nan` is none, although it lies beyond neither end."""
+    """A click type for numbers within a range, which refuses `nan`: click takes that to be within every range."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The number. Raises BadParameter."""
+        """Reads the number. Raises BadParameter."""
         number = super().convert(value, param, ctx)
         if math.isnan(number):
             self.fail(f"{value} is not a number.", param, ctx)
@@ -56,10 +56,10 @@ class NumberRange(click.FloatRange):
 
 
 class Command(click.Command):
-    """A command that refuses a flag which would replace its own value."""
+    """A click command that refuses a flag which is given twice, unless it may be repeated."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As click does. Raises UsageError."""
+        """Parses arguments as click does. Raises UsageError."""
         _, _, order = self.make_parser(ctx).parse_args(list(args))
         single = [flag for flag in order if isinstance(flag, click.Option) and _takes_one(flag)]
         for flag, count in Counter(single).items():

@@ -18,7 +18,7 @@ from runner.store.history import histories
 from runner.store.store import Store
 
 RUNS = 100
-"""Runs that are looked at where no number is given."""
+"""How many runs are read where no number is given."""
 
 
 @click.command(
@@ -48,7 +48,7 @@ def history(
     as_json: bool,
     no_color: bool,
 ) -> int:
-    """Prints it; the exit code does not depend on the results."""
+    """Prints the history and returns the exit code, which does not depend on the results."""
     with Store(store_folder(environment, store)) as opened:
         runs = opened.runs(branch=branch, profile=profile, limit=last)
         if not runs:
@@ -75,7 +75,7 @@ def history(
 
 
 def _matching(tests: Sequence[tuple[str, str]], name: str) -> list[tuple[str, str]]:
-    """The tests of a name, else those in whose names it occurs. Raises ConfigurationError when there is none."""
+    """The tests with this name, else those whose names contain it. Raises ConfigurationError when there is none."""
     whole = {(suite, test): f"{suite} › {test}" for suite, test in tests}
     exact = [one for one in tests if name in (one[1], whole[one])]
     if chosen := exact or [one for one in tests if name in whole[one]]:

@@ -1,4 +1,4 @@
-"""What `yao-test history` says, for people and as JSON."""
+"""The output of `yao-test history`, for people and as JSON."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COLORS = {
 
 
 def table_of(found: Sequence[TestHistory], style: Style) -> str:
-    """All tests, the worst first."""
+    """A table of all tests, the worst first."""
     several = len({one.suite for one in found}) > 1
     rows = [HEAD]
     for one in found:
@@ -40,7 +40,7 @@ def table_of(found: Sequence[TestHistory], style: Style) -> str:
 
 
 def text_of(one: TestHistory, store: Store, runs: Mapping[str, KeptRun], style: Style) -> str:
-    """One test over time, the newest run first."""
+    """The runs of one test as text, the newest first."""
     text = f"{one.suite} › {style.paint(one.test, 'bold')}\n"
     before = "" if one.rate_before is None else f", {_percent(one.rate_before)} before"
     text += f"  Passed:  {rate_of(one)} of {count(one.judged, 'run')}{before}\n" if one.judged else ""
@@ -68,7 +68,7 @@ def text_of(one: TestHistory, store: Store, runs: Mapping[str, KeptRun], style: 
 
 
 def list_of(runs: Sequence[KeptRun]) -> str:
-    """The runs of a store, the newest first."""
+    """The runs of a store as a table, the newest first."""
     rows = [OF_RUNS]
     for run in runs:
         counts = run.counts
@@ -120,7 +120,7 @@ def history_record(one: TestHistory, *, with_results: bool = False) -> Record:
 
 
 def rate_of(one: TestHistory) -> str:
-    """`91.7% (64.6-98.5%)`."""
+    """A pass rate with its interval, such as `91.7% (64.6-98.5%)`."""
     if not one.judged:
         return ""
     return f"{_percent(one.passed / one.judged)} ({one.interval.low * 100:.1f}-{one.interval.high * 100:.1f}%)"
@@ -137,12 +137,12 @@ def since_text(since: Since) -> str:
 
 
 def when(run: KeptRun) -> str:
-    """`2026-11-20 03:00`, UTC."""
+    """A time in UTC, such as `2026-11-20 03:00`."""
     return run.started_at[:16].replace("T", " ")
 
 
 def commit(run: KeptRun) -> str:
-    """The commit of a run, shortened; empty where it is not known."""
+    """The commit of a run, shortened; empty when it is not known."""
     return (run.commit or "")[:SHORT]
 
 
@@ -180,7 +180,7 @@ def _cost(one: TestHistory) -> str:
 
 
 def _filled(rows: Sequence[Row]) -> list[Row]:
-    """Rows without the columns in which nothing stands."""
+    """The rows without their empty columns."""
     used = [place for place in range(len(rows[0])) if any(row[place] for row in rows[1:])]
     return [tuple(row[place] for place in used) for row in rows]
 

@@ -30,7 +30,7 @@ from runner.security.files import check_target, read_text
 @click.option("--ci", type=click.Choice(CI_SYSTEMS), help="CI file to write. Default: ask at a terminal, else github.")
 @click.pass_obj
 def init(environment: Environment, folder: str | None, name: str, ci: str | None) -> int:
-    """Writes the files and says what it did to each; the exit code."""
+    """Writes the files, prints what was done to each, and returns the exit code."""
     if not re.fullmatch(r"\w[\w-]*(\.\w[\w-]*)*", name):
         raise ConfigurationError(
             f'Cannot make agent "{name}": an id has letters, digits, _ and -, and dots between folders',
@@ -56,7 +56,7 @@ def init(environment: Environment, folder: str | None, name: str, ci: str | None
 
 
 class _Maker:
-    """Writes files below a folder that are not there."""
+    """Writes files below a folder, and leaves existing files as they are."""
 
     def __init__(self, root: Path, environment: Environment) -> None:
         self._root = root
@@ -65,7 +65,8 @@ class _Maker:
         """Paths of files that are not as `init` writes them."""
 
     def make(self, file: NewFile) -> None:
-        """Writes a file, unless there is one, or one that it goes with is another's. Raises ConfigurationError."""
+        """Writes a file, unless it exists, or a file that it depends on has another content than `init` writes. Raises
+        ConfigurationError."""
         path = self._root / file.path
         others = [other for other in file.goes_with if other in self._foreign]
         if os.path.lexists(path):
@@ -88,7 +89,8 @@ class _Maker:
 
 
 def _root(directory: Path, folder: str | None) -> Path:
-    """The application of the working directory, or that directory; or the folder that is named, which is made."""
+    """The root to write to: the folder that is named, which is created; else the application of the working directory,
+    or that directory."""
     if folder is not None:
         root = Path(directory, folder).resolve()
         with writing(root):
@@ -101,7 +103,7 @@ def _root(directory: Path, folder: str | None) -> Path:
 
 
 def _asked(environment: Environment) -> str:
-    """The CI system, as a person answers."""
+    """Asks at the terminal which CI system is used."""
     if not environment.terminal or not sys.stdin.isatty():
         return "github"
     try:
@@ -112,7 +114,7 @@ def _asked(environment: Environment) -> str:
 
 
 def _has(path: Path, text: str) -> bool:
-    """Whether a file holds that text."""
+    """Whether a file contains a text."""
     try:
         return read_text(path, "replace") == text
     except OSError:
@@ -120,7 +122,7 @@ def _has(path: Path, text: str) -> bool:
 
 
 def _say_what_is_left(root: Path, repository: Path, system: str, environment: Environment) -> None:
-    """Says what files that exist lack."""
+    """Prints what the files that existed before lack."""
     write = environment.stdout.write
     for line in lacks(root, type_files(root), _shown(root / CONFIG, environment)):
         write(f"{line}\n")

@@ -10,7 +10,7 @@ CI_SYSTEMS = ("github", "gitlab", "none")
 CI_FILES = {"github": ".github/workflows/yao-test.yml", "gitlab": ".gitlab-ci.yml"}
 """CI system → its file, from the root of the repository."""
 REQUIREMENTS = "requirements-test.txt"
-"""What the job installs this tool from."""
+"""The package that the CI job installs."""
 IGNORED = ("output-*.jsonl", ".yao-test/")
 """Lines of `.gitignore`: reports of case files, and what the tool keeps between runs."""
 

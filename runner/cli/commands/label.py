@@ -43,7 +43,7 @@ SHOWN = 4000
 @click.option("--criterion", metavar="TEXT", help="Only answers judged by this criterion.")
 @click.pass_obj
 def label(environment: Environment, report: str, output: str, count: int, criterion: str | None) -> int:
-    """Asks for labels; the exit code."""
+    """Asks for labels at the terminal, and returns the exit code."""
     (path,) = check_outputs(environment, (output,), (".jsonl", ".csv"))
     judgements = judgements_in(lines_of(environment, report))
     if not judgements:
@@ -121,7 +121,7 @@ def _shown(one: Judgement, number: int, of: int) -> str:
 
 
 class _Keys:
-    """Reads single keys from the terminal, which is as before at the end."""
+    """Reads single keys from the terminal, and restores its state at the end."""
 
     def __enter__(self) -> Callable[[], str]:
         import termios
@@ -139,5 +139,5 @@ class _Keys:
 
 
 def labels_path(name: str, directory: Path) -> Path:
-    """The path of a file of labels."""
+    """The path of the file of labels for a report."""
     return directory / Path(name).expanduser()

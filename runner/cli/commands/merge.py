@@ -24,9 +24,9 @@ from runner.results.snapshot_lines import together
 from runner.results.summary import counts_record, remarks, usage_record
 
 SAID = 20
-"""Warnings that are written."""
+"""At most so many warnings are printed."""
 WORST = ("interrupted", "error")
-"""Statuses of a part that the whole takes over, the first one first."""
+"""Statuses that a merged run takes over from any of its parts; the first of them that is found counts."""
 
 
 @click.command(
@@ -57,7 +57,7 @@ def merge(
     as_runs: bool,
     coverage_threshold: tuple[str, ...],
 ) -> int:
-    """Writes the whole report, and says what the parts disagree about, and what they lack; the exit code."""
+    """Writes the merged report, prints where the parts disagree and what they lack, and returns the exit code."""
     thresholds = [one for text in coverage_threshold for one in read_coverage_threshold(text)]
     parts = tuple(part for part in parts if not is_journal(environment, part)) or parts
     reports = [read_report(environment, part) for part in parts]
@@ -87,7 +87,8 @@ def merge(
 
 
 def _measured(whole: Report, thresholds: Sequence[CoverageThreshold]) -> tuple[Report, list[str]]:
-    """The report with what is below a threshold, and that. Raises ConfigurationError where nothing was counted."""
+    """The report with its missed coverage thresholds, and these as sentences. Raises ConfigurationError where no
+    coverage was measured."""
     covered = coverage.coverage_in(whole.summary) if thresholds else None
     if not thresholds:
         return whole, []
@@ -101,7 +102,7 @@ def _measured(whole: Report, thresholds: Sequence[CoverageThreshold]) -> tuple[R
 
 
 def merged(reports: list[Report], names: tuple[str, ...]) -> tuple[Report, list[str]]:
-    """One report of several, and what should be said about it.
+    """Merges several reports into one. Returns it with warnings about it.
 
     The same result in two parts is that of the later one. Durations add up; a run that was interrupted in one part, or
     had errors, was interrupted, or had errors. Raises ConfigurationError when a suite is of two kinds.
@@ -163,7 +164,7 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> tuple[Report, list[
 
 
 def _left(reports: list[Report]) -> Record:
-    """Why parts ended before their time, and what they left together."""
+    """Why parts stopped early, and how many tests they did not run, together."""
     ended = [report.summary for report in reports if "stopped" in report.summary]
     reasons = list(dict.fromkeys(str(summary["stopped"]) for summary in ended))
     return {"stopped": ", ".join(reasons), "not_run": sum(summary["not_run"] for summary in ended)} if ended else {}

@@ -1,4 +1,4 @@
-"""`yao-test regrade REPORT`: new assertions and judges over the transcripts of a saved run."""
+"""`yao-test regrade REPORT`: grades the transcripts of a saved run again, with the assertions and judges of today."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ OWN = (
     "on-inconclusive record replay record-missing max-cost max-tokens max-duration retry-errors max-errors strict "
     "allow-net require-trust trust-from sandbox fail-fast max-failures durations trace verbose quiet no-color profile"
 ).split()
-"""Flags of a run that mean the same here."""
+"""Flags of a run that this command has too, with the same meaning."""
 OF_A_RUN = "input output app reporter run profile record replay record-missing".split()
-"""Those that the configuration file does not say here: it has them for runs that ask agents."""
+"""Flags of these that are not taken from the configuration file: there they are meant for runs that ask agents."""
 OF_CASES = "user team locale ctx simulator on-missing-input strict lenient".split()
-"""Flags of the saved run that the file says where its command line did not."""
+"""Flags of the saved run that the configuration file sets where the command line of that run did not."""
 
 
 @click.command(
@@ -33,7 +33,7 @@ OF_CASES = "user team locale ctx simulator on-missing-input strict lenient".spli
 @click.argument("report", metavar="REPORT")
 @click.pass_obj
 def regrade(environment: Environment, /, report: str, **values: Any) -> int:
-    """Grades a report again; the exit code is that of a run."""
+    """Grades a report again. The exit code is the same as for a run."""
     from runner.application.configuration import FILE, configured, read_configuration
     from runner.execution.run import run
     from runner.planning.inputs import resolve_application

@@ -1,4 +1,4 @@
-"""What the commands on saved reports share: reading reports, writing new ones."""
+"""What commands on saved reports share: they read reports and write new ones."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def write_reports(environment: Environment, report: Report, outputs: Sequence[st
 
 
 def check_outputs(environment: Environment, outputs: Sequence[str], extensions: Collection[str]) -> list[Path]:
-    """The paths of files that are to be written. Raises ConfigurationError."""
+    """Resolves the paths of the files that will be written. Raises ConfigurationError."""
     paths = [report_path(output, environment.directory) for output in outputs]
     for path in paths:
         if path.suffix.lower() not in extensions:
@@ -82,7 +82,7 @@ def check_outputs(environment: Environment, outputs: Sequence[str], extensions: 
 
 
 def write_text(environment: Environment, path: Path, text: str) -> None:
-    """Writes a file and says so. Raises ConfigurationError."""
+    """Writes a text file and prints its path. Raises ConfigurationError."""
     with writing(path):
         write_whole(path, text)
     environment.stdout.write(f"Wrote {path}\n")
@@ -90,7 +90,7 @@ def write_text(environment: Environment, path: Path, text: str) -> None:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """What cannot be written becomes a ConfigurationError."""
+    """Within it, an OSError from writing becomes a ConfigurationError."""
     try:
         yield
     except OSError as error:
@@ -99,7 +99,7 @@ def writing(path: Path) -> Iterator[None]:
 
 @contextmanager
 def understanding(what: object) -> Iterator[None]:
-    """Parts of a result that are not as this version writes them become a ConfigurationError."""
+    """Within it, an error from a result that this version cannot read becomes a ConfigurationError."""
     try:
         yield
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:

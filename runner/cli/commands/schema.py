@@ -1,4 +1,5 @@
-"""`yao-test schema`: prints the JSON Schema of case files, so that editors complete and check them, and of `--json`."""
+"""`yao-test schema`: prints the JSON Schema of case files, with which editors complete and check them, or that of the
+output of `--json`."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def show(
     quiet: bool,
     no_color: bool,
 ) -> int:
-    """Prints or writes a report; the exit code does not depend on the results."""
+    """Prints a report, or writes it to files. The exit code does not depend on the results."""
     if reporter and output:
         raise ConfigurationError("--reporter prints a report, and --output writes one", "Leave one of them out")
     if quiet and verbose:

@@ -1,4 +1,4 @@
-"""`yao-test status REPORT...`: whether reports have all results, and whether these still hold."""
+"""`yao-test status REPORT...`: says whether reports have results of all tests, and whether these are still valid."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from runner.reporters.console.style import count
 @click.argument("reports", metavar="REPORT...", nargs=-1, required=True)
 @click.pass_obj
 def status(environment: Environment, reports: tuple[str, ...]) -> int:
-    """Prints where each report stands; the exit code says whether something would run."""
+    """Prints the state of each report. The exit code says whether `--resume` would run something."""
     is_open = False
     for report in reports:
         state = state_of(report, environment)

@@ -1,4 +1,4 @@
-"""`yao-test store list|merge|prune`: the runs that are kept."""
+"""`yao-test store list|merge|prune`: lists, merges and removes the runs of a store."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from runner.store.store import CUT_SHORT, Store
 
 @click.group("store", no_args_is_help=False, help="Lists the runs of a store, merges stores, and removes old runs.")
 def store() -> None:
-    """Has commands of its own."""
+    """The group of these commands."""
 
 
 @store.command("list", cls=Command, help="Lists the runs of a store, the newest first.")
@@ -31,7 +31,7 @@ def store() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the runs as JSON.")
 @click.pass_obj
 def list_runs(environment: Environment, folder: str | None, branch: str | None, as_json: bool) -> int:
-    """Prints them."""
+    """Prints the runs of the store."""
     with Store(store_folder(environment, folder)) as opened:
         runs = opened.runs(branch=branch)
     if as_json:
@@ -52,7 +52,7 @@ def list_runs(environment: Environment, folder: str | None, branch: str | None, 
 @click.argument("stores", metavar="OTHER...", nargs=-1, required=True)
 @click.pass_obj
 def merge(environment: Environment, into: str, stores: tuple[str, ...]) -> int:
-    """Says how many runs are new."""
+    """Copies the runs of other stores into this one and prints how many are new."""
     target = named_store(environment, into)
     for name in stores:
         source = named_store(environment, name)
@@ -83,7 +83,7 @@ def merge(environment: Environment, into: str, stores: tuple[str, ...]) -> int:
 @click.option("--store", "folder", metavar="DIR", help=HELP)
 @click.pass_obj
 def prune_runs(environment: Environment, keep: tuple[str, ...], folder: str | None) -> int:
-    """Says how many went. Runs with labels, and the newest one, stay."""
+    """Removes old runs and prints how many. Runs with labels and the newest run stay."""
     limits = [read_store_keep(text, "--keep") for text in keep]
     place = store_folder(environment, folder)
     with Store(place):

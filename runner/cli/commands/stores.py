@@ -1,4 +1,4 @@
-"""What the commands on a store share: finding it."""
+"""What commands on a store share: they find its folder."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from runner.planning.last_failed import STORE
 from runner.store.places import FILE
 
 RUN = "run:"
-"""What stands before the id of a run where a report can be named."""
+"""The prefix of the id of a run, where a command takes a report or a run of the store."""
 HELP = "Folder of the store. Default: the one in yao-test.toml, else .yao-test of the application."
 
 
 def store_folder(environment: Environment, given: str | None, application: Path | None = None) -> Path:
-    """The folder of the store that a flag names, else that which runs of an application have: without one, of that of
-    the working directory. Raises ConfigurationError when there is neither."""
+    """The folder of the store that a flag names, else of the store that runs of this application write to, which
+    without an application is that of the working directory. Raises ConfigurationError when there is no store."""
     if given is not None:
         return named_store(environment, given)
     try:
@@ -34,6 +34,6 @@ def store_folder(environment: Environment, given: str | None, application: Path 
 
 
 def named_store(environment: Environment, name: str) -> Path:
-    """The folder of a store that is named, or its file."""
+    """The folder of a store, from its path or from that of its database file."""
     place = absolute(name, environment.directory)
     return place.parent if place.name == FILE else place

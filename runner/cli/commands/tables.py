@@ -21,19 +21,18 @@ if TYPE_CHECKING:
     from runner.results.changes import Change
 
 COLORS = {"passed": "green", "failed": "red", "broken": "red", "flaky": "yellow", "skipped": "cyan"}
-"""Status → colour: of those that the streams of the command let through."""
+"""Status → colour, of the colours that the output streams of the command let through."""
 HEADS = ("Result", "Before", "After", "Passed", "Measure", "Took", "Changed", "Error")
 RIGHT = ("Passed", "Measure", "Took")
-"""Columns of figures."""
+"""Columns of numbers, which are aligned to the right."""
 MEASURED = ("lower_scores", "more_tokens", "higher_costs")
-"""Kinds of change that have a measure of their own."""
+"""Kinds of changes with a column for what was measured."""
 WIDTH = 80
-"""Columns of a terminal that does not say how many it has."""
+"""Width in columns of a terminal that does not tell its width."""
 
 
 def table_of(kind: str, changes: Sequence[Change], environment: Environment, colors: bool) -> str:
-    """Changes of one kind as a table that is as wide as the terminal at most. Columns in which nothing stands are left
-    out."""
+    """Changes of one kind as a table, at most as wide as the terminal. Empty columns are left out."""
     hidden = environment.secrets.text  # before a cell is wrapped, which would tear a secret apart
     rows = [[_painted(hidden(cell)) for cell in _cells(kind, change)] for change in changes]
     used = [place for place in range(len(HEADS)) if any(row[place] for row in rows)]

@@ -24,7 +24,7 @@ from runner.security.files import check_target, read_text
 @click.argument("folder", required=False, metavar="[FOLDER]")
 @click.pass_obj
 def trust(environment: Environment, folder: str | None) -> int:
-    """Writes the file; the exit code."""
+    """Writes the file of approvals and returns the exit code."""
     root = find_root(Path(environment.directory, folder) if folder else environment.directory)
     path, now = root / FILE, digests_of(root)
     with writing(path):

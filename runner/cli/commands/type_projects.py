@@ -21,7 +21,7 @@ PROJECTS = f"{TARGET}/.tests"
 """Where they are, below the root of an application. A pattern of a `tsconfig.json` finds nothing in such a folder."""
 APART = f"./{PROJECTS}/apart.json"
 MADE = "// Made by: yao-test types\n"
-"""Begins each file."""
+"""The first line of each generated file."""
 _UP = "../" * (PROJECTS.count("/") + 1)
 
 _NAME = r"([\w$]+)"
@@ -105,8 +105,8 @@ def _declarations(script: Path, test: Path, root: Path) -> str:
 
 
 def _exported(script: Path, text: str, seen: set[Path]) -> dict[str, str]:
-    """Names that a script declares and exports → as what it exports them; with those of the files all of which it
-    exports."""
+    """The names that a script exports, and the name by which each is exported, including those of files that it exports
+    with `export *`."""
     seen.add(script)
     found = {}
     for is_exported, is_default, _, name in _DECLARED.findall(text):
@@ -136,7 +136,7 @@ def _imports(text: str, script: Path) -> bool:
 
 
 def _text(path: Path) -> str:
-    """A source; empty where it cannot be read, which a run says."""
+    """The text of a source file; empty when it cannot be read, about which a run complains."""
     try:
         return read_text(path, "replace")
     except OSError:

@@ -29,7 +29,7 @@ CONFIG = "tsconfig.json"
 @click.option("--check", is_flag=True, help="Write nothing; exit with 1 if a file is not up to date.")
 @click.pass_obj
 def types(environment: Environment, folder: str | None, check: bool) -> int:
-    """Writes the files and says how an editor finds them; the exit code."""
+    """Writes the files, prints how an editor finds them, and returns the exit code."""
     root = Path(environment.directory, folder) if folder else _application(environment.directory)
     if not root.is_dir():
         raise ConfigurationError(f"Cannot install declarations into {root}: it is not a folder")
@@ -69,7 +69,7 @@ def type_files(root: Path) -> dict[str, str]:
 
 
 def lacks(root: Path, files: dict[str, str], shown: str) -> list[str]:
-    """What the owner of a `tsconfig.json` has to add to it, for people, who know it as `shown`."""
+    """Says what the owner of a `tsconfig.json` has to add to it; `shown` is its path for people."""
     text = _content(root / CONFIG) or ""
     lines = []
     if TARGET not in text.replace(PROJECTS, ""):
@@ -91,18 +91,18 @@ def _application(directory: Path) -> Path:
 
 
 def _made(root: Path) -> list[str]:
-    """The files of projects that an earlier time has made, from the root."""
+    """The generated project files that are there from an earlier call, as paths from the root."""
     return [path.relative_to(root).as_posix() for path in sorted((root / PROJECTS).glob("*")) if _is_made(path)]
 
 
 def _is_made(path: Path) -> bool:
-    """Whether there is nothing, or something that this command wrote."""
+    """Whether a file is missing, or was written by this command."""
     content = _content(path)
     return content.startswith(MADE) if content is not None else not path.exists()
 
 
 def _content(path: Path) -> str | None:
-    """The text of a file; None when there is none that can be read."""
+    """The text of a file; None when it is not there or cannot be read."""
     try:
         return read_text(path, "replace")
     except OSError:

@@ -1,4 +1,4 @@
-"""`yao-test view`: the runs of a store as a page on this machine."""
+"""`yao-test view`: serves pages about the runs of a store on this machine."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from runner.planning.last_failed import STORE
 from runner.store.places import FILE
 
 PACKAGES = ("starlette", "uvicorn")
-"""What the extra installs."""
+"""The packages that the extra `view` installs."""
 ENDS = {int(signal.SIGINT): exit_codes.INTERRUPTED, int(signal.SIGTERM): exit_codes.TERMINATED}
-"""Signal that ends it → exit code."""
+"""Signal that ends the server → exit code."""
 
 
 @click.command(
@@ -40,7 +40,7 @@ ENDS = {int(signal.SIGINT): exit_codes.INTERRUPTED, int(signal.SIGTERM): exit_co
 )
 @click.pass_obj
 def view(environment: Environment, store: str | None, port: int | None, app: str | None) -> int:
-    """Serves until Ctrl-C; the exit code."""
+    """Serves the pages until Ctrl-C; blocks. Returns the exit code."""
     if missing := [package for package in PACKAGES if not _is_here(package)]:
         raise ConfigurationError(
             f"Cannot serve the page: {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed",
@@ -97,7 +97,7 @@ def _ended(number: int, _: FrameType | None) -> None:
 
 
 def _application(directory: Path, named: str | None) -> Path | None:
-    """The application, if there is one. Raises ConfigurationError when one is named that is no folder."""
+    """The application, if there is one. Raises ConfigurationError when `--app` names something that is no folder."""
     if named is not None:
         root = absolute(named, directory)
         if not root.is_dir():
