@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -60,6 +61,7 @@ class Runs:
         self._clean = clean
         self._store = Store(folder)
         self._lock = Lock()
+        self._revisions = count(1)
         self._shown: OrderedDict[str, _Known] = OrderedDict()
 
     @contextmanager
@@ -176,7 +178,7 @@ class Runs:
             state = (run.session, run.state, None if run.is_over else self._store.change())
             known = self._shown.pop(id, None)
             if known is None or known.state[0] != run.session:
-                known = _Known(state=(None,), seen=0, shown=Shown())
+                known = _Known(state=(None,), seen=0, shown=Shown(self._revisions))
             if known.state == state:
                 pass
             elif run.state == UNDER_WAY:

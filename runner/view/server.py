@@ -37,7 +37,6 @@ from runner.reporters.html.report import GREEN_ICON, web_app
 from runner.results.json_text import json_line, utf8
 from runner.view.desk import Desk
 from runner.view.guard import Guard
-from runner.view.runs import RUNNING
 
 Record = dict[str, Any]
 Answer = Callable[[Request], Awaitable[Response]]
@@ -154,8 +153,6 @@ def server_of(desk: Desk, token: str, port: int, ending: Ending) -> Guard:
                 else:
                     yield ": still there\n\n"
                 revision = update["revision"]
-                if update["head"]["status"] != RUNNING:
-                    return
 
         return StreamingResponse(updates(), media_type="text/event-stream")
 

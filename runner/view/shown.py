@@ -4,6 +4,7 @@ others come, so that nothing moves on a page that is open."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from runner.reporters.html.data import Rows, entry_of, index_of
@@ -25,9 +26,10 @@ class Shown:
     report: Report
     """What it was last; its results are in the order of their places."""
 
-    def __init__(self) -> None:
+    def __init__(self, revisions: Iterator[int]) -> None:
+        self._revisions = revisions
         self.revision = 0
-        """Grows with each change."""
+        """Grows with each change. Rising numbers, also for who has seen what the run was before it was shown anew."""
         self._index: Record = {}
         self._forget()
 
@@ -86,7 +88,7 @@ class Shown:
         self._index = index_of(report, rows.frames, (), range(0, len(self._rows), SIZE))
 
     def _put_all(self, report: Report) -> Rows:
-        self.revision += 1
+        self.revision = next(self._revisions)
         rows = Rows(report)
         for result in report.results:
             self._put(self._place(result), result, rows)

@@ -21,8 +21,9 @@ from runner.store.revisions import Revision
 class KeptRunUnderWay:
     """A run that goes on as far as a test wants it to."""
 
-    def __init__(self, folder: Path, report: Report, revision: Revision | None = None) -> None:
-        self.id = new_run()
+    def __init__(self, folder: Path, report: Report, revision: Revision | None = None, resumed: str = "") -> None:
+        """`resumed` is the id of the run that it goes on with."""
+        self.id = resumed or new_run()
         self._so_far = Execution()
         self._events: Iterator[Event] = events_of(report)
         now = report.start["timestamp"]

@@ -257,6 +257,25 @@ def test_results_of_a_run_under_way_appear_by_themselves(tmp_path: Path, look: A
         assert page.evaluate("window.same")
 
 
+def test_a_run_that_is_cut_short_is_followed_when_it_goes_on(tmp_path: Path, look: Any) -> None:
+    cases = [result(CASES, f"case-{number}", input="x", output="y") for number in range(6)]
+    whole = report([suite(CASES)], cases)
+    going = KeptRunUnderWay(tmp_path, whole)
+    going.go_on(4)
+    with serving(tmp_path) as view:
+        eventually(lambda: ids(view), "the run begins")
+        page = look(view, "/run", run=going.id)
+        expect(page.locator(".count")).to_have_text("4 results")
+        going.break_off()
+        expect(page.locator("h2").first).to_have_text("The run was cut short")
+        resumed = KeptRunUnderWay(tmp_path, whole, resumed=going.id)
+        resumed.go_on(5)
+        expect(page.locator("h2").first).to_have_text("Running: 5 results so far")
+        resumed.end()
+        expect(page.locator("h2").first).to_have_text("Everything passed")
+        expect(page.locator(".count")).to_have_text("6 results")
+
+
 def test_a_run_is_shown_with_its_trace_and_pictures(view: View, look: Any) -> None:
     page = look(view, "/run", run=ids(view)[-1])
     detail = opened(page, "seen")

@@ -72,7 +72,7 @@ const toneOf = ({ status, errors, failed }: Index["summary"]): string =>
 
 function verdict({ summary }: Index): string {
   if (summary.status === "running") return `Running: ${plural(summary.total, "result")} so far`;
-  if (summary.status === "interrupted") return "The run was interrupted";
+  if (summary.status === "interrupted" || summary.status === "cut short") return `The run was ${summary.status}`;
   if (summary.failed > 0) return `${number(summary.failed)} of ${plural(summary.total, "test")} failed`;
   if (summary.errors) return `${plural(summary.errors, "test")} could not be judged`;
   if (summary.status === "error") return "The run broke";

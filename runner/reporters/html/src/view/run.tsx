@@ -30,11 +30,17 @@ export function RunPage(look: Look) {
 
   useEffect(() => {
     let revision = 0;
+    let status = "running";
     let end = () => {};
     const take = (update: RunUpdate) => {
       revision = update.revision;
+      status = update.head.status;
       setLoaded((old) => old && { ...old, head: update.head, store: grown(old.store, update) });
-      if (update.head.status !== "running") end();
+    };
+    /** A run that has ended may be resumed; nobody waits for that where nobody looks, as a browser has few connections. */
+    const listen = () => {
+      end();
+      end = document.hidden && status !== "running" ? () => {} : follow(() => runPath(id, `events?after=${revision}`), take, setProblem);
     };
     void (async () => {
       try {
@@ -42,16 +48,19 @@ export function RunPage(look: Look) {
         const index = store.index as RunIndex;
         const variants = await get<Variants | null>(runPath(id, "variants"));
         revision = index.revision;
+        status = index.head.status;
         setLabels(index.head.labels);
         setLoaded({ store, head: index.head, variants });
-        if (index.head.status === "running") {
-          end = follow(() => runPath(id, `events?after=${revision}`), take, setProblem);
-        }
+        listen();
+        document.addEventListener("visibilitychange", listen);
       } catch (error) {
         setProblem(problemOf(error));
       }
     })();
-    return () => end();
+    return () => {
+      document.removeEventListener("visibilitychange", listen);
+      end();
+    };
   }, [id]);
 
   const around = useMemo<Around>(() => ({

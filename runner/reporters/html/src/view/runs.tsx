@@ -84,7 +84,7 @@ export function countsOf({ counts, planned, status }: RunHead): string {
   const parts = [`${number(counts.passed)} of ${number(counts.passed + counts.failed)} passed`];
   if (counts.errors) parts.push(`${number(counts.errors)} broke`);
   if (counts.skipped) parts.push(`${number(counts.skipped)} skipped`);
-  if (planned && planned > counts.total && status !== "passed") parts.push(`${number(planned - counts.total)} to come`);
+  if (planned && planned > counts.total && status !== "passed") parts.push(`${number(planned - counts.total)} ${status === "running" ? "to come" : "not run"}`);
   return parts.join(", ");
 }
 
