@@ -336,6 +336,7 @@ def test_variants_are_a_matrix_with_their_answers_side_by_side(chromium: Chromiu
 
     section = page.get_by_role("region", name="Variants")
     table = section.get_by_role("group", name="Cases by variants")
+    table.wait_for()
     assert [row.inner_text().split() for row in table.locator("tbody tr").all()] == [
         ["other", "other", "answer", "1/1", "0/1"],
         ["same", "1/1", "1/1"],
