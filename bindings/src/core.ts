@@ -198,10 +198,11 @@ function ownBuiltIns(): Record<string, unknown> {
   for (let i = 0; names[i]; i++) found[names[i]] = globals[names[i]];
   const copied = words("JSON Object Reflect");
   for (let i = 0; copied[i]; i++) {
-    const from = globals[copied[i]] as Record<PropertyKey, unknown>;
-    const copy = (found[copied[i]] = { __proto__: null } as unknown as Record<PropertyKey, unknown>);
+    const from = globals[copied[i]] as object;
+    const copy = typeof from === "function" ? (value: unknown) => apply(from, undefined, [value]) : { __proto__: null };
     const keys = ownKeys(from);
-    for (let at = 0; at < keys.length; at++) copy[keys[at]] = from[keys[at]];
+    for (let at = 0; at < keys.length; at++) define(copy, keys[at], { __proto__: null, value: read(from, keys[at]) } as PropertyDescriptor);
+    found[copied[i]] = copy;
   }
   return found;
 }
