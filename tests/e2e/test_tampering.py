@@ -172,10 +172,13 @@ def test_what_the_harness_offers_works_without_the_names_of_built_ins(app: MakeA
           const store = new Store("cache");
           store.Set("a", 1);
           t.assert.Equal(store.Get("a"), 1);
-          await new Promise((done) => setTimeout(done, 1));
-          t.run("inner", (t) => t.assert.Equal([1], [1]));
+          const waited = new Promise((done) => setTimeout(done, 1));
+          t.mock.advance(1);
+          await waited;
+          await t.run("inner", (t) => t.assert.Equal([1], [1]));
         }
     """
     result = app({"a_test.ts": code}).results("-i", "scripts.demo.a")["TestA"]
+    assert (result["status"], result.get("error")) == ("passed", None)
     texts = result["logs"]
     assert (texts[0], texts[-1]) == ("1 2 [3] {a: [4]}", "[2] 003.0")
