@@ -1,5 +1,5 @@
 /**
- * What handlers of an agent are given (`ctx`, messages, the payload of `Next`) and what they return.
+ * The arguments of an agent's handlers (`ctx`, messages, the payload of `Next`), and what handlers return.
  *
  * ```ts
  * // assistants/expense/src/index.ts
@@ -35,7 +35,7 @@ declare namespace agent {
     Name?: string;
   }
 
-  /** Who the request comes from and what it may see. Empty fields are absent. */
+  /** The user who makes the request, and what this user may see. Empty fields are absent. */
   interface Authorized {
     /** Subject of the token; in a test the user id. */
     sub?: string;
@@ -51,7 +51,7 @@ declare namespace agent {
     team_id?: string;
     /** Tenant id; in a test the team id. */
     tenant_id?: string;
-    /** Whether the login is to be kept. */
+    /** Whether the user stays logged in. */
     remember_me?: boolean;
     /** Which records the user may see. */
     constraints?: {
@@ -71,10 +71,10 @@ declare namespace agent {
   }
 
   /**
-   * The context of one request: who asks, in which chat, and what a handler may use to answer.
+   * The context of one request: the user, the chat, and what a handler can use to answer.
    *
-   * A plain object. A test may change any of it, for itself alone. Two spellings of the same values exist: `ctx.Locale`
-   * and `ctx.locale` change together.
+   * A plain object. A test may change everything in it, with no effect on other tests. Some values have two names:
+   * `ctx.Locale` and `ctx.locale` change together.
    *
    * @example
    * ```ts
@@ -134,10 +134,10 @@ declare namespace agent {
     /** Where the request comes from: `test` in a test, `agent` in a call by another agent. */
     referer: string;
 
-    /** Form of output the client takes: `standard`, `cui-web` and others. */
+    /** Format of output for the client: `standard`, `cui-web` and others. */
     accept: string;
 
-    /** The program that asks. */
+    /** The client program. */
     client: {
       /** `web`, `mobile` and others; `test` in a test. */
       type: string;
@@ -147,25 +147,25 @@ declare namespace agent {
       ip: string;
     };
 
-    /** Free values that travel with the request; `{}` if there are none. */
+    /** Any values that are passed on with the request; `{}` if there are none. */
     metadata: Record<string, any>;
 
-    /** Who the request comes from; `{}` if nobody is logged in. */
+    /** The user who makes the request; `{}` if nobody is logged in. */
     authorized: Authorized;
 
-    /** Values kept between requests. */
+    /** Values that are kept between requests. */
     memory: Memory;
 
     /** Steps shown to the user while the agent works. */
     trace: Trace;
 
-    /** Calls of MCP servers, with results ready for use. */
+    /** Calls of MCP servers, with parsed results. */
     mcp: MCP;
 
     /** Calls of other agents. */
     agent: Agents;
 
-    /** Calls of models, without an agent around them. */
+    /** Calls of models, without an agent. */
     llm: LLM;
 
     /** Search on the web, in knowledge bases and in the database. */
@@ -181,8 +181,8 @@ declare namespace agent {
     sandbox?: any;
 
     /**
-     * The messages sent through this context so far, in the order they began, each as it stands after all changes.
-     * Exists in the test host only.
+     * The messages that this context has sent so far, in the order in which they began, with all changes. Exists only
+     * in yao-test.
      *
      * @example
      * ```ts
@@ -207,13 +207,13 @@ declare namespace agent {
      * ```
      *
      * @param message A message, which needs a `type`; or text, which stands for `{ type: "text", props: { content } }`.
-     * @param block Id of the block it is shown in; `block_id` in the message wins.
+     * @param block Id of the block it is shown in; `block_id` in the message takes precedence.
      * @returns The id of the message: its `message_id`, or a new one.
      */
     Send(message: OutputMessage | string, block?: string): string;
 
     /**
-     * Sends a message that goes on: `Append`, `Replace`, `Merge` and `Set` change it until `End` closes it.
+     * Sends a message that can be changed: `Append`, `Replace`, `Merge` and `Set` change it until `End` closes it.
      *
      * @example
      * ```ts
@@ -224,7 +224,7 @@ declare namespace agent {
      * ```
      *
      * @param message A message or text, as for `Send`.
-     * @param block Id of the block it is shown in; `block_id` in the message wins.
+     * @param block Id of the block it is shown in; `block_id` in the message takes precedence.
      * @returns The id of the message.
      */
     SendStream(message: OutputMessage | string, block?: string): string;
@@ -233,14 +233,14 @@ declare namespace agent {
      * Appends to a message opened by `SendStream`: text to text, elements to a list.
      *
      * @param id Id of the message.
-     * @param content What is appended; of a message, its `props.content`.
+     * @param content What is appended; if it is a message, its `props.content`.
      * @param path Where, with dots; `props.content` if not given.
      * @returns `id`.
      */
     Append(id: string, content: any, path?: string): string;
 
     /**
-     * Replaces a message opened by `SendStream`; its ids stay.
+     * Replaces a message opened by `SendStream`; its ids do not change.
      *
      * @param id Id of the message.
      * @param message A message or text, as for `Send`.
@@ -249,7 +249,7 @@ declare namespace agent {
     Replace(id: string, message: OutputMessage | string): string;
 
     /**
-     * Merges fields into a message opened by `SendStream`, also into objects within. Fields that are not named stay.
+     * Merges fields into a message opened by `SendStream`, also into nested objects. Other fields do not change.
      *
      * @param id Id of the message.
      * @param fields The fields.
@@ -259,7 +259,7 @@ declare namespace agent {
     Merge(id: string, fields: Record<string, any>, path?: string): string;
 
     /**
-     * Sets one field of a message opened by `SendStream`. Missing objects on the way are made.
+     * Sets one field of a message opened by `SendStream`. Missing objects on the path are created.
      *
      * @param id Id of the message.
      * @param value The new value.
@@ -290,7 +290,7 @@ declare namespace agent {
     /** Makes a block id: `B1`, `B2` and so on within this context. Messages of one block are shown together. */
     BlockID(): string;
 
-    /** Makes a thread id, for messages of work done side by side: `T1`, `T2` and so on within this context. */
+    /** Makes a thread id, for messages of work that runs in parallel: `T1`, `T2` and so on within this context. */
     ThreadID(): string;
 
     /**
@@ -331,11 +331,11 @@ declare namespace agent {
     props: Record<string, any>;
     /** Id of the message. */
     message_id: string;
-    /** Of a message opened by `SendStream`: whether `End` has closed it. */
+    /** For a message opened by `SendStream`: whether `End` has closed it. */
     done?: boolean;
   }
 
-  /** Part of a message that arrives while an agent or model answers, as `onChunk` is given it. */
+  /** Part of a message that arrives while an agent or model answers, as `onChunk` gets it. */
   interface Chunk {
     /** `text`, `thinking`, `tool_call`, `error` and others. */
     type: string;
@@ -360,8 +360,8 @@ declare namespace agent {
   }
 
   /**
-   * Four stores of values, empty when a test begins and gone when it has ended. A store whose id is empty is undefined:
-   * there is no `user` after `ctx.User = null`.
+   * Four stores of values. They are empty when a test begins, and are removed when it ends. A store without an id is
+   * undefined: there is no `user` after `ctx.User = null`.
    *
    * @example
    * ```ts
@@ -374,9 +374,9 @@ declare namespace agent {
    * ```
    */
   interface Memory {
-    /** Values of the user. Outside tests they are kept for good. */
+    /** Values of the user. Outside tests they are kept permanently. */
     user: MemoryNamespace;
-    /** Values of the team. Outside tests they are kept for good. */
+    /** Values of the team. Outside tests they are kept permanently. */
     team: MemoryNamespace;
     /** Values of the chat. Outside tests they are kept for 24 hours. */
     chat: MemoryNamespace;
@@ -384,7 +384,7 @@ declare namespace agent {
     context: MemoryNamespace;
   }
 
-  /** One store of `ctx.memory`. Values are JSON: what is read is a copy. */
+  /** One store of `ctx.memory`. Values are JSON, and reading returns a copy. */
   interface MemoryNamespace {
     /** Id of the user, team, chat or context it belongs to. */
     readonly id: string;
@@ -393,7 +393,7 @@ declare namespace agent {
     readonly space: string;
 
     /**
-     * Gives a value.
+     * Returns a value.
      *
      * @param key Its key.
      * @returns The value, null if there is none.
@@ -411,15 +411,15 @@ declare namespace agent {
      * ```
      *
      * @param key Its key.
-     * @param value Anything that is JSON.
-     * @param ttl Seconds until it is forgotten. (Yao takes milliseconds here, against its documentation.)
+     * @param value Any JSON value.
+     * @param ttl Seconds until it is removed. (In Yao these are milliseconds, unlike in its documentation.)
      */
     Set(key: string, value: any, ttl?: number): void;
 
     /**
-     * Removes a value. A key that is not there is no error.
+     * Removes a value. A missing key is no error.
      *
-     * @param key Its key; `*` in it stands for any run of characters, `cache:*` for all keys that begin so.
+     * @param key Its key; `*` stands for any characters: `cache:*` means all keys that begin with `cache:`.
      */
     Del(key: string): void;
 
@@ -431,7 +431,7 @@ declare namespace agent {
     Has(key: string): boolean;
 
     /**
-     * Gives a value and removes it.
+     * Returns a value and removes it.
      *
      * @param key Its key.
      * @returns The value, null if there was none.
@@ -448,7 +448,7 @@ declare namespace agent {
     Clear(): void;
 
     /**
-     * Adds to a number. One that is not there counts as 0.
+     * Adds to a number. A missing number counts as 0.
      *
      * @example
      * ```ts
@@ -463,7 +463,7 @@ declare namespace agent {
     Incr(key: string, delta?: number): number;
 
     /**
-     * Subtracts from a number. One that is not there counts as 0.
+     * Subtracts from a number. A missing number counts as 0.
      *
      * @param key Its key.
      * @param delta What is subtracted, 1 if not given.
@@ -472,7 +472,8 @@ declare namespace agent {
     Decr(key: string, delta?: number): number;
 
     /**
-     * Appends to a list, which is made if it is not there. Documented by Yao but missing there, like the methods below.
+     * Appends to a list, and creates the list if it does not exist. Yao documents this method and those below, but does
+     * not have them.
      *
      * @param key Its key.
      * @param values The new elements.
@@ -506,7 +507,7 @@ declare namespace agent {
     PullAll(key: string): any[];
 
     /**
-     * Appends those values to a list that it does not have yet.
+     * Appends only values that the list does not have yet.
      *
      * @param key Its key.
      * @param values The new elements.
@@ -515,7 +516,7 @@ declare namespace agent {
     AddToSet(key: string, values: any[]): number;
 
     /**
-     * The length of a list, 0 if it is not there.
+     * The length of a list, 0 if it does not exist.
      *
      * @param key Its key.
      */
@@ -531,7 +532,7 @@ declare namespace agent {
     ArrayGet(key: string, index: number): any;
 
     /**
-     * Replaces one element of a list. Throws when the list has none at that place.
+     * Replaces one element of a list. Throws if the list has no such element.
      *
      * @param key Its key.
      * @param index From 0.
@@ -566,7 +567,7 @@ declare namespace agent {
     ArrayPage(key: string, page: number, size: number): any[];
 
     /**
-     * All elements of a list, `[]` if it is not there.
+     * All elements of a list, `[]` if it does not exist.
      *
      * @param key Its key.
      */
@@ -589,7 +590,7 @@ declare namespace agent {
     autoCompleteParent?: boolean;
   }
 
-  /** What steps and the trace as a whole have in common. */
+  /** Members that steps and the whole trace share. */
   interface TraceScope {
     /** Its id. */
     readonly id: string;
@@ -603,7 +604,7 @@ declare namespace agent {
     Add(input: any, option: TraceOption): TraceNode;
 
     /**
-     * Begins steps that run side by side.
+     * Begins steps that run in parallel.
      *
      * @param steps One item per step.
      * @returns One node per step.
@@ -670,9 +671,9 @@ declare namespace agent {
 
   /** One step of a trace. */
   interface TraceNode extends TraceScope {
-    /** What the step works on. Exists in the test host only. */
+    /** What the step works on. Exists only in yao-test. */
     readonly input: any;
-    /** How it is shown. Exists in the test host only. */
+    /** How it is shown. Exists only in yao-test. */
     readonly option: TraceOption;
   }
 
@@ -686,7 +687,7 @@ declare namespace agent {
     args: any[];
   }
 
-  /** A space that groups steps on the screen. It holds nothing in tests. */
+  /** A space that groups steps on the screen. In tests it is empty. */
   interface TraceSpace {
     /** Its id. */
     readonly id: string;
@@ -695,8 +696,8 @@ declare namespace agent {
   }
 
   /**
-   * Steps shown to the user while the agent works. Tracing is off in tests: every method is there, is recorded and has
-   * no effect.
+   * Steps shown to the user while the agent works. Tracing is off in tests: all methods exist, and their calls are
+   * recorded, but they have no other effect.
    *
    * @example
    * ```ts
@@ -709,10 +710,10 @@ declare namespace agent {
    * ```
    */
   interface Trace extends TraceScope {
-    /** All calls so far, oldest first. Exists in the test host only. */
+    /** All calls so far, oldest first. Exists only in yao-test. */
     readonly records: TraceRecord[];
 
-    /** All steps so far, oldest first. Exists in the test host only. */
+    /** All steps so far, oldest first. Exists only in yao-test. */
     readonly nodes: TraceNode[];
 
     /** Marks the whole trace as complete. */
@@ -764,19 +765,19 @@ declare namespace agent {
     arguments?: Record<string, any>;
   }
 
-  /** What came of an `MCPRequest`. */
+  /** The result of an `MCPRequest`. */
   interface MCPResult {
     /** Id of the server. */
     mcp: string;
     /** Name of the tool. */
     tool: string;
-    /** The result, as `CallTool` gives it. */
+    /** The result, as `CallTool` returns it. */
     result?: any;
     /** Why the call failed. */
     error?: string;
   }
 
-  /** An example of a call that an MCP server ships. */
+  /** An example of a call, which comes with an MCP server. */
   interface MCPSample {
     /** Its name. */
     name: string;
@@ -795,13 +796,13 @@ declare namespace agent {
     /** Id of the box. */
     id: string;
     /**
-     * Runs a command: a list, or a text that is cut at blanks. An exit code that is not 0 throws nothing.
+     * Runs a command: a list, or a text that is split at blanks. If the exit code is not 0, nothing is thrown.
      *
-     * @param command A list, or a text that is cut at blanks.
+     * @param command A list, or a text that is split at blanks.
      */
     Exec: (command: string | string[]) => { stdout: string; stderr: string; exit_code: number };
     /**
-     * What the box is: always the same one in a test.
+     * Information about the box; always the same in a test.
      */
     Info: () => Record<string, any>;
     /**
@@ -817,7 +818,7 @@ declare namespace agent {
     Proxy: (port: number, path?: string) => string;
   }
 
-  /** Files of a workspace. Paths are relative; reading takes none that begin with `/` or have `.` or `..` in them. */
+  /** Files of a workspace. Paths are relative. For reading, a path must not begin with `/` or contain `.` or `..`. */
   interface Workspace {
     /**
      * The text of a file.
@@ -829,7 +830,7 @@ declare namespace agent {
      * Writes a file, and makes the folders above it.
      *
      * @param path Of a file or folder.
-     * @param content Its text; what is not a text becomes one.
+     * @param content Its text; other values are converted to text.
      */
     WriteFile: (path: string, content: any) => void;
     /**
@@ -863,13 +864,13 @@ declare namespace agent {
      */
     Remove: (path: string) => void;
     /**
-     * Removes a file, or a folder with all in it.
+     * Removes a file, or a folder with everything in it.
      *
      * @param path Of a file or folder.
      */
     RemoveAll: (path: string) => void;
     /**
-     * Puts a file or folder at another path.
+     * Moves a file or folder.
      *
      * @param from Where it is.
      * @param to Where it will be.
@@ -896,7 +897,7 @@ declare namespace agent {
   interface MCPTools {
     /** The tools; `inputSchema` is the JSON Schema of their arguments. */
     tools: { name: string; description?: string; inputSchema?: any; [field: string]: any }[];
-    /** Where the list goes on, if it does. */
+    /** Where the list continues, if it does. */
     nextCursor?: string;
   }
 
@@ -904,7 +905,7 @@ declare namespace agent {
   interface MCPResources {
     /** The resources. */
     resources: { uri: string; name: string; description?: string; mimeType?: string; [field: string]: any }[];
-    /** Where the list goes on, if it does. */
+    /** Where the list continues, if it does. */
     nextCursor?: string;
   }
 
@@ -918,7 +919,7 @@ declare namespace agent {
   interface MCPPrompts {
     /** The prompts, with the variables they take. */
     prompts: { name: string; description?: string; arguments?: any[]; [field: string]: any }[];
-    /** Where the list goes on, if it does. */
+    /** Where the list continues, if it does. */
     nextCursor?: string;
   }
 
@@ -933,15 +934,16 @@ declare namespace agent {
   /**
    * Calls of MCP servers. An unknown server or tool throws.
    *
-   * A result is parsed: one text is the JSON value in it, or else the text; several contents are an array. A tool that
-   * throws gives the text `Error executing tool NAME: ...`. The global `MCP` gives results as the server sends them.
+   * Results are parsed. If the result is one text, it is the JSON value in this text, or else the text itself. Several
+   * contents are an array. If a tool throws, the result is the text `Error executing tool NAME: ...`. The global `MCP`
+   * returns results as the server sends them.
    */
   interface MCP {
     /**
      * Lists the tools of a server.
      *
      * @param server Id of the server.
-     * @param cursor Where to go on, from `nextCursor` of the list before.
+     * @param cursor Where to continue: `nextCursor` of the list before.
      */
     ListTools(server: string, cursor?: string): MCPTools;
 
@@ -990,7 +992,7 @@ declare namespace agent {
     Any(requests: MCPRequest[]): (MCPResult | null)[];
 
     /**
-     * Calls tools of several servers until one ends, well or not.
+     * Calls tools of several servers until one ends, with or without success.
      *
      * @param requests The calls.
      * @returns One item per request, in that order; null for those not finished.
@@ -1001,7 +1003,7 @@ declare namespace agent {
      * Lists the resources of a server.
      *
      * @param server Id of the server.
-     * @param cursor Where to go on, from `nextCursor` of the list before.
+     * @param cursor Where to continue: `nextCursor` of the list before.
      */
     ListResources(server: string, cursor?: string): MCPResources;
 
@@ -1017,7 +1019,7 @@ declare namespace agent {
      * Lists the prompts of a server.
      *
      * @param server Id of the server.
-     * @param cursor Where to go on, from `nextCursor` of the list before.
+     * @param cursor Where to continue: `nextCursor` of the list before.
      */
     ListPrompts(server: string, cursor?: string): MCPPrompts;
 
@@ -1040,7 +1042,7 @@ declare namespace agent {
     ListSamples(server: string, type: "tool" | "resource", name: string): MCPSamples;
 
     /**
-     * Gives one example of a call.
+     * Returns one example of a call.
      *
      * @param server Id of the server.
      * @param type Of what.
@@ -1050,7 +1052,7 @@ declare namespace agent {
     GetSample(server: string, type: "tool" | "resource", name: string, index: number): MCPSample;
   }
 
-  /** Options of a call of an agent, which its hooks are given as their third argument. */
+  /** Options of a call of an agent. Its hooks get them as their third argument. */
   interface Options {
     /** Connector for this call instead of the agent's own. */
     connector?: string;
@@ -1090,7 +1092,7 @@ declare namespace agent {
      * Called for each part of the answer as it arrives.
      *
      * @param message The part.
-     * @returns 0 or nothing to go on, any other number to stop.
+     * @returns 0 or nothing to continue, any other number to stop.
      */
     onChunk?: (message: Chunk) => number | void;
   }
@@ -1105,7 +1107,7 @@ declare namespace agent {
     options?: Options;
   }
 
-  /** What came of a call of an agent. */
+  /** The result of a call of an agent. */
   interface AgentResult {
     /** Id of the agent. */
     agent_id: string;
@@ -1125,12 +1127,12 @@ declare namespace agent {
      * @param id Id of the agent or connector.
      * @param index Place of the request, from 0.
      * @param message The part.
-     * @returns 0 or nothing to go on, any other number to stop.
+     * @returns 0 or nothing to continue, any other number to stop.
      */
     onChunk?: (id: string, index: number, message: Chunk) => number | void;
   }
 
-  /** Calls of other agents. What goes wrong is in `error`; only arguments of a wrong type throw. */
+  /** Calls of other agents. Problems are in `error`; only arguments of a wrong type throw. */
   interface Agents {
     /**
      * Calls an agent and waits for its answer.
@@ -1170,7 +1172,7 @@ declare namespace agent {
     Any(requests: AgentRequest[], options?: BatchOptions): (AgentResult | null)[];
 
     /**
-     * Calls several agents until one ends, well or not.
+     * Calls several agents until one ends, with or without success.
      *
      * @param requests The calls; invalid ones are dropped.
      * @param options For all of them.
@@ -1183,9 +1185,9 @@ declare namespace agent {
   interface LLMOptions {
     /** Randomness, 0 to 2. */
     temperature?: number;
-    /** Bound of the answer in tokens; old name of `max_completion_tokens`. */
+    /** Maximum length of the answer in tokens; old name of `max_completion_tokens`. */
     max_tokens?: number;
-    /** Bound of the answer in tokens. */
+    /** Maximum length of the answer in tokens. */
     max_completion_tokens?: number;
     /** Share of likely tokens to choose from, 0 to 1. */
     top_p?: number;
@@ -1197,7 +1199,7 @@ declare namespace agent {
     stop?: string | string[];
     /** Whom the call is for. */
     user?: string;
-    /** Makes answers more alike. */
+    /** A number that makes answers more similar to each other. */
     seed?: number;
     /** Tools, in the format of OpenAI. */
     tools?: any[];
@@ -1211,7 +1213,7 @@ declare namespace agent {
      * Called for each part of the answer as it arrives.
      *
      * @param message The part.
-     * @returns 0 or nothing to go on, any other number to stop.
+     * @returns 0 or nothing to continue, any other number to stop.
      */
     onChunk?: (message: Chunk) => number | void;
     /** Further options. */
@@ -1228,7 +1230,7 @@ declare namespace agent {
     options?: LLMOptions;
   }
 
-  /** What came of a call of a model. */
+  /** The result of a call of a model. */
   interface LLMResult {
     /** Id of the connector. */
     connector: string;
@@ -1240,7 +1242,7 @@ declare namespace agent {
     error?: string;
   }
 
-  /** What came of making an image. */
+  /** The result of making an image. */
   interface ImageResult {
     /** Id of the connector. */
     connector: string;
@@ -1252,7 +1254,7 @@ declare namespace agent {
     error?: string;
   }
 
-  /** Calls of models, without an agent around them. What goes wrong is in `error`. */
+  /** Calls of models, without an agent. Problems are in `error`. */
   interface LLM {
     /**
      * Calls a model and waits for its answer.
@@ -1282,7 +1284,7 @@ declare namespace agent {
     Any(requests: LLMRequest[], options?: BatchOptions): (LLMResult | null)[];
 
     /**
-     * Calls several models until one ends, well or not.
+     * Calls several models until one ends, with or without success.
      *
      * @param requests The calls.
      * @param options For all of them.
@@ -1310,9 +1312,9 @@ declare namespace agent {
     [option: string]: any;
   }
 
-  /** Something that a search found. */
+  /** One result of a search. */
   interface SearchItem {
-    /** By which the answer may cite it. */
+    /** The id by which the answer may cite it. */
     citation_id: string;
     /** `user`, `hook` or `auto`: who asked for the search. */
     source: string;
@@ -1332,7 +1334,7 @@ declare namespace agent {
     [field: string]: any;
   }
 
-  /** What came of a search. */
+  /** The results of a search. */
   interface SearchResult {
     /** `web`, `kb` or `db`. */
     type: string;
@@ -1350,7 +1352,7 @@ declare namespace agent {
     error?: string;
   }
 
-  /** Search on the web, in knowledge bases and in the database. What goes wrong is in `error`. */
+  /** Search on the web, in knowledge bases and in the database. Problems are in `error`. */
   interface Search {
     /**
      * Searches the web.
@@ -1393,7 +1395,7 @@ declare namespace agent {
     Any(requests: SearchRequest[]): (SearchResult | null)[];
 
     /**
-     * Searches in several places until one search ends, well or not.
+     * Searches in several places until one search ends, with or without success.
      *
      * @param requests The searches.
      * @returns One item per request, in that order; null for those not finished.
@@ -1419,7 +1421,7 @@ declare namespace agent {
 
   /** Part of a message. */
   interface ContentPart {
-    /** `image`, `audio` and `file` stand in case files and are turned into the others before they are sent. */
+    /** Case files may use `image`, `audio` and `file`; they are converted to the other types before they are sent. */
     type: "text" | "image_url" | "input_audio" | "file" | "data" | "image" | "audio" | (string & {});
     /** For type `text`. */
     text?: string;
@@ -1455,7 +1457,7 @@ declare namespace agent {
     tool: string;
     /** The arguments, as the JSON text that the model gave. */
     arguments?: any;
-    /** What the tool gave. */
+    /** The result of the tool. */
     result?: any;
     /** Why the call failed. */
     error?: string;
@@ -1473,7 +1475,7 @@ declare namespace agent {
     [count: string]: any;
   }
 
-  /** The answer of a model. A test that makes one up for `Next` needs to give only what `Next` looks at. */
+  /** The answer of a model. A test that makes an answer for `Next` needs only the fields that `Next` reads. */
   interface Completion {
     /** Id of the answer. */
     id?: string;
@@ -1495,7 +1497,7 @@ declare namespace agent {
     reasoning_content?: string;
     /** `stop`, `length`, `tool_calls`, `content_filter` and others. */
     finish_reason?: string;
-    /** Tokens of the call; absent when the provider did not say them. */
+    /** Tokens of the call; absent if the provider did not report them. */
     usage?: Usage;
   }
 
@@ -1521,7 +1523,7 @@ declare namespace agent {
     tools?: ToolResult[];
   }
 
-  /** Hands the request over to another agent. The chat, the user and the memory stay. */
+  /** Passes the request to another agent. The chat, the user and the memory stay the same. */
   interface Delegate {
     /** Id of the agent. */
     agent_id: string;
@@ -1537,7 +1539,7 @@ declare namespace agent {
     need_search?: boolean;
     /** Where: `web`, `kb`, `db`. */
     search_types?: string[];
-    /** How sure that is, 0 to 1. */
+    /** Confidence, 0 to 1. */
     confidence?: number;
     /** Why. */
     reason?: string;
@@ -1545,17 +1547,17 @@ declare namespace agent {
     [option: string]: any;
   }
 
-  /** What the `Create` hook changes about the request. A field that is absent changes nothing. */
+  /** What the `Create` hook changes in the request. An absent field changes nothing. */
   interface CreateResult {
-    /** Sent to the model in place of the conversation; prompts stay. An empty list is ignored. */
+    /** Messages for the model instead of the conversation; the prompts are still sent. An empty list is ignored. */
     messages?: Message[];
     /** Audio options of the model. */
     audio?: { voice?: string; format?: string; [option: string]: any };
     /** Randomness, 0 to 2. */
     temperature?: number;
-    /** Bound of the answer in tokens; old name of `max_completion_tokens`. */
+    /** Maximum length of the answer in tokens; old name of `max_completion_tokens`. */
     max_tokens?: number;
-    /** Bound of the answer in tokens. */
+    /** Maximum length of the answer in tokens. */
     max_completion_tokens?: number;
     /** Connector for this request. */
     connector?: string;
@@ -1583,14 +1585,15 @@ declare namespace agent {
     /** Whether and how to search. */
     search?: boolean | SearchIntent;
     /**
-     * Hands the request over at once: neither the model nor `Next` is called, the other agent's answer is the answer.
+     * Passes the request to another agent at once. Neither the model nor `Next` is called, and the answer of the other
+     * agent is the answer.
      */
     delegate?: Delegate;
   }
 
-  /** What the `Next` hook is given. */
+  /** The argument of the `Next` hook. */
   interface NextPayload {
-    /** The conversation, without prompts and without what `Create` put in its place. */
+    /** The conversation, without prompts; if `Create` replaced it, still the original. */
     messages?: Message[];
     /** The answer of the model; null or absent when none was called. */
     completion?: Completion | null;
@@ -1600,11 +1603,11 @@ declare namespace agent {
     error?: string;
   }
 
-  /** What the `Next` hook makes of the answer. */
+  /** The result of the `Next` hook: what becomes of the answer. */
   interface NextResult {
-    /** The output of the agent, in place of the text of the model. Null, `""`, `{}` and `[]` count as none. */
+    /** The output of the agent, instead of the text of the model. Null, `""`, `{}` and `[]` count as no output. */
     data?: any;
-    /** Hands the request over: the other agent's answer replaces everything. */
+    /** Passes the request to another agent, whose answer replaces everything. */
     delegate?: Delegate;
     /** Ignored. */
     metadata?: Record<string, any>;

@@ -1,6 +1,6 @@
 /**
- * What scripts under `yao-test` may use, for editors and the TypeScript compiler. `yao-test types` copies these files
- * into an application; nothing here runs.
+ * Everything that scripts can use in `yao-test`, for editors and the TypeScript compiler. `yao-test types` copies these
+ * files into an application. They contain no code that runs.
  *
  * | file | declares |
  * | --- | --- |
@@ -30,14 +30,13 @@
  * }
  * ```
  *
- * - `"lib": ["es2024", "dom"]` compiles too, but then names that no script has, such as `fetch`, look as if they were
- *   there.
- * - `"types": []` keeps `@types/node` out, whose names no script has either. Where it must be in, set
+ * - `"lib": ["es2024", "dom"]` compiles too, but then names that scripts do not have, such as `fetch`, seem to exist.
+ * - `"types": []` excludes `@types/node`, because scripts do not have its names either. If you need it, set
  *   `"skipLibCheck": true`.
  * - `moduleDetection: "force"` makes each file a module, so that two agents may both have a function `Create`.
- * - A test file that uses the functions beside it without an import is in a project of its own, below
- *   `types/yao-test/.tests`. `extends` leaves it out of this one, `references` leads editors to it. `tsc --build` checks
- *   all of them.
+ * - A test file that uses the functions beside it without an import is in a separate project, below
+ *   `types/yao-test/.tests`. `extends` excludes it from this project, and `references` tells editors where it is. `tsc
+ *   --build` checks all of them.
  */
 
 /// <reference path="./testing.d.ts" />

@@ -1,5 +1,5 @@
 /**
- * Names known from browsers. They behave as there, except where noted.
+ * Names known from browsers. They behave as in browsers, except where noted.
  *
  * ```ts
  * export async function TestPlatform(t: testing.T) {
@@ -12,12 +12,13 @@
  * Where the library `dom` declares the same name, both declarations hold.
  */
 
-/** Output captured by the test, shown when it fails or with `-v`. */
+/** Output, which the test captures. It is shown if the test fails, or with `-v`. */
 interface Console {
   /**
    * Prints at info level.
    *
-   * @param data Values, joined by spaces; `%s`, `%d` and the like in a first text are filled in.
+   * @param data Values, joined by spaces. If the first is a text, `%s`, `%d` and the like in it are replaced by the
+   *   next values.
    */
   log(...data: any[]): void;
 
@@ -57,7 +58,7 @@ interface Console {
   trace(...data: any[]): void;
 
   /**
-   * Prints at error level when the condition does not hold. Does not fail the test.
+   * Prints at error level if the condition does not hold. Does not fail the test.
    *
    * @param condition What should hold.
    * @param data As for `log`.
@@ -137,8 +138,8 @@ interface Console {
 declare var console: Console;
 
 /**
- * Calls a function later, once. A test does not wait for its timers: await a promise that they settle. Those that are
- * still set when the test function has settled are fired at once if they are due within a second; later ones are a warning.
+ * Calls a function later, once. A test does not wait for its timers: await a promise that they settle. When the test
+ * function has ended, timers that are due within a second are fired at once; later ones become a warning.
  *
  * @example
  * ```ts
@@ -154,14 +155,14 @@ declare var console: Console;
 declare function setTimeout(handler: (...args: any[]) => void, timeout?: number, ...args: any[]): number;
 
 /**
- * Keeps `setTimeout` from calling its function.
+ * Cancels a call of `setTimeout`.
  *
- * @param id What `setTimeout` gave; anything else is ignored.
+ * @param id The result of `setTimeout`; anything else is ignored.
  */
 declare function clearTimeout(id: number | undefined): void;
 
 /**
- * Calls a function again and again. An interval that a test does not clear is a warning.
+ * Calls a function repeatedly. An interval that a test does not clear becomes a warning.
  *
  * @example
  * ```ts
@@ -187,12 +188,12 @@ declare function setInterval(handler: (...args: any[]) => void, timeout?: number
 /**
  * Ends `setInterval`.
  *
- * @param id What `setInterval` gave; anything else is ignored.
+ * @param id The result of `setInterval`; anything else is ignored.
  */
 declare function clearInterval(id: number | undefined): void;
 
 /**
- * Calls a function as soon as what runs now and its promises are done. Timers that are due run first.
+ * Calls a function after the current code and its promises have run. Timers that are due run first.
  *
  * @param handler The function.
  * @param args Its arguments.
@@ -201,21 +202,21 @@ declare function clearInterval(id: number | undefined): void;
 declare function setImmediate(handler: (...args: any[]) => void, ...args: any[]): number;
 
 /**
- * Keeps `setImmediate` from calling its function.
+ * Cancels a call of `setImmediate`.
  *
- * @param id What `setImmediate` gave; anything else is ignored.
+ * @param id The result of `setImmediate`; anything else is ignored.
  */
 declare function clearImmediate(id: number | undefined): void;
 
 /**
- * Calls a function before timers run and after the promises that are settled already.
+ * Calls a function after the promises that are already settled, and before timers.
  *
  * @param callback The function.
  */
 declare function queueMicrotask(callback: () => void): void;
 
 /**
- * Copies a value deeply, with `Map`, `Set`, `Date`, `RegExp`, errors, typed arrays and cycles.
+ * Makes a deep copy of a value, including `Map`, `Set`, `Date`, `RegExp`, errors, typed arrays and cycles.
  *
  * @example
  * ```ts
@@ -232,7 +233,7 @@ declare function queueMicrotask(callback: () => void): void;
 declare function structuredClone<T = any>(value: T, options?: { transfer?: ArrayBuffer[] }): T;
 
 /**
- * Decodes base64 text. The bytes are read as UTF-8, as in Yao; a browser makes one character of each byte.
+ * Decodes base64 text. The bytes are read as UTF-8, as in Yao. A browser instead makes one character from each byte.
  *
  * @example
  * ```ts
@@ -244,7 +245,7 @@ declare function structuredClone<T = any>(value: T, options?: { transfer?: Array
 declare function atob(data: string): string;
 
 /**
- * Encodes text, as UTF-8, in base64. A browser refuses characters beyond U+00FF.
+ * Encodes text, as UTF-8, in base64. A browser does not accept characters above U+00FF.
  *
  * @param data The text.
  */
@@ -267,7 +268,7 @@ interface Performance {
  */
 declare var performance: Performance;
 
-/** An address in its parts. Setting one changes the others. */
+/** The parts of an address. Setting one part changes the others. */
 interface URL {
   /** `#` and what follows, or empty. */
   hash: string;
@@ -283,7 +284,7 @@ interface URL {
   password: string;
   /** Path, with its leading slash. */
   pathname: string;
-  /** Port, empty when it is that of the protocol. */
+  /** Port, empty if it is the default port of the protocol. */
   port: string;
   /** Protocol with its colon: `https:`. */
   protocol: string;
@@ -311,7 +312,7 @@ interface URL {
  *
  * @param url An address, or one relative to `base`.
  * @param base An address.
- * @throws {TypeError} When it is not an address.
+ * @throws {TypeError} If it is not an address.
  */
 declare var URL: typeof globalThis extends { onmessage: any; URL: infer U }
   ? U
@@ -320,7 +321,7 @@ declare var URL: typeof globalThis extends { onmessage: any; URL: infer U }
       readonly prototype: URL;
       /** Whether it is an address. */
       canParse(url: string | URL, base?: string | URL): boolean;
-      /** Reads an address; null when it is none. */
+      /** Reads an address; null if it is invalid. */
       parse(url: string | URL, base?: string | URL): URL | null;
     };
 
@@ -330,7 +331,7 @@ interface URLSearchParams {
   readonly size: number;
 
   /**
-   * Adds a value, also if there is one of that name.
+   * Adds a value, even if the name has one already.
    *
    * @param name Its name.
    * @param value The value.
@@ -341,7 +342,7 @@ interface URLSearchParams {
    * Removes all values of a name.
    *
    * @param name The name.
-   * @param value Removes only those that are equal to it.
+   * @param value Removes only values that are equal to it.
    */
   delete(name: string, value?: string): void;
 
@@ -368,7 +369,7 @@ interface URLSearchParams {
   has(name: string, value?: string): boolean;
 
   /**
-   * Sets a value in place of all of that name.
+   * Sets a value, which replaces all values of the name.
    *
    * @param name Its name.
    * @param value The value.
@@ -454,13 +455,13 @@ declare var TextEncoder: typeof globalThis extends { onmessage: any; TextEncoder
 interface TextDecoder {
   /** Name of the encoding in lower case: `utf-8`. */
   readonly encoding: string;
-  /** Whether bytes that are wrong throw. */
+  /** Whether invalid bytes throw. */
   readonly fatal: boolean;
   /** Whether a byte order mark is kept. */
   readonly ignoreBOM: boolean;
 
   /**
-   * Decodes bytes. Wrong ones become U+FFFD, unless `fatal` is set.
+   * Decodes bytes. Invalid bytes become U+FFFD, unless `fatal` is set.
    *
    * @param input The bytes, none if not given.
    * @param options `stream: true` keeps the beginning of a character for the next call.
@@ -478,7 +479,7 @@ interface TextDecoder {
  * ```
  *
  * @param label `utf-8`, which is the default, `utf-16le`, `utf-16be`, `latin1` or another name of these.
- * @param options `fatal: true` throws on wrong bytes; `ignoreBOM: true` keeps a byte order mark.
+ * @param options `fatal: true` throws on invalid bytes; `ignoreBOM: true` keeps a byte order mark.
  */
 declare var TextDecoder: typeof globalThis extends { onmessage: any; TextDecoder: infer D }
   ? D
@@ -487,7 +488,7 @@ declare var TextDecoder: typeof globalThis extends { onmessage: any; TextDecoder
       readonly prototype: TextDecoder;
     };
 
-/** An error of one of the names in this file. */
+/** An error that the functions and classes in this file throw. */
 interface DOMException extends Error {
   /** Its number, 0 for names that have none. */
   readonly code: number;

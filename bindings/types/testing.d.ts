@@ -19,10 +19,12 @@
  * }
  * ```
  *
- * A test fails when an assertion fails, when it throws, or when a promise is rejected and nobody handles it, also after its
- * function has settled, in what it has left unfinished. It may be `async`, and may be a `const` that holds a function.
+ * A test fails if an assertion fails, if it throws, or if a promise is rejected and nobody handles that. This includes
+ * work that is still unfinished when the test function has ended. A test may be `async`, and may be a `const` that
+ * holds a function.
  *
- * Functions `Fuzz...` are tests of many inputs, see `testing.F`; functions `Benchmark...` are measured, see `testing.B`.
+ * Functions `Fuzz...` are tests with many inputs, see `testing.F`. Functions `Benchmark...` are measured, see
+ * `testing.B`.
  *
  * A test file may also declare the following functions, which are not tests. Each may be `async`. No state is shared
  * between tests, so all of them run for every test, in the realm of that test.
@@ -75,10 +77,10 @@ declare namespace testing {
     /** The same checks, but a failure stops the test. */
     readonly require: Require;
 
-    /** Stand-ins for what the code under test calls. They end with the test. */
+    /** Mocks of what the code under test calls. They end with the test. */
     readonly mock: Mock;
 
-    /** The database of the test: the rows that it begins with, and those that it leaves. */
+    /** The database of the test: adds rows before a call, and reads them after it. */
     readonly db: Db;
 
     /**
@@ -181,16 +183,16 @@ declare namespace testing {
      */
     cleanup(fn: () => unknown): void;
 
-    /** Compares values with what they were in an earlier run. */
+    /** Compares values with those of an earlier run. */
     readonly snapshot: Snapshot;
   }
 
-  /** `t.snapshot`: values that are to be what they were in an earlier run. */
+  /** `t.snapshot`: values that should be the same as in an earlier run. */
   interface Snapshot extends StoredSnapshot {
     /**
-     * Compares a value with a text in the test file itself, behind the value. Where there is none, the run writes it there when the
-     * tests of the file have ended, but in CI that is a failure. `--update-snapshots` replaces texts that differ. In a loop
-     * all values have to be the same.
+     * Compares a value with a text in the test file itself, the argument after the value. If there is no text, the run
+     * writes it into the file after its tests have ended; in CI, a missing text is a failure. `--update-snapshots`
+     * replaces texts that differ. In a loop, all values must be the same.
      *
      * @example
      * ```ts
@@ -198,16 +200,17 @@ declare namespace testing {
      * ```
      *
      * @param value Anything that can be printed.
-     * @param text What it is compared with, as it is printed. What all its lines are indented by does not count.
-     * @returns Whether the value agrees with the text.
+     * @param text The expected value, in its printed form. Indentation that all lines share is ignored.
+     * @returns Whether the value equals the text.
      */
     inline(value: unknown, text?: string): boolean;
   }
 
   /**
-   * Given to a fuzz test, a function `Fuzz...`: its inputs, and what has to hold for all of them. In every run it has the
-   * inputs of `add` and of the files `testdata/fuzz/<function>/*.json` beside the test file, each as a subtest;
-   * `--fuzz REGEX` searches for more that fail, and keeps what it finds in such a file.
+   * The first argument of a fuzz test, a function `Fuzz...`: it sets the inputs, and the checks that must hold for all
+   * of them. Every run uses the inputs of `add` and of the files `testdata/fuzz/<function>/*.json` beside the test
+   * file, each as a subtest. `--fuzz REGEX` searches for other inputs that fail, and stores those that it finds in such
+   * a file.
    *
    * @example
    * ```ts
@@ -221,8 +224,8 @@ declare namespace testing {
    */
   interface F extends T {
     /**
-     * Adds an input, before `fuzz`. A search makes others of its shape: numbers for a number, objects with the same keys
-     * or some of them, and so on.
+     * Adds an input; call it before `fuzz`. A search makes other inputs of the same shape: numbers for a number,
+     * objects with the same keys or some of them, and so on.
      *
      * @example
      * ```ts
@@ -235,12 +238,12 @@ declare namespace testing {
      * }
      * ```
      *
-     * @param args JSON values: the arguments of the function after `t`, as many each time.
+     * @param args JSON values: the arguments of the function after `t`. Their number must always be the same.
      */
     add(...args: any[]): void;
 
     /**
-     * Says what inputs a search may make, in place of the shapes of `add`.
+     * Sets which inputs a search may make, instead of inputs that look like those of `add`.
      *
      * @example
      * ```ts
@@ -252,22 +255,24 @@ declare namespace testing {
      * }
      * ```
      *
-     * @param schemas A JSON Schema for each argument after `t`; or one of the list of them all, with `prefixItems`.
+     * @param schemas A JSON Schema for each argument after `t`; or one schema for the list of all arguments, with
+     *   `prefixItems`.
      */
     schema(...schemas: any[]): void;
 
     /**
-     * Runs a function with each input. It fails as a test does: by an assertion, by throwing, or by taking too long. To be
-     * called once, after `add` and `schema`.
+     * Runs a function with each input. An input fails like a test: if an assertion fails, if the function throws, or if
+     * it takes too long. Call it once, after `add` and `schema`.
      *
      * @param fn The function; it may be `async`. `t` is that of a subtest, without snapshots.
-     * @returns Nothing; a promise where the inputs are not finished at once, which the test waits for in any case.
+     * @returns Nothing, or a promise if the inputs take time. The test waits for it in any case.
      */
     fuzz<A extends any[]>(fn: (t: T, ...args: A) => unknown): void | Promise<void>;
   }
 
   /**
-   * Given to a benchmark, a function `Benchmark...`, which runs with `--bench REGEX` only: the loop that is measured.
+   * The first argument of a benchmark, a function `Benchmark...`: it controls the loop that is measured. Benchmarks run
+   * only with `--bench REGEX`.
    *
    * @example
    * ```ts
@@ -285,20 +290,20 @@ declare namespace testing {
    */
   interface B extends T {
     /**
-     * Whether the loop goes on. Only what stands in the loop is measured: its first round warms up, and then there are as
-     * many as take `--bench-time`. The clock is the real one, also where `mock.now` has stopped that of the test.
+     * Whether the loop continues. Only code in the loop is measured. The first round is not counted; then rounds follow
+     * until `--bench-time` is over. The real clock is used, even if `mock.now` has stopped the clock of the test.
      *
-     * @returns false when enough was measured.
+     * @returns false when the measurement is complete.
      */
     loop(): boolean;
 
-    /** Goes on measuring after `stopTimer`. */
+    /** Continues measuring after `stopTimer`. */
     startTimer(): void;
 
-    /** Stops measuring, for what a round needs and is not to count. */
+    /** Stops measuring, for work in a round that should not count. */
     stopTimer(): void;
 
-    /** Forgets what was measured so far. */
+    /** Discards what was measured so far. */
     resetTimer(): void;
 
     /**
@@ -310,20 +315,21 @@ declare namespace testing {
     reportMetric(value: number, unit: string): void;
 
     /**
-     * Runs a benchmark of its own, reported as `BenchmarkX/name`.
+     * Runs a benchmark inside this one, reported as `BenchmarkX/name`.
      *
      * @param name Its name.
-     * @param fn The benchmark, with a loop of its own. If it is `async`, await the result before the next begins.
+     * @param fn The inner benchmark, with its own loop. If it is `async`, await the result before the next begins.
      * @returns Whether it did not fail; a promise of it when `fn` returns a promise.
      */
     run<R>(name: string, fn: (b: B, ctx: agent.Context) => R): Verdict<R>;
   }
 
   /**
-   * Compares a value, in its printed form, with the one stored by an earlier run in `__snapshots__` beside the test file.
-   * When there is none it is stored, but in CI that is a failure. `--update-snapshots` stores all again, and removes those
-   * that no test asks for any more. A value of more than 1 000 000 characters fails. The name tells several snapshots of
-   * one test apart; without it they are numbered in the order of calls. Returns whether the value agrees.
+   * Compares a value, in its printed form, with the value that an earlier run stored in `__snapshots__` beside the test
+   * file. If there is none, the value is stored; in CI, a missing value is a failure. `--update-snapshots` stores all
+   * values again, and removes those that no test uses any more. A value of more than 1 000 000 characters fails. The
+   * name distinguishes several snapshots of one test; without a name, they are numbered in the order of calls. Returns
+   * whether the values are equal.
    *
    * @example
    * ```ts
@@ -355,7 +361,7 @@ declare namespace testing {
     Run(): number | Promise<number>;
   }
 
-  /** What `Type` calls the kinds of values, and the types they stand for. */
+  /** The names that `Type` takes, and their types. */
   interface Types {
     /** Text. */
     string: string;
@@ -382,7 +388,7 @@ declare namespace testing {
   /** Values that have an order. */
   type Ordered = number | bigint | string | Date;
 
-  /** How `Agent` is to judge. */
+  /** Options of `Agent`: what is judged, and by whom. */
   interface AgentOptions {
     /** What the answer must satisfy, in words. The same as `metadata.criteria`. */
     criteria?: any;
@@ -390,26 +396,26 @@ declare namespace testing {
     metadata?: Record<string, any>;
     /** Connector for this call instead of the validator's own. */
     connector?: string;
-    /** How many votes there are on the response, and whose; one vote of the validator without it. */
+    /** Number of votes on the response, and the judges; by default one vote of the validator. */
     judge?: JudgeOptions;
   }
 
-  /** Several votes on one response, as assertions of cases have them. */
+  /** Several votes on one response, as in assertions of cases. */
   interface JudgeOptions {
-    /** Votes of each judge, 1 to 9; `--judge-samples` without it. */
+    /** Votes of each judge, 1 to 9; by default `--judge-samples`. */
     samples?: number;
-    /** Share of the votes that decide, two thirds without it, and always more than half. */
+    /** Share of the votes that is needed to decide; more than half, by default two thirds. */
     quorum?: number;
-    /** Those who judge, `agents:<id>`; else the validator. */
+    /** The judges, as `agents:<id>`; by default the validator. */
     judges?: string[];
   }
 
   /**
-   * The checks of `t.assert`. A failure is recorded with the position of the call, expected and actual; the test goes
-   * on. Every check takes a message as its last argument, shown in place of the standard text, and returns whether it
-   * held. A wrong number of arguments is a failure.
+   * The checks of `t.assert`. A failure is recorded with the position of the call, the expected and the actual value,
+   * and the test continues. The last argument of each check is a message that replaces the standard text. Each check
+   * returns whether it held. A wrong number of arguments is a failure.
    *
-   * `Nil`, `NotNil` and `Type` also tell the compiler what they found: `if (!assert.NotNil(user)) return;`
+   * `Nil`, `NotNil` and `Type` also narrow the type of the value: `if (!assert.NotNil(user)) return;`
    */
   interface Assert {
     /**
@@ -439,9 +445,9 @@ declare namespace testing {
     False(value: unknown, message?: string): boolean;
 
     /**
-     * Both values are deeply equal. Covers `Map`, `Set`, `Date`, `RegExp`, typed arrays, `BigInt` and cycles. `NaN`
-     * equals `NaN`, `-0` equals `0`, a property that is undefined equals one that is absent; the order of keys does not
-     * matter. A failure shows the difference.
+     * Both values are deeply equal. This works for `Map`, `Set`, `Date`, `RegExp`, typed arrays, `BigInt` and cycles
+     * too. `NaN` equals `NaN`, `-0` equals `0`, and a property that is undefined equals a missing one. The order of
+     * keys does not matter. A failure shows the difference.
      *
      * @example
      * ```ts
@@ -449,8 +455,8 @@ declare namespace testing {
      * // fails, as the types differ: t.assert.Equal(1, "1")
      * ```
      *
-     * @param actual What the code under test gave.
-     * @param expected What it should have given.
+     * @param actual The value from the code under test.
+     * @param expected The value that it should have.
      * @param message Replaces the standard text.
      */
     Equal(actual: unknown, expected: unknown, message?: string): boolean;
@@ -463,8 +469,8 @@ declare namespace testing {
      * t.assert.NotEqual([1, 2], [2, 1]);
      * ```
      *
-     * @param actual What the code under test gave.
-     * @param expected What it should not have given.
+     * @param actual The value from the code under test.
+     * @param expected The value that it should not have.
      * @param message Replaces the standard text.
      */
     NotEqual(actual: unknown, expected: unknown, message?: string): boolean;
@@ -528,8 +534,8 @@ declare namespace testing {
     NotContains(container: unknown, item: unknown, message?: string): boolean;
 
     /**
-     * The value has the length: of a string, array or anything with `length`, the `size` of a `Map` or `Set`, the
-     * number of keys of a plain object.
+     * The value has the expected length. This is the `length` of a string, an array or any other value that has one,
+     * the `size` of a `Map` or `Set`, or the number of keys of a plain object.
      *
      * @example
      * ```ts
@@ -537,7 +543,7 @@ declare namespace testing {
      * t.assert.Len({ id: 1, name: "a" }, 2);
      * ```
      *
-     * @param value What is counted. A string counts UTF-16 units, as `"".length` does.
+     * @param value The value with a length. The length of a string is in UTF-16 units, as in JavaScript.
      * @param length The expected number.
      * @param message Replaces the standard text.
      */
@@ -552,7 +558,8 @@ declare namespace testing {
      * ```
      *
      * @param a The value under test; null and undefined fail.
-     * @param b The bound: a number, bigint, string or `Date` like `a`. A mixture fails, and so does `NaN`.
+     * @param b The bound: a number, bigint, string or `Date`, of the same kind as `a`. Different kinds fail, and so
+     *   does `NaN`.
      * @param message Replaces the standard text.
      */
     Greater(a: Ordered | null | undefined, b: Ordered, message?: string): boolean;
@@ -566,7 +573,8 @@ declare namespace testing {
      * ```
      *
      * @param a The value under test; null and undefined fail.
-     * @param b The bound: a number, bigint, string or `Date` like `a`. A mixture fails, and so does `NaN`.
+     * @param b The bound: a number, bigint, string or `Date`, of the same kind as `a`. Different kinds fail, and so
+     *   does `NaN`.
      * @param message Replaces the standard text.
      */
     GreaterOrEqual(a: Ordered | null | undefined, b: Ordered, message?: string): boolean;
@@ -580,7 +588,8 @@ declare namespace testing {
      * ```
      *
      * @param a The value under test; null and undefined fail.
-     * @param b The bound: a number, bigint, string or `Date` like `a`. A mixture fails, and so does `NaN`.
+     * @param b The bound: a number, bigint, string or `Date`, of the same kind as `a`. Different kinds fail, and so
+     *   does `NaN`.
      * @param message Replaces the standard text.
      */
     Less(a: Ordered | null | undefined, b: Ordered, message?: string): boolean;
@@ -594,13 +603,15 @@ declare namespace testing {
      * ```
      *
      * @param a The value under test; null and undefined fail.
-     * @param b The bound: a number, bigint, string or `Date` like `a`. A mixture fails, and so does `NaN`.
+     * @param b The bound: a number, bigint, string or `Date`, of the same kind as `a`. Different kinds fail, and so
+     *   does `NaN`.
      * @param message Replaces the standard text.
      */
     LessOrEqual(a: Ordered | null | undefined, b: Ordered, message?: string): boolean;
 
     /**
-     * The value is an `Error`, or any value that is neither null nor undefined. For functions that return their errors.
+     * The value is an `Error`, or any value that is neither null nor undefined. Use it for functions that return
+     * errors.
      *
      * @example
      * ```ts
@@ -608,7 +619,7 @@ declare namespace testing {
      * t.assert.Error(result.error);
      * ```
      *
-     * @param err An error, or what a function gave in its place.
+     * @param err An error, or what a function returned instead.
      * @param message Replaces the standard text.
      */
     Error(err: unknown, message?: string): boolean;
@@ -622,7 +633,7 @@ declare namespace testing {
      * t.assert.NoError(result.error);
      * ```
      *
-     * @param err An error, or what a function gave in its place.
+     * @param err An error, or what a function returned instead.
      * @param message Replaces the standard text.
      */
     NoError(err: unknown, message?: string): boolean;
@@ -638,7 +649,7 @@ declare namespace testing {
      *
      * @param fn Called without arguments.
      * @param message Replaces the standard text.
-     * @returns A promise when `fn` returns one; await it before you rely on the answer.
+     * @returns A promise if `fn` returns one; await it before you use the result.
      */
     Panic<R>(fn: () => R, message?: string): Verdict<R>;
 
@@ -652,7 +663,7 @@ declare namespace testing {
      *
      * @param fn Called without arguments.
      * @param message Replaces the standard text.
-     * @returns A promise when `fn` returns one; await it before you rely on the answer.
+     * @returns A promise if `fn` returns one; await it before you use the result.
      */
     NoPanic<R>(fn: () => R, message?: string): Verdict<R>;
 
@@ -665,8 +676,9 @@ declare namespace testing {
      * t.assert.Match("2025-01-01", /^\d{4}-\d\d-\d\d$/);
      * ```
      *
-     * @param value The text. Of an error, its name and message; of another object, its JSON; null and undefined fail.
-     * @param pattern A pattern in the syntax of Go (RE2), whose matching time is bounded, or a `RegExp`.
+     * @param value The text. For an error, its name and message are used; for another object, its JSON. null and
+     *   undefined fail.
+     * @param pattern A pattern in the syntax of Go (RE2), which never takes long to match, or a `RegExp`.
      * @param message Replaces the standard text.
      */
     Match(value: unknown, pattern: string | RegExp, message?: string): boolean;
@@ -679,14 +691,15 @@ declare namespace testing {
      * t.assert.NotMatch("all is well", "(?i)error");
      * ```
      *
-     * @param value The text. Of an error, its name and message; of another object, its JSON; null and undefined fail.
-     * @param pattern A pattern in the syntax of Go (RE2), whose matching time is bounded, or a `RegExp`.
+     * @param value The text. For an error, its name and message are used; for another object, its JSON. null and
+     *   undefined fail.
+     * @param pattern A pattern in the syntax of Go (RE2), which never takes long to match, or a `RegExp`.
      * @param message Replaces the standard text.
      */
     NotMatch(value: unknown, pattern: string | RegExp, message?: string): boolean;
 
     /**
-     * The value at a path equals the expected one, by the rules of `Equal`. A path that leads nowhere equals null and
+     * The value at a path equals the expected one, by the rules of `Equal`. A path that does not exist equals null and
      * undefined.
      *
      * @example
@@ -699,15 +712,15 @@ declare namespace testing {
      * ```
      *
      * @param value An object, an array, or JSON text.
-     * @param path A JSONPath expression, or the short form without `$.`. When it matches several values, they are a
-     *   list.
-     * @param expected The expected value; a list also means one of these, unless the path leads to a list.
+     * @param path A JSONPath expression, or the short form without `$.`. If it matches several values, they are
+     *   compared as a list.
+     * @param expected The expected value. A list means one of its values, unless the value at the path is a list.
      * @param message Replaces the standard text.
      */
     JSONPath(value: unknown, path: string, expected: unknown, message?: string): boolean;
 
     /**
-     * The value is of the kind named. Arrays and null are not of type `object`.
+     * The value has the named type. Arrays and null are not of type `object`.
      *
      * @example
      * ```ts
@@ -722,10 +735,11 @@ declare namespace testing {
     Type<N extends keyof Types>(value: unknown, typeName: N, message?: string): value is Types[N];
 
     /**
-     * A validator agent finds that the response meets the criteria. The agent is really run, unless it is mocked; its
-     * reason is the text of a failure. Blocks until the agent has answered. One that answers `judged: false` could not
-     * judge: the check holds and is counted as not judged, or fails with `--require-judge`. With `judge` it is asked
-     * several times, or several judges are; votes that do not decide are no failure: the test is inconclusive.
+     * A validator agent finds that the response meets the criteria. The agent really runs, unless it is mocked, and the
+     * call waits for its answer. Its reason is the text of a failure. If it answers `judged: false`, it could not
+     * judge: the check holds and is counted as not judged, or fails with `--require-judge`. With `judge`, the validator
+     * votes several times, or there are several judges. If the votes do not decide, this is no failure: the test is
+     * inconclusive.
      *
      * @example
      * ```ts
@@ -737,7 +751,7 @@ declare namespace testing {
      *
      * @param response What is judged: text or a value.
      * @param agentId The validator, without the prefix `agents:`.
-     * @param options What it is told.
+     * @param options What the validator gets, and who judges.
      * @param message Replaces its reason.
      */
     Agent(response: unknown, agentId: string, options?: AgentOptions, message?: string): boolean;
@@ -746,8 +760,8 @@ declare namespace testing {
   /**
    * The checks of `t.require`: those of `t.assert`, but a failure stops the test. Cleanups and `AfterEach` still run.
    *
-   * The compiler does not take over what they found, since `const { require } = t` would not compile with assertion
-   * signatures. Write `if (!require.NotNil(user)) return;` where it should.
+   * They do not narrow the type of the value by themselves: with assertion signatures, `const { require } = t` would
+   * not compile. Write `if (!require.NotNil(user)) return;` to narrow it.
    *
    * @example
    * ```ts
@@ -760,11 +774,11 @@ declare namespace testing {
   interface Require extends Assert {}
 
   /**
-   * Stand-ins for what the code under test calls. They hold for calls of the test and of everything it calls, scripts
-   * and hooks included. The newest that fits answers. All end with the test.
+   * Mocks of what the code under test calls. They answer calls of the test and of everything that it calls, such as
+   * scripts and hooks. If several mocks match a call, the newest answers. All mocks end with the test.
    *
-   * A reply is a value, or a function that is given the arguments of the call. What the function throws, the caller
-   * sees. It must not be `async`, as such a call does not wait.
+   * A reply is a value, or a function that gets the arguments of the call. If the function throws, the caller gets the
+   * error. The function must not be `async`, because the caller does not wait.
    */
   interface Mock {
     /**
@@ -783,7 +797,7 @@ declare namespace testing {
      * t.assert.Equal(users.calls[0]?.args[0], 7);
      * ```
      *
-     * @param pattern A name, upper and lower case alike; `*` stands for any run of characters.
+     * @param pattern A name, in which upper and lower case do not matter; `*` stands for any characters.
      * @param reply The result; null if not given.
      */
     process(pattern: string, reply?: unknown): Recorder;
@@ -801,7 +815,7 @@ declare namespace testing {
      * t.assert.Equal(helper.last?.args[0][0]?.content, "How is it?");
      * ```
      *
-     * @param id An agent id; `*` stands for any run of characters.
+     * @param id An agent id; `*` stands for any characters.
      * @param reply The answer; an empty text if not given.
      */
     agent(
@@ -810,7 +824,7 @@ declare namespace testing {
     ): Recorder<[messages: agent.Message[], options: agent.Options]>;
 
     /**
-     * Answers HTTP requests. A request that no mock fits needs `--allow-net`. When the reply throws, the connection
+     * Answers HTTP requests. A request that no mock matches needs `--allow-net`. If the reply throws, the connection
      * fails.
      *
      * @example
@@ -824,8 +838,7 @@ declare namespace testing {
      * t.assert.Equal(rates.last?.args[0].query, { base: "USD" });
      * ```
      *
-     * @param pattern An address, or method and address. `*` stands for any run of characters; the query may be left
-     *   out.
+     * @param pattern An address, or a method and an address. `*` stands for any characters; the query may be left out.
      * @param response The answer; text is its body. Status 200 without a body if not given.
      */
     http(
@@ -834,7 +847,7 @@ declare namespace testing {
     ): Recorder<[request: HttpRequest]>;
 
     /**
-     * Answers commands of `ctx.computer.Exec`, in agents with a sandbox. A command that no mock fits is refused.
+     * Answers commands of `ctx.computer.Exec`, in agents with a sandbox. A command that no mock matches is refused.
      *
      * @example
      * ```ts
@@ -846,8 +859,8 @@ declare namespace testing {
      * t.assert.Equal(echo.last?.args[1], "echo hello");
      * ```
      *
-     * @param pattern The whole command, its first words, or a regular expression; `*` stands for any run of characters.
-     *   The parts of a command are joined by blanks.
+     * @param pattern The whole command, its first words, or a regular expression; `*` stands for any characters. The
+     *   parts of a command are joined by blanks.
      * @param reply The result; a text is what it writes. Nothing and exit code 0 if not given.
      */
     exec(
@@ -856,10 +869,10 @@ declare namespace testing {
     ): Recorder<[argv: string[], command: string]>;
 
     /**
-     * Stops the clock, for the test and for all that it calls: other scripts, agents, hooks and tools. `Date`,
+     * Stops the clock for the test and for everything that it calls: other scripts, agents, hooks and tools. `Date`,
      * `performance.now()`, timers, times to live, tokens, `utils.now.*` and `$SYS` variables tell this time. Only
-     * `advance` and `time.Sleep`, which then returns at once, move it. The time that a test may take, and durations in
-     * the report, keep to the real time. A test that waits for a clock that stands fails at once.
+     * `advance` and `time.Sleep` move it; `time.Sleep` then returns at once. The timeout of the test and durations in
+     * the report use the real time. A test that waits for a stopped clock fails at once.
      *
      * @example
      * ```ts
@@ -870,13 +883,13 @@ declare namespace testing {
      * t.assert.Equal(new Date().getMinutes(), 1);
      * ```
      *
-     * @param time An ISO 8601 time, a `Date`, or milliseconds since 1970; the present if not given.
+     * @param time An ISO 8601 time, a `Date`, or milliseconds since 1970; by default the current time.
      */
     now(time?: string | number | Date): Clock;
 
     /**
-     * Moves the clock, and runs the timers that fall due, in their order, each with the promise jobs that follow. A
-     * clock that goes is stopped at the present first.
+     * Moves the clock, and runs the timers that become due, in order, each with its promise jobs. If the clock is not
+     * stopped yet, it is first stopped at the current time.
      *
      * @example
      * ```ts
@@ -891,8 +904,8 @@ declare namespace testing {
     advance(by: number | string): void;
 
     /**
-     * Makes random numbers the same in every run: `Math.random`, and the UUIDs that processes make, here and in all that
-     * the test calls. `--seed` does it for all tests.
+     * Makes random values the same in every run: `Math.random`, and the UUIDs that processes make, in the test and in
+     * everything that it calls. `--seed` does this for all tests.
      *
      * @example
      * ```ts
@@ -902,7 +915,7 @@ declare namespace testing {
      * t.assert.Equal(Math.random(), first);
      * ```
      *
-     * @param seed What they are made of; 1 if not given.
+     * @param seed The start value; 1 by default.
      */
     random(seed?: number | string): Recorder<[]>;
 
@@ -911,12 +924,12 @@ declare namespace testing {
   }
 
   /**
-   * The database that `models.*`, `schemas.*` and `Query` work on. Each test has its own, with the tables of all models
-   * and nothing in them but the `values` of the model files.
+   * The database that `models.*`, `schemas.*` and `Query` work on. Each test has its own. It has the tables of all
+   * models, which hold only the `values` of the model files.
    */
   interface Db {
     /**
-     * Adds rows. Each goes through the `Create` of its model: it is validated, encrypted and stamped.
+     * Adds rows with the `Create` of their model, which validates and encrypts them and adds the timestamps.
      *
      * @example
      * ```ts
@@ -925,14 +938,15 @@ declare namespace testing {
      * t.assert.Equal(Process("models.pet.Find", ids.pet?.[1], {}).name, "Mia");
      * ```
      *
-     * @param rows Rows by the id of their model; or the name of a fixture: `pets` is `fixtures/pets.jsonl` in the folder
-     *   of the test file or the nearest one above it, with a line `{"model": "pet", "row": {...}}` for each row.
+     * @param rows An object with the rows of each model id; or the name of a fixture: `pets` is `fixtures/pets.jsonl`
+     *   in the folder of the test file or the nearest one above it, with a line `{"model": "pet", "row": {...}}` for
+     *   each row.
      * @returns The new ids by model, in the order of the rows.
      */
     seed(rows: Record<string, Record<string, any>[]> | string): Record<string, any[]>;
 
     /**
-     * The rows of a model by key, as `Get` shows them, without its limit of 100.
+     * The rows of a model, ordered by key, in the form of `Get` but without its limit of 100.
      *
      * @example
      * ```ts
@@ -953,13 +967,13 @@ declare namespace testing {
 
   /** Which rows `t.db.rows` returns. Any other key is an error. */
   interface RowOptions {
-    /** Columns and the values that they must have; or conditions as `Get` takes them in `wheres`. */
+    /** Columns and the values that they must have; or conditions as in `wheres` of `Get`. */
     where?: Record<string, any> | { column: string; op?: string; value?: any; [key: string]: any }[];
-    /** Whether softly deleted rows are among them. */
+    /** Whether soft-deleted rows are included. */
     deleted?: boolean;
   }
 
-  /** What a mock saw. */
+  /** The calls that a mock answered. */
   interface Recorder<Args extends any[] = any[]> {
     /** The calls that the mock answered, oldest first. */
     readonly calls: Call<Args>[];
@@ -970,14 +984,14 @@ declare namespace testing {
     /** The newest call. */
     readonly last: Call<Args> | undefined;
 
-    /** Forgets the calls so far. */
+    /** Removes the calls so far from the list. */
     reset(): void;
 
-    /** Ends the mock. What it stood in for answers again. */
+    /** Ends the mock. Calls then reach what it replaced. */
     restore(): void;
   }
 
-  /** A clock that stands still. */
+  /** A stopped clock. */
   interface Clock extends Recorder<[]> {
     /**
      * Moves the clock, as `t.mock.advance` does.
@@ -991,7 +1005,7 @@ declare namespace testing {
   interface Call<Args extends any[] = any[]> {
     /** Name of the process, id of the agent, or method and address. */
     name: string;
-    /** The arguments, as they were then. */
+    /** The arguments, as they were at the time of the call. */
     args: Args;
     /** What the mock replied. */
     result?: any;
@@ -1000,8 +1014,8 @@ declare namespace testing {
   }
 
   /**
-   * The answer of a mocked agent: text, a judgement of a validator, parts of an answer, or any other value, which
-   * becomes its data, and as JSON its text.
+   * The answer of a mocked agent: text, a verdict of a validator, or parts of an answer. Any other value becomes the
+   * data of the answer, and its JSON the text.
    */
   type AgentReply =
     | string
@@ -1023,13 +1037,13 @@ declare namespace testing {
       }
     | Record<string, any>;
 
-  /** An HTTP request, as a mock is given it. */
+  /** An HTTP request, as a mock gets it. */
   interface HttpRequest {
-    /** In capitals: `GET`. */
+    /** The method in capitals: `GET`. */
     method: string;
     /** The address with its query. */
     url: string;
-    /** Query values given beside the address; a name given twice has a list. */
+    /** Query values that were given separately from the address; a name with several values has a list. */
     query: Record<string, any>;
     /** Headers, as they were given. */
     headers: Record<string, any>;
@@ -1069,7 +1083,7 @@ declare namespace testing {
         delay?: number | string;
       };
 
-  /** A case of a case file, as `Before(ctx, case)` and `After(ctx, case, result, data)` are given it. */
+  /** A case of a case file, as `Before(ctx, case)` and `After(ctx, case, result, data)` get it. */
   interface Case {
     /** Id of the case. */
     id: string;
@@ -1085,7 +1099,7 @@ declare namespace testing {
     [field: string]: any;
   }
 
-  /** How a case ended, as `After(ctx, case, result, data)` and `AfterAll(ctx, results, data)` are given it. */
+  /** The result of a case, as `After(ctx, case, result, data)` and `AfterAll(ctx, results, data)` get it. */
   interface CaseResult {
     /** Id of the case. */
     id: string;

@@ -1,5 +1,5 @@
 /**
- * The global names of the Yao runtime. All calls block until their result is there.
+ * The global names of the Yao runtime. Each call waits for its result.
  *
  * ```ts
  * import { Exception, Process } from "@yao/runtime"; // optional: the names are global
@@ -36,9 +36,9 @@
  * ```
  *
  * @param name Name of the process. Function names are case sensitive.
- * @param args Its arguments. The identity of `ctx` travels along.
- * @returns The result; null when the process gives nothing.
- * @throws {Exception} When the process fails, or there is none of that name.
+ * @param args Its arguments. The identity of `ctx` is passed on too.
+ * @returns The result; null if the process returns nothing.
+ * @throws {Exception} If the process fails, or does not exist.
  */
 declare function Process<T = any>(name: string, ...args: any[]): T;
 
@@ -74,7 +74,7 @@ declare var Exception: {
 };
 
 /**
- * The identity of the request that is running: `ctx.authorized` without its empty fields.
+ * The identity of the current request: `ctx.authorized` without its empty fields.
  *
  * @example
  * ```ts
@@ -86,7 +86,7 @@ declare var Exception: {
 declare function Authorized(): agent.Authorized | null;
 
 /**
- * A message of the log, captured by the test. `%s`, `%d` and `%v` in it are filled in.
+ * A log message, captured by the test. `%s`, `%d` and `%v` in it are replaced by values.
  *
  * @example
  * ```ts
@@ -108,7 +108,7 @@ declare var log: yao.Log;
 declare var time: yao.Time;
 
 /**
- * HTTP requests. They need a mock, or `--allow-net`. A request that fails throws nothing: look at `status` or `code`.
+ * HTTP requests. They need a mock, or `--allow-net`. A request that fails does not throw: check `status` or `code`.
  *
  * @example
  * ```ts
@@ -127,7 +127,7 @@ declare var http: yao.Http;
  * Translates a text of the application.
  *
  * @param text The text; a leading `::` is removed.
- * @returns The translation for the locale of the request, else the text.
+ * @returns The translation for the locale of the request, or the text itself if there is none.
  */
 declare function $L(text: string): string;
 
@@ -145,7 +145,7 @@ declare function $L(text: string): string;
 declare function Eval<T = any>(source: string, ...args: any[]): T;
 
 /**
- * Makes an object, passes it to a function and releases it afterwards, also when the function throws.
+ * Makes an object, passes it to a function and releases it afterwards, also if the function throws.
  *
  * @example
  * ```ts
@@ -155,7 +155,7 @@ declare function Eval<T = any>(source: string, ...args: any[]): T;
  *
  * @param Class The class.
  * @param callback The function, as the last argument; before it the arguments of the constructor.
- * @returns What the function returns, after the object is released. A promise is waited for first.
+ * @returns The result of the function. If it is a promise, the object is released when the promise is settled.
  */
 declare function Use<I, R>(Class: new (...args: any[]) => I, callback: (instance: I) => R): R;
 declare function Use<I, R>(Class: new (...args: any[]) => I, arg: any, callback: (instance: I) => R): R;
@@ -188,7 +188,7 @@ declare function All(tasks: yao.Task[]): yao.TaskResult[];
 declare function Any(tasks: yao.Task[]): yao.TaskResult[];
 
 /**
- * Runs several processes until one ends, well or not.
+ * Runs several processes until one ends, with or without success.
  *
  * @param tasks The processes.
  * @returns One item per task, in that order; `data` is null for those not finished.
@@ -199,7 +199,7 @@ declare function Race(tasks: yao.Task[]): yao.TaskResult[];
  * Files of one volume. Paths are rooted in it: `/a/b.txt` and `a/b.txt` are the same file, and nothing outside can be
  * reached.
  *
- * Except where noted, a method throws when it fails.
+ * A method throws if it fails, unless noted otherwise.
  */
 interface FS {
   /**
@@ -252,14 +252,14 @@ interface FS {
   ReadFileBase64(path: string): string;
 
   /**
-   * Opens a file for reading it bit by bit.
+   * Opens a file to read it in parts.
    *
    * @param path Its path.
    */
   ReadCloser(path: string): yao.Reader;
 
   /**
-   * Writes text, in place of what the file holds. Missing folders are made.
+   * Writes text, which replaces the content of the file. Missing folders are created.
    *
    * @example
    * ```ts
@@ -279,7 +279,7 @@ interface FS {
   WriteFile(path: string, text: string, perm?: number): number;
 
   /**
-   * Writes bytes, in place of what the file holds. Missing folders are made.
+   * Writes bytes, which replace the content of the file. Missing folders are created.
    *
    * @param path Its path.
    * @param bytes The bytes.
@@ -289,7 +289,7 @@ interface FS {
   WriteFileBuffer(path: string, bytes: Uint8Array, perm?: number): number;
 
   /**
-   * Writes bytes given as base64 text, in place of what the file holds. Missing folders are made.
+   * Writes bytes given as base64 text, which replace the content of the file. Missing folders are created.
    *
    * @param path Its path.
    * @param base64 The bytes.
@@ -362,21 +362,21 @@ interface FS {
   InsertBase64(path: string, offset: number, base64: string, perm?: number): number;
 
   /**
-   * Removes a file or an empty folder. One that is not there is no error.
+   * Removes a file or an empty folder. If it does not exist, this is no error.
    *
    * @param path Its path.
    */
   Remove(path: string): void;
 
   /**
-   * Removes a file, or a folder with all that is in it. One that is not there is no error.
+   * Removes a file, or a folder with everything in it. If it does not exist, this is no error.
    *
    * @param path Its path.
    */
   RemoveAll(path: string): void;
 
   /**
-   * Opens a file for passing it on as a download.
+   * Opens a file to offer it as a download.
    *
    * @param path Its path.
    * @returns Its MIME type and its content.
@@ -387,7 +387,7 @@ interface FS {
    * Lists a folder.
    *
    * @param dir Its path.
-   * @param recursive Also lists what is in the folders below.
+   * @param recursive Whether files in the folders below are listed too.
    * @returns Full paths within the volume.
    */
   ReadDir(dir: string, recursive?: boolean): string[];
@@ -413,7 +413,7 @@ interface FS {
    *
    * @param dir The folder above it. If not given, one of this run in `/tmp`, which is removed with all it holds when the
    *   run ends.
-   * @param pattern Its name; what makes it new takes the place of `*`, or follows.
+   * @param pattern Its name; a unique text replaces `*`, or is added at the end.
    * @param perm Permissions, as `0o755`.
    * @returns Its path.
    */
@@ -430,21 +430,21 @@ interface FS {
   /**
    * The last part of a path.
    *
-   * @param path The path; need not exist.
+   * @param path The path, which need not exist.
    */
   BaseName(path: string): string;
 
   /**
    * A path without its last part.
    *
-   * @param path The path; need not exist.
+   * @param path The path, which need not exist.
    */
   DirName(path: string): string;
 
   /**
    * The extension of a path, with its dot: `.txt`.
    *
-   * @param path The path; need not exist.
+   * @param path The path, which need not exist.
    */
   ExtName(path: string): string;
 
@@ -470,14 +470,14 @@ interface FS {
   Size(path: string): number;
 
   /**
-   * When a file was last changed, in seconds since 1970.
+   * The time of the last change of a file, in seconds since 1970.
    *
    * @param path Its path.
    */
   ModTime(path: string): number;
 
   /**
-   * Moves a file or folder. Missing folders are made.
+   * Moves a file or folder. Missing folders are created.
    *
    * @param from Its path.
    * @param to Its new path.
@@ -512,7 +512,7 @@ interface FS {
   /**
    * The path from the root of the volume: `/a/b.txt` for `a/b.txt`.
    *
-   * @param path The path; need not exist.
+   * @param path The path, which need not exist.
    */
   Abs(path: string): string;
 
@@ -554,8 +554,8 @@ declare var FS: {
 };
 
 /**
- * Values by key. In a test a store needs no configuration, is empty at first and gone at the end. Values are JSON: what
- * is read is a copy.
+ * Values by key. In a test, a store needs no configuration. It is empty at first, and is removed at the end. Values are
+ * JSON: what is read is a copy.
  */
 interface Store {
   /**
@@ -578,17 +578,17 @@ interface Store {
    * ```
    *
    * @param key Its key.
-   * @param value Anything that is JSON.
-   * @param ttl Seconds until it is forgotten; without it, it is kept.
+   * @param value Any JSON value.
+   * @param ttl Seconds until it is removed; by default it is kept.
    */
   Set(key: string, value: any, ttl?: number): void;
 
   /**
-   * Gives a value, and makes and stores it if there is none.
+   * Returns a value; if there is none, makes and stores it.
    *
    * @param key Its key.
    * @param make Called with the key to make the value.
-   * @param ttl Seconds until it is forgotten; without it, it is kept.
+   * @param ttl Seconds until it is removed; by default it is kept.
    */
   GetSet(key: string, make: (key: string) => any, ttl?: number): any;
 
@@ -608,9 +608,9 @@ interface Store {
   Has(key: string): boolean;
 
   /**
-   * Removes a value. A key that is not there is no error.
+   * Removes a value. A missing key is no error.
    *
-   * @param key Its key; `*` in it stands for any run of characters.
+   * @param key Its key; `*` stands for any characters.
    */
   Del(key: string): void;
 
@@ -624,7 +624,7 @@ interface Store {
   Clear(): void;
 
   /**
-   * Appends to a list, which is made if it is not there.
+   * Appends to a list, and creates the list if it does not exist.
    *
    * @example
    * ```ts
@@ -649,7 +649,7 @@ interface Store {
   Pop(key: string, position: number): any;
 
   /**
-   * Removes a value from a list, wherever it stands.
+   * Removes all occurrences of a value from a list.
    *
    * @param key Its key.
    * @param value The value.
@@ -657,7 +657,7 @@ interface Store {
   Pull(key: string, value: any): void;
 
   /**
-   * Removes several values from a list, wherever they stand.
+   * Removes all occurrences of several values from a list.
    *
    * @param key Its key.
    * @param values The values.
@@ -665,7 +665,7 @@ interface Store {
   PullAll(key: string, values: any[]): void;
 
   /**
-   * Appends those values to a list that it does not have yet.
+   * Appends only values that the list does not have yet.
    *
    * @param key Its key.
    * @param values The values.
@@ -673,7 +673,7 @@ interface Store {
   AddToSet(key: string, values: any[]): void;
 
   /**
-   * The length of a list, 0 if it is not there.
+   * The length of a list, 0 if it does not exist.
    *
    * @param key Its key.
    */
@@ -688,7 +688,7 @@ interface Store {
   ArrayGet(key: string, index: number): any;
 
   /**
-   * Replaces one element of a list. Throws when the list has none at that place.
+   * Replaces one element of a list. Throws if the list has no such element.
    *
    * @param key Its key.
    * @param index From 0.
@@ -715,7 +715,7 @@ interface Store {
   ArrayPage(key: string, page: number, size: number): any[];
 
   /**
-   * All elements of a list, `[]` if it is not there.
+   * All elements of a list, `[]` if it does not exist.
    *
    * @param key Its key.
    */
@@ -733,7 +733,8 @@ declare var Store: {
 };
 
 /**
- * Queries in Yao's query language, on the tables of the application's models. A mock of `query.<engine>.<method>` wins.
+ * Queries in Yao's query language, on the tables of the application's models. A mock of `query.<engine>.<method>` takes
+ * precedence.
  *
  * @example
  * ```ts
@@ -814,19 +815,19 @@ declare var sandbox: yao.Sandboxes;
  */
 declare var workspace: yao.Workspaces;
 
-/** A process that runs in the background; in tests it has run when the constructor returns. */
+/** A process that runs in the background. In tests, it runs before the constructor returns. */
 interface Job {
   /**
    * Waits until the process has ended.
    *
-   * @param callback Called again and again while it runs, so never in tests.
+   * @param callback Called repeatedly while the process runs; never in tests.
    */
   Pending(callback: () => void): void;
 
-  /** The result of the process; null when it failed. */
+  /** The result of the process; null if it failed. */
   Data(): any;
 
-  /** Stops the process, if it still runs. */
+  /** Stops the process if it is still running. */
   Cancel(): void;
 }
 
@@ -849,8 +850,8 @@ declare var Job: {
 };
 
 /**
- * Tasks in an order, with values they share. Tasks of the same order run side by side; in tests one after another.
- * Plans of the same id share all of that.
+ * Tasks with an order, and values that they share. Tasks of the same order run in parallel; in tests one after another.
+ * Plans with the same id share their tasks and values.
  *
  * @example
  * ```ts
@@ -868,7 +869,7 @@ interface Plan {
    * Adds a task.
    *
    * @param task Its id.
-   * @param order Its place; lower ones run first.
+   * @param order Its order; lower numbers run first.
    * @param work Name of a process, called with `args`; or a function, called with the ids of the plan and the task,
    *   then `args`.
    * @param args Arguments.
@@ -880,7 +881,7 @@ interface Plan {
     ...args: any[]
   ): void;
 
-  /** Runs all tasks and waits for them. When one fails, tasks of a higher order do not run, and its error is thrown. */
+  /** Runs all tasks and waits for them. If one fails, tasks of a higher order do not run, and its error is thrown. */
   Run(): void;
 
   /** The state of the plan and of each task: `created`, `running`, `completed`, `failed` and others. */
@@ -894,7 +895,7 @@ interface Plan {
   TaskStatus(task: string): string;
 
   /**
-   * The result of a task; of one that failed, the text of its error.
+   * The result of a task; if it failed, the text of its error.
    *
    * @param task Its id.
    * @param data Put in its place, if given.
@@ -926,7 +927,7 @@ interface Plan {
   Set(key: string, value: any): void;
 
   /**
-   * Gives a shared value. Throws when there is none.
+   * Returns a shared value. Throws if there is none.
    *
    * @param key Its key.
    */
@@ -967,7 +968,7 @@ interface MCP {
   /**
    * Lists its tools.
    *
-   * @param cursor Where to go on, from `nextCursor` of the list before.
+   * @param cursor Where to continue: `nextCursor` of the list before.
    */
   ListTools(cursor?: string): agent.MCPTools;
 
@@ -999,7 +1000,7 @@ interface MCP {
   /**
    * Lists its resources.
    *
-   * @param cursor Where to go on, from `nextCursor` of the list before.
+   * @param cursor Where to continue: `nextCursor` of the list before.
    */
   ListResources(cursor?: string): agent.MCPResources;
 
@@ -1013,7 +1014,7 @@ interface MCP {
   /**
    * Lists its prompts.
    *
-   * @param cursor Where to go on, from `nextCursor` of the list before.
+   * @param cursor Where to continue: `nextCursor` of the list before.
    */
   ListPrompts(cursor?: string): agent.MCPPrompts;
 
@@ -1056,7 +1057,7 @@ declare var MCP: {
   readonly prototype: MCP;
 };
 
-/** A trace of its own, with the members of `ctx.trace`. */
+/** A separate trace, with the members of `ctx.trace`. */
 interface Trace extends agent.Trace {}
 
 /**
@@ -1104,7 +1105,7 @@ declare var WebSocket: typeof globalThis extends { onmessage: any; WebSocket: in
 
 /** Types that belong to the global names. */
 declare namespace yao {
-  /** The global `log`. Each method fills in `%s`, `%d`, `%v` and the like. */
+  /** The global `log`. Each method replaces `%s`, `%d`, `%v` and the like by values. */
   interface Log {
     /**
      * Logs at the lowest level.
@@ -1166,15 +1167,15 @@ declare namespace yao {
   /** The global `time`. */
   interface Time {
     /**
-     * Waits. Timers do not run meanwhile.
+     * Waits. Timers do not run during this time.
      *
      * @param ms Milliseconds.
      */
     Sleep(ms: number): void;
 
     /**
-     * Calls a process later, while the script goes on; in tests it waits and calls the process before it returns. What
-     * the process throws is logged.
+     * Calls a process later, while the script continues. In tests it waits, and calls the process before it returns.
+     * What the process throws is logged.
      *
      * @param ms Milliseconds from now.
      * @param process Name of the process.
@@ -1189,7 +1190,7 @@ declare namespace yao {
     process: string;
     /** Its arguments. */
     args?: any[];
-    /** Seconds until it is given up; has no effect in tests. */
+    /** Timeout in seconds; has no effect in tests. */
     timeout?: number;
   }
 
@@ -1208,24 +1209,24 @@ declare namespace yao {
 
   /** What came of a request. */
   interface HttpResult {
-    /** Status code; 0 when the connection failed. */
+    /** Status code; 0 if the connection failed. */
     status: number;
     /** The same as `status`. */
     code: number;
-    /** The body: parsed when it is JSON, else as base64 text. */
+    /** The body: parsed if it is JSON, otherwise as base64 text. */
     data: any;
     /** Response headers; each may have several values. */
     headers: Record<string, string[]>;
-    /** Why the connection failed, or the field `message` of a JSON body; else empty. */
+    /** Why the connection failed, or the field `message` of a JSON body; otherwise empty. */
     message: string;
   }
 
-  /** The content of a file, read bit by bit. */
+  /** The content of a file, read in parts. */
   interface Reader {
     /**
      * Reads on.
      *
-     * @param size Bytes at most; without it, all that is left.
+     * @param size Maximum number of bytes; by default all that are left.
      * @returns Null at the end.
      */
     read(size?: number): Uint8Array | null;
@@ -1316,7 +1317,7 @@ declare namespace yao {
      *
      * @param method `GET`, `POST` and others.
      * @param url Address.
-     * @param callback Called with each line; returns 1 to go on, 0 to stop, -1 to abort.
+     * @param callback Called with each line; returns 1 to continue, 0 to stop, -1 to abort.
      * @param payload The body.
      * @param query Query values, added to those in the address.
      * @param headers Request headers.

@@ -23,25 +23,25 @@ FAILING = Path(__file__).with_name("failing_test.ts")
 """One test per assertion, which fails."""
 INTRODUCTION = """# Assertions
 
-The checks of `t.assert` and `t.require`. The [script API](script-api.md#tassert) has them in one table beside all else
-that a test sees.
+Assertions check values in a test. This page has all checks of `t.assert` and `t.require`. The
+[script API](script-api.md#tassert) has them too, beside everything else that a test can use.
 
 <!-- made by: python tests/declarations/assertions.py > docs/assertions.md -->
 """
 RULES = """## Two ways to fail
 
-A check of `t.assert` that does not hold fails the test, and the test goes on; it returns whether it held. A check of
-`t.require` stops the test. Both may be taken apart: `const { assert, require } = t`.
+If a check of `t.assert` does not hold, the test fails but continues; each check returns whether it held. If a check of
+`t.require` does not hold, the test fails and stops. You may write `const { assert, require } = t`.
 
-Every check takes a message as its last argument, which takes the place of the standard text.
+The last argument of each check is a message that replaces the standard text.
 
-A check that cannot be made is a failure, whatever it would have said: a length of a number, a pattern that is none, a
-wrong number of arguments, a promise instead of a value (`got a Promise: await it`).
+A check that cannot be evaluated is a failure too, also for the opposite check: the length of a number, an invalid
+pattern, a wrong number of arguments, or a promise instead of a value (`got a Promise: await it`).
 """
 FAILURE = """## What a failure says
 
-What is wrong; both values, or how they differ when they are long; the place of the check in the TypeScript file; how to
-run the test again.
+A failure shows what is wrong, both values (of long values, the differences), the place of the check in the TypeScript
+file, and the command that runs the test again.
 """
 
 

@@ -42,12 +42,11 @@ TITLES = {
 """File → the group of sections that is made from it."""
 INTRODUCTION = """# Script API
 
-Everything that a script test and the scripts it calls see: what a test is given, what hooks are given and return, and
-the global names. There is nothing else: no `fetch`, no `require`, no Node modules.
+This page has everything that a script test and the scripts it calls can use: the arguments of tests, the arguments and
+results of hooks, and the global names. There is nothing else: no `fetch`, no `require`, no Node modules.
 
-`yao-test types` installs the declarations that this page is made from into an application, so that an editor shows the
-same texts. Every example is the body of a test with `t` and `ctx`, or a whole file; `tests/test_declarations.py` runs
-them.
+The page is made from declarations. `yao-test types` copies them into an application, so that an editor shows the same
+texts. Each example is the body of a test with `t` and `ctx`, or a whole file; `tests/test_declarations.py` runs them.
 
 <!-- made from bindings/types by: python tests/declarations/reference.py > docs/script-api.md -->
 """
