@@ -1,4 +1,4 @@
-"""What a script sees, and the host functions behind it."""
+"""The globals and modules that scripts can use, and the host functions that answer their calls."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ CLOCK_STANDS = "t.mock.now, or mocks.now of a case, has stopped it; move it with
 
 
 class Clock:
-    """Tells the time that a test believes in. Threads may share it."""
+    """Tells the time of a test. Threads may share it."""
 
     def __init__(self, stopped_at: float | None = None) -> None:
         """`stopped_at`: milliseconds since 1970; None: it goes with the real time."""

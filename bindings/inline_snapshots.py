@@ -13,7 +13,7 @@ from scripttest import Inlined
 
 
 class InlineSnapshots:
-    """What a run writes into test files. Used by one thread at a time."""
+    """The inline snapshots that a run writes into test files. Used by one thread at a time."""
 
     def __init__(self, files: Mapping[str, Path], before_writing: Callable[[Path, bytes], None]) -> None:
         """`files`: suite id → its test file. `before_writing` hears of each that is about to be written, and what it

@@ -35,7 +35,7 @@ class InlineError(SnapshotError):
 
 
 class Edit(Value):
-    """What takes the place of a part of a source."""
+    """The replacement of a part of a source text."""
 
     start: int
     """Offset, in characters."""

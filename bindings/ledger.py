@@ -1,4 +1,4 @@
-"""What a test has asked of the outside, and who answered."""
+"""Records the calls of a test to agents, models and other services outside its script, and who answered them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a script may touch: folders, hosts and environment names.
+"""The permissions of scripts: which folders, hosts and environment variables they may use.
 
 Scripts are untrusted. They read the application's own folder, write in its `data/` folder, and reach no network and no
 environment variable unless the user said so. Every path that a script gives goes through `rooted.Rooted` and

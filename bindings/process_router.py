@@ -1,4 +1,4 @@
-"""Who answers `Process(...)` of script tests: a table of groups, then the host functions.
+"""Finds what answers `Process(...)` calls of script tests: a table of groups, then the host functions.
 
 Mocks, `stores.*` and scripts are answered before, in the realm (`bindings/src/realm/process.ts`).
 Calls and answers travel as JSON.
@@ -23,7 +23,7 @@ Provider = Callable[[World, str, list[Any]], Any]
 
 
 class TestKind(Protocol):
-    """What leads the tests of a kind that are no plain ones: `fuzz`, `benchmark`."""
+    """Controls the tests of one kind other than plain tests: `fuzz` or `benchmark`."""
 
     def answer(self, world: World, name: str, args: list[Any]) -> Any:
         """Answers a host call of this kind; a `Provider`."""

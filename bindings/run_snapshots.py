@@ -1,4 +1,4 @@
-"""The snapshots of a run, which are read when the first is asked for."""
+"""The snapshots of a run, which are read on first use."""
 
 from __future__ import annotations
 

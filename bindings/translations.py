@@ -1,4 +1,4 @@
-"""What `$L` answers: the texts of `langs/<locale>/**/*.yml`, source text → translation.
+"""The translations that `$L` returns, from `langs/<locale>/**/*.yml`, source text → translation.
 
 A locale such as `zh-cn` falls back to its language, `zh`. What is not translated stays as it is.
 """

@@ -28,7 +28,7 @@ _COPIED = "Copy takes paths of the workspace: files of the host are not there of
 
 
 class Workspace:
-    """Of one test. To be closed."""
+    """The workspace of one test. To be closed."""
 
     def __init__(self, scratch: Path) -> None:
         """Makes a folder in the scratch folder of the run. Raises OSError."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Closing(Protocol):
-    """What a world holds open for its test."""
+    """Something that a world holds open for its test."""
 
     def close(self) -> None:
         """Ends it."""

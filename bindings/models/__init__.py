@@ -1,1 +1,1 @@
-"""The models of an application on SQLite, as Yao runs them: definitions, tables, rows, and the query language."""
+"""Runs the models of an application on SQLite, as Yao does: definitions, tables, rows, and the query language."""

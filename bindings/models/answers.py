@@ -1,4 +1,4 @@
-"""Who answers a process of models: a table of groups. `db.*` is what `t.db` of tests asks."""
+"""A table of the functions that answer processes of models, by group. `db.*` is what `t.db` of tests asks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a `.mod.yao` file says: its columns, options, indexes and relations."""
+"""Reads `.mod.yao` files: columns, options, indexes and relations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes wrong in models, as scripts and users see it."""
+"""The errors of models, as scripts and users see them."""
 
 from __future__ import annotations
 

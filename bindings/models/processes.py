@@ -16,7 +16,7 @@ _ZERO_TIME = "0001-01-01T00:00:00Z"
 
 
 class Call:
-    """What a script passed to a process of a model."""
+    """The arguments that a script passed to a process of a model."""
 
     def __init__(self, store: Store, process: str, model: Model, values: list[Json]) -> None:
         self.store = store

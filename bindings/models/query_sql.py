@@ -20,7 +20,7 @@ _OTHER_COLUMN = re.compile(r"\{([^{}]+)\}")
 
 
 class Select(Value):
-    """A SELECT."""
+    """A SELECT statement."""
 
     sql: str
     parameters: tuple[Json, ...]

@@ -25,7 +25,7 @@ _SEPARATOR = "\x1f"
 
 
 class _Part(Value):
-    """A table whose columns stand in the answer."""
+    """A table whose columns are part of the answer."""
 
     alias: str
     model: Model

@@ -16,7 +16,7 @@ Json = Any
 
 
 class Catalog:
-    """The models that there are, by id. It belongs to one test, as scripts can load and unload models."""
+    """All models, by id. Each test has its own catalog, because scripts can load and unload models."""
 
     def __init__(self, models: Mapping[str, Model], refused: Mapping[str, str] | None = None) -> None:
         """`refused` are the ids of models whose files cannot be read, each with what is wrong."""
@@ -64,7 +64,7 @@ class Catalog:
 
 
 class Store:
-    """What processes of models work on. To be closed."""
+    """The models and the database that processes of models work on. To be closed."""
 
     def __init__(
         self,

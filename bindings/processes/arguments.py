@@ -13,7 +13,7 @@ from bindings.services import HostCall, HostFunction, Json, ProcessError
 
 
 class Arguments:
-    """What a script passed to one call of one process."""
+    """The arguments that a script passed to one call of a process."""
 
     def __init__(self, process: str, values: list[Json]) -> None:
         self.process = process

@@ -46,7 +46,7 @@ Pairs = list[tuple[str, str]]
 
 
 class _NoAnswerError(Exception):
-    """The request came to nothing; the message is for the script."""
+    """The request got no answer; the message is for the script."""
 
 
 def _failure(message: str, status: int = 0) -> dict[str, Json]:

@@ -1,4 +1,4 @@
-"""What the name of a file says: its parts, and with the first bytes its type."""
+"""Reads the parts of a file name, and finds the type of a file from its name and first bytes."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class WorkError(ValueError):
 
 
 class Budget:
-    """What is left of the work that one validation may be, on one thread. It counts within a `with`."""
+    """Limits the work of one validation, on one thread. It counts within a `with`."""
 
     def __init__(self, steps: int, seconds: float) -> None:
         self._steps = steps

@@ -58,7 +58,7 @@ class AgentError(Exception):
 
 
 class UsedTool(Value):
-    """A tool call of the model with what came of it."""
+    """A tool call of the model, with its result or error."""
 
     call: ToolCall
     use: ToolUse

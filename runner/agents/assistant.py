@@ -24,7 +24,7 @@ _DEFAULT_TURNS = 5
 
 
 class Assistant(Value):
-    """What is known of an agent before it is called."""
+    """An agent as its files describe it."""
 
     id: str
     folder: Path
@@ -54,7 +54,7 @@ class Assistant(Value):
 
 
 class Assistants:
-    """The agents of an application, and behind them those that come with this package."""
+    """Finds agents: those of an application, then those that come with this package."""
 
     def __init__(self, application: Application) -> None:
         self._application = application

@@ -47,7 +47,7 @@ CREATE_KINDS: dict[str, tuple[Any, str]] = {
 
 
 class Call:
-    """One call, on behalf of a scope."""
+    """One call of an agent, on behalf of a scope."""
 
     def __init__(
         self,

@@ -111,7 +111,7 @@ class ToolStep(Value):
 
 
 class Taken(Value):
-    """What several calls of models took."""
+    """The tokens and costs of several calls of models."""
 
     tokens: int | None
     """Input and output; None when those of one are not known."""
@@ -144,7 +144,7 @@ class JudgeUse(Value):
 
 
 class Chat:
-    """What is said in one world, by one user. Other chats never see what it keeps."""
+    """The conversation of one user in one world. Chats share nothing with each other."""
 
     def __init__(self, context: Mapping[str, Any], world: World, *, of_suite: bool = False) -> None:
         """`world` is that of the test or case; several conversations may be held in one. `of_suite`: it belongs to no

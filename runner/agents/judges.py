@@ -1,4 +1,4 @@
-"""What the assertions of one case may use: validator agents, functions of scripts, snapshots."""
+"""What assertions of one case may call: validator agents, functions of scripts, snapshots."""
 
 from __future__ import annotations
 

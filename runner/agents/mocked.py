@@ -25,7 +25,7 @@ PARTS = {"content", "data", "next", "tools", "completion", "response", "error"}
 
 
 class Reply(Value):
-    """What a mock answers."""
+    """The answer of a mock."""
 
     value: Any
 

@@ -43,7 +43,7 @@ Provider = Callable[[_ProcessCall], Awaitable[Any]]
 
 
 class Agents(Protocol):
-    """What answers agents' processes."""
+    """Answers the processes of agents."""
 
     runtime: Runtime
     helpers: Helpers

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Reference(Value):
-    """A function that exists."""
+    """A reference to a function of a script, which exists."""
 
     script: Path
     function: str
@@ -32,7 +32,7 @@ class Reference(Value):
 
 
 class ScriptReferenceError(Exception):
-    """A reference fits nothing; the message says what was tried, the hint what there is."""
+    """A reference names nothing that exists; the message says what was tried, the hint what exists."""
 
     def __init__(self, message: str, hint: str | None = None, infrastructure: bool = False) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""The agents of one run: what all calls share, and the ways in."""
+"""The agents of one run: what all their calls share, and the functions that call them."""
 
 from __future__ import annotations
 

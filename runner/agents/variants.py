@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class AgentVariant(Value):
-    """What the tested agent has of its own in one variant. Other agents see its environment variables only."""
+    """What one variant changes in the tested agent. Other agents get its environment variables only."""
 
     name: str
     agent: str

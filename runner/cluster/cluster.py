@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Cluster:
-    """Of one run. To be used as a context manager."""
+    """Runs the tests of one run on a Dask cluster. To be used as a context manager."""
 
     def __init__(self, address: ClusterAddress, environment: Environment, application: Application) -> None:
         """Connects to nobody yet."""

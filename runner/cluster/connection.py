@@ -59,7 +59,7 @@ class _Client(Client):
 
 
 class Connection:
-    """To a scheduler, which may be started for it. To be closed.
+    """A connection to a scheduler, which may be started for it. To be closed.
 
     What happens comes through `inbox`: `("events", message)`, `("come", address)`, `("gone", address)` of a worker,
     `("ended", attempt)`, and `("untold", attempt)` where its worker could not be told something.

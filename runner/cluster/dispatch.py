@@ -44,7 +44,7 @@ DOING_NOTHING = 3
 
 
 class Dispatch:
-    """One run."""
+    """Gives the pieces of one run to workers, and takes their results."""
 
     def __init__(
         self,

@@ -29,7 +29,7 @@ Placed = tuple[int, int, "Case"]
 
 
 class Feed:
-    """What is left of a plan. Cases are read as they are needed."""
+    """The part of a plan that no worker has been given yet. Cases are read as they are needed."""
 
     def __init__(
         self,

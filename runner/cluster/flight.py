@@ -11,7 +11,7 @@ from runner.cluster.pieces import Piece
 
 
 class Flight:
-    """What the command knows of it."""
+    """A piece that a worker runs, as the command knows it."""
 
     def __init__(self, piece: Piece, station: Station) -> None:
         self.piece, self.station = piece, station

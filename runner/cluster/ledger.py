@@ -1,5 +1,4 @@
-"""What is known of the tests of a run: which have begun, have results, or were lost with a worker; nothing counts
-twice."""
+"""Records which tests of a run have begun, have results, or were lost with a worker. No result counts twice."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from runner.errors import RunnerError
 
 
 class LocalStations:
-    """The processes. They end with the command, also when it is killed."""
+    """The worker processes on this machine. They end with the command, even when it is killed."""
 
     def __init__(self, workers: int, tls: Mapping[str, str], variables: Mapping[str, str]) -> None:
         """Starts them; blocks until they are there, for seconds. Raises RunnerError.

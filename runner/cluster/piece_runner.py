@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class Runner:
-    """One process."""
+    """Runs the pieces that one runner process is given."""
 
     def __init__(self, setup: Setup, root: Path, environment: Environment, write: Callable[[bytes], None]) -> None:
         """Raises RunnerError when the run cannot be had here.

@@ -99,7 +99,7 @@ class Piece(Value):
 
 
 class Job(Value):
-    """A piece on its way."""
+    """A piece that is sent to a worker."""
 
     run: str
     attempt: str
@@ -117,7 +117,7 @@ class Job(Value):
 
 
 class Heard(Value):
-    """What a runner process says, beside events."""
+    """A message of a runner process that is not an event."""
 
     usage: tuple[Any, ...] | None = None
     """Connector, usage, and whether it is free: one model call."""
@@ -130,7 +130,7 @@ class Heard(Value):
 
 
 class Told(Value):
-    """What a runner process is told while a piece runs."""
+    """A message to a runner process while a piece runs."""
 
     stop: tuple[str, float] | None = None
     """Why no test is to begin any more, and how many seconds those under way have."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class ShippedEvents:
-    """Of one piece; implements `runner.execution.observing.Observer`."""
+    """Sends the events of one piece; implements `runner.execution.observing.Observer`."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What a connector is: how one model is reached.
+"""The interface of connectors; each gives access to one model.
 
 Messages are in the form of OpenAI's chat API, whatever the provider: `{role, content, name?, tool_call_id?,
 tool_calls?}`, content a text or a list of parts (`{type: "text", text}`, `{type: "image_url", image_url: {url,
@@ -18,7 +18,7 @@ Message = dict[str, Any]
 
 
 class Origin(Value):
-    """The case, or script test, that something happens for; recordings of model calls are kept by it."""
+    """The case or script test on whose behalf a model is asked; recordings are stored under it."""
 
     suite: str = ""
     """Id of the suite; empty outside of runs."""
@@ -41,7 +41,7 @@ class ToolCall(Value):
 
 
 class Usage(Value):
-    """What a call took, as the provider says."""
+    """The tokens and the cost of a call, as the provider reports them."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -65,7 +65,7 @@ class Usage(Value):
 
 
 class ModelRequest(Value):
-    """One question to a model."""
+    """One request to a model."""
 
     messages: list[Message]
     parameters: Mapping[str, Any] = {}
@@ -86,7 +86,7 @@ class ModelRequest(Value):
 
 
 class Completion(Value):
-    """What a model answered."""
+    """The answer of a model."""
 
     content: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
@@ -106,7 +106,7 @@ class Completion(Value):
 
 
 class Connector(Protocol):
-    """The way to one model. One instance serves a whole run, from one event loop."""
+    """Sends requests to one model. One instance serves a whole run, on one event loop."""
 
     id: str
 

@@ -1,4 +1,4 @@
-"""What a model can do: as the connector file says, else by the model's name."""
+"""The capabilities of a model, from the connector file, or else from the model's name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scripttest.values import Value
 
 
 class Capabilities(Value):
-    """What is left out of requests to a model that cannot take it."""
+    """The capabilities of a model. What it does not accept is left out of requests to it."""
 
     vision: bool = True
     tool_calls: bool = True

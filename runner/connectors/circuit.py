@@ -16,13 +16,13 @@ PAUSE = 10.0
 
 
 class HostDown(ConnectorError):  # noqa: N818
-    """The host could not be reached by the calls before, so this one was not made."""
+    """This call was not made, because earlier calls could not reach the host."""
 
     unreached = True
 
 
 class Circuit:
-    """What the calls of one connector know of its host. For one event loop."""
+    """Remembers whether calls of one connector could reach its host. For one event loop."""
 
     def __init__(self, name: str, timing: Timing) -> None:
         """`name` is the id of the connector, for messages."""

@@ -56,7 +56,7 @@ class ConnectionLost(HttpError):  # noqa: N818
 
 
 class HttpTimeout(HttpError):  # noqa: N818
-    """The other side was silent for too long."""
+    """The host sent nothing for too long."""
 
 
 class ConnectTimeout(HttpTimeout):
@@ -64,11 +64,11 @@ class ConnectTimeout(HttpTimeout):
 
 
 class BadProtocol(HttpError):  # noqa: N818
-    """What was to be sent, or what came, is not HTTP."""
+    """The request or the answer is not valid HTTP."""
 
 
 class AnswerTooLarge(HttpError):  # noqa: N818
-    """The body is larger than the bound."""
+    """The body of the answer is larger than the limit."""
 
 
 class Response:

@@ -61,7 +61,7 @@ class Lines(Protocol):
 
 
 class Admission(Protocol):
-    """Has calls wait, so that not too many have no answer that is kept. For one event loop."""
+    """Makes calls wait, so that few are under way whose answers are not stored yet. For one event loop."""
 
     async def begin(self) -> None:
         """Waits until a call may begin, which is no time of its case."""
@@ -109,7 +109,7 @@ def journal_beside(report: Path) -> Path:
 
 
 class Journal:
-    """The journal of one run. May be told from any thread."""
+    """The journal of one run. May be used from any thread."""
 
     def __init__(
         self,

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class Answer(Value):
-    """What a request came to."""
+    """The answer to a request, from the model or from a store."""
 
     completion: Completion
     chunks: tuple[str, ...]

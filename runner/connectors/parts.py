@@ -9,7 +9,7 @@ from scripttest.values import Value
 
 
 class Data(Value):
-    """What a `data:` url holds."""
+    """The content of a `data:` url."""
 
     mime: str
     base64: str

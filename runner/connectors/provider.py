@@ -1,4 +1,4 @@
-"""What connectors over HTTP share: the call, its limits and retries, and errors that say what to do."""
+"""What connectors over HTTP share: calls with limits and retries, and errors that say what to do."""
 
 from __future__ import annotations
 

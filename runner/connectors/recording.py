@@ -55,7 +55,7 @@ _SEARCHES = 20
 
 
 class RecordingFolder(Value):
-    """Where recordings are."""
+    """A folder of recordings."""
 
     folder: Path
     shown: str

@@ -47,7 +47,7 @@ class ScriptedCall(Value):
 
 
 class Reply(Value):
-    """What a rule answers; texts and JSON may hold templates."""
+    """The answer of a rule; texts and JSON may contain templates."""
 
     text: Any = ""
     json: Any = None

@@ -27,7 +27,7 @@ class TemplateError(Exception):
 
 
 class Expression(Value):
-    """What stands between the braces."""
+    """The expression between the braces of a template."""
 
     source: str
     path: ValuePath

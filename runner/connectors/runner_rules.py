@@ -29,7 +29,7 @@ _EVENTS: dict[str, tuple[str, ...]] = {"text": ("type", "text"), "tool": ("type"
 
 
 class Product(Value):
-    """What a runner has done."""
+    """The result of a runner: its output, and the files that it wrote or removed."""
 
     files: Mapping[str, str | None]
     """Path in the workspace → its text; None: it is removed."""

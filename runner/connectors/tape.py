@@ -10,7 +10,7 @@ from runner.connectors.recordings import CaseRecording, RecordedCall, RecordingE
 
 
 class Tape:
-    """Of one run of a case."""
+    """The model calls of one run of a case."""
 
     def __init__(self, recording: CaseRecording | None, counts_messages: bool, of_suite: bool = False) -> None:
         """Without `counts_messages` whatever is said is the same request; `of_suite` as of an `Origin`."""

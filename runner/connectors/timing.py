@@ -13,7 +13,7 @@ from scripttest.values import Value
 
 
 class Timing(Value):
-    """What waiting takes."""
+    """The clocks, the function that waits, and the source of random numbers."""
 
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
     """Waits so many seconds."""

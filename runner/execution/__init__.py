@@ -1,1 +1,2 @@
-"""Runs what was planned and sends what happens as events: tests, cases, repetitions, hooks, budgets, stopping."""
+"""Runs what was planned, and sends everything that happens as events: tests, cases, repeated runs, hooks, budgets, and
+the end of the run."""

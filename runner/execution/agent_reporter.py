@@ -1,4 +1,4 @@
-"""Opens the reporter that is an agent of the application: how a report gets to that agent, and its answer back."""
+"""Opens a reporter that is an agent of the application: sends it the report and takes its answer."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def agent_maker(
     agent: str, target: Path | TextIO, service: AgentService, context: dict[str, Any], timeout: float, verbose: bool
 ) -> Maker:
-    """A reporter that asks an agent, which has `timeout` seconds. Raises ConfigurationError when there is no such
-    agent."""
+    """Makes a reporter that asks an agent, with a time limit of `timeout` seconds. Raises ConfigurationError when there
+    is no such agent."""
     service.runtime.assistants.get(agent)
 
     async def answer(payload: Record) -> Any:

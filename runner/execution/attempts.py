@@ -1,4 +1,4 @@
-"""One attempt of one case, whatever its mode: hooks around it, its deadline, and its outcome."""
+"""Runs one attempt of a case, in any mode: the hooks around it, its time limit, and its outcome."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from runner.results.model import TestResult
 from scripttest import Cause, Failure, HostError, Outcome, ScriptError, Status, code_frame
 
 _LAST = {Cause.INFRASTRUCTURE: 1, Cause.INCONCLUSIVE: 2}
-"""Cause → its place behind verdicts, which come first."""
+"""Cause → its rank among the failures of an attempt, after those that are verdicts."""
 
 
 async def run_attempt(attempt: CaseAttempt) -> TestResult:
-    """Runs a case to its end, and closes its world; whatever goes wrong is in the result. Only cancelling it raises."""
+    """Runs a case to its end and frees everything that it held. All errors become part of the result; only cancellation
+    is raised."""
     try:
         return await _run(attempt)
     finally:
@@ -83,7 +84,7 @@ async def _run(attempt: CaseAttempt) -> TestResult:
 
 
 async def _after(attempt: CaseAttempt, data: Any, milliseconds: float, seconds: float) -> None:
-    """The hook after a case; one that fails is a warning."""
+    """Runs the hook after a case; if it fails, the result gets a warning."""
     assert attempt.case.after is not None
     record = {
         "id": attempt.case.id,
@@ -114,7 +115,8 @@ def _mode_of(attempt: CaseAttempt) -> Any:
 
 
 def ended(attempt: CaseAttempt, status: Status, milliseconds: float) -> TestResult:
-    """The result of a case. What broke beside a verdict comes after it: the first failure is the cause of the whole."""
+    """Makes the result of a case. Verdicts come before what broke, because the first failure is the cause of
+    the whole."""
     failures = tuple(sorted(attempt.failures, key=lambda failure: _LAST.get(failure.cause, 0)))
     outcome = Outcome(
         name=attempt.case.id,

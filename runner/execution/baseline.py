@@ -1,4 +1,4 @@
-"""`--baseline`: compares a run that has ended with earlier ones."""
+"""`--baseline`: compares a run that has ended with earlier runs."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from runner.store.store import Store
 
 
 def comparison_text(place: StorePlace, name: str, colors: bool) -> str:
-    """A run beside the newest runs of a name, as `yao-test diff` says it. Raises ConfigurationError when there is
-    nothing to compare with, StoreError when the store cannot be read."""
+    """Compares a run with the newest runs of a name, in the words of `yao-test diff`. Raises ConfigurationError when
+    there is nothing to compare with, StoreError when the store cannot be read."""
     style = Style(colors)
     with Store(place.folder) as store:
         run = in_all_runs(store.report(place.run))

@@ -1,4 +1,4 @@
-"""What a run may take: `--max-cost`, `--max-tokens`, `--max-duration`. When one is used up, no further test begins.
+"""The budgets of a run: `--max-cost`, `--max-tokens`, `--max-duration`. When one is used up, no further test begins.
 
 A budget that cannot be kept, because a call does not say what it took, ends the run too, and the run does not pass.
 """
@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 
 
 class UsageCounter(Protocol):
-    """Hears of model calls; from any thread."""
+    """Is told about model calls; from any thread."""
 
     def spend(self, connector: str, usage: Usage, free: bool) -> None:
         """Counts one model call; of a `free` one nothing needs to be known."""
 
 
 class Budgets:
-    """Counts what all model calls of a run take, those of helpers and judges too. May be told from any thread."""
+    """Counts the costs and tokens of all model calls of a run, including those of helpers and judges. May be called
+    from any thread."""
 
     def __init__(self, options: RunOptions, stop: Stop) -> None:
         """Starts the clock of `--max-duration`."""

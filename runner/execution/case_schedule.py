@@ -1,4 +1,4 @@
-"""How the cases of a run are to run: what they run in, how many at the same time, what ends them."""
+"""How the cases of a run are scheduled: their environment, how many run at the same time, and what stops them."""
 
 from __future__ import annotations
 
@@ -14,37 +14,39 @@ if TYPE_CHECKING:
 
 
 class AgentCases(Value):
-    """What the cases of an agent run in."""
+    """The environment and the hooks for the cases of one agent."""
 
     environment: CaseEnvironment
     before: str | None
-    """Hook before the cases of each input."""
+    """The hook before the cases of each input."""
     after: str | None
-    """Hook after them."""
+    """The hook after them."""
 
 
 class CaseSchedule(Value):
-    """Of all case inputs."""
+    """The schedule for the cases of all inputs."""
 
     cases: AgentCases
     own: Mapping[str, AgentCases] = {}
-    """The same by agent, for those that have settings of their own."""
+    """The same by agent, for agents with settings of their own."""
     parallel: int
     max_failures: int | None
-    """With how many failed tests no case is to begin any more."""
+    """After how many failed tests no further case begins."""
     failure_flag: str
-    """The flag that says so."""
+    """The flag that sets this limit."""
     arrange: Callable[[str, Sequence[str]], Sequence[int]] | None = None
-    """The places of the cases of a suite, by its id, in the order in which they run; None: as they stand."""
+    """Positions of the cases of a suite, by the suite's id, in the order in which they run; None: the order
+    of the file."""
     repeat: str | None = None
-    """When a case has run often enough that does not say so."""
+    """The policy of repeated runs for cases that have none of their own."""
     rounds: Rounds | None = None
-    """Says after each run of all cases whether there is another one; None: each case makes all its runs at once."""
+    """Decides after each round, one run of every case, whether there is another round; None: each case makes all its
+    runs at once."""
     retries: int = 0
-    """Passes over what broke, after the first one."""
+    """How many further passes run the cases that broke."""
     stop: Stop | None = None
-    """Says when no case is to begin any more, and when those under way are given up."""
+    """Says when no further case begins, and when those under way are given up."""
 
     def of(self, agent: str) -> AgentCases:
-        """What the cases of an agent run in."""
+        """The environment and the hooks for the cases of an agent."""
         return self.own.get(agent, self.cases)

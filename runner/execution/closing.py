@@ -1,4 +1,4 @@
-"""What breaks a run becomes an error of the run, named for what it was, and the run still ends as every run does."""
+"""Turns exceptions that break a run into errors of the run, so that the run ends like any other."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ AGAIN = "Run it again with -v -v to see where it broke"
 
 
 def error_of(error: BaseException, doing: str) -> RunError:
-    """What the run says of an exception; `doing` is what it was doing, such as "running the tests"."""
+    """The error of a run that an exception becomes; `doing` is what was being done, such as "running the tests"."""
     if isinstance(error, RunnerError | ScriptError):
         return RunError(message=error.message, hint=error.hint)
     if isinstance(error, MemoryError):
@@ -32,7 +32,7 @@ def error_of(error: BaseException, doing: str) -> RunError:
 
 
 class Guarded:
-    """Within it nothing that is raised gets out: it is sent as an error of the run. An interrupt ends the run.
+    """A context manager that sends every exception as an error of the run. KeyboardInterrupt stops the run.
 
     `with guarded("running the tests"): ...`
     """
@@ -40,9 +40,9 @@ class Guarded:
     def __init__(
         self, send: Callable[[RunError], None], stop: Stop, environment: Environment, with_traceback: bool
     ) -> None:
-        """`with_traceback`: write where it was raised to standard error too."""
+        """`with_traceback`: also writes the traceback to standard error."""
         self.broke = False
-        """Whether something was raised."""
+        """Whether an exception was caught."""
         self._send = send
         self._stop = stop
         self._environment = environment
@@ -50,7 +50,7 @@ class Guarded:
         self._doing = ""
 
     def __call__(self, doing: str) -> Guarded:
-        """Names what is done within it, for the error."""
+        """Names what is being done, for the error message."""
         self._doing = doing
         return self
 

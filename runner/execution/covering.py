@@ -1,4 +1,4 @@
-"""`--coverage`: the counters of a run, and their figures at its end."""
+"""`--coverage`: reads the counters at the end of a run, and makes the figures of the coverage."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def coverage_of(coverage: Coverage, thresholds: Collection[CoverageThreshold], root: Path) -> CoverageReport:
-    """The coverage of a run that has ended, with what is below a threshold; `root` is the application's."""
+    """The coverage of a run that has ended, with the thresholds that it misses; `root` is that of the application."""
     folder = os.path.relpath(root, repository_of(root))
     found = CoverageReport(files=coverage.finish(), folder="" if folder == os.curdir else folder)
     return found.replace(misses=misses_in(found.miss, thresholds))

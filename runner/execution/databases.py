@@ -1,4 +1,4 @@
-"""The databases of a run: the database of each test, messages about them, and the files that `--db` keeps."""
+"""The databases of the tests of a run, warnings about them, and the files that `--db` keeps."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from runner.execution.kept_databases import KeptDatabases
 
 MOST_WARNINGS = 100
-"""Of one run, about rows and queries."""
+"""At most so many warnings about rows and queries in one run."""
 
 
 class RunDatabases:
-    """Of one run. Threads may share it."""
+    """Opens the databases of one run. Several threads may use it."""
 
     def __init__(self, application: Application, options: RunOptions, directory: Path) -> None:
-        """Reads no models yet. Raises ConfigurationError when `--db` names what is not to be overwritten."""
+        """Reads no models yet. Raises ConfigurationError when `--db` names a file that must not be overwritten."""
         self._application = application
         self._strict = options.strict_db
         self._kept: KeptDatabases | None = None
@@ -43,15 +43,15 @@ class RunDatabases:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the user should know, each once, with the test in which it was met first."""
+        """Warnings for the user, each once, with the first test that caused it."""
         return tuple(self._warnings.values())
 
     def of_script(self, world: World) -> OwnDatabase:
-        """The database of a script test; nothing is opened yet."""
+        """The database of a script test, which is created on first use."""
         return self.of_case(world, self._folder(world.suite), strict=False)
 
     def of_case(self, world: World, folder: Path, *, strict: bool) -> OwnDatabase:
-        """The database of a case whose file is in a folder; nothing is opened yet."""
+        """The database of a case whose file is in `folder`; it is created on first use."""
         suite = world.suite.removeprefix(f"{self._application.root}/")
         return OwnDatabase(
             self._opened,
@@ -64,7 +64,8 @@ class RunDatabases:
         )
 
     def finish(self) -> Path | None:
-        """Puts what `--db` keeps in its place, and says where; None when it keeps nothing. Raises OSError."""
+        """Puts the files that `--db` keeps into their place, and says where that is; None when it keeps nothing. Raises
+        OSError."""
         return None if self._kept is None else self._kept.finish()
 
     def _opened(self) -> Databases:
@@ -81,7 +82,7 @@ class RunDatabases:
             self._warnings.setdefault(message, message + where)
 
     def _folder(self, suite: str) -> Path:
-        """The folder of a test module; of anything else the application."""
+        """The folder of a test module; for anything else, that of the application."""
         if suite not in self._folders:
             self._folders[suite] = self._found(suite)
         return self._folders[suite]

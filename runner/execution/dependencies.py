@@ -1,4 +1,4 @@
-"""`depends_on`: when a case may begin, and what keeps it from running."""
+"""`depends_on`: decides when a case may begin, and whether a case that it depends on keeps it from running."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ from scripttest import Status
 
 
 class DependencyState:
-    """How the cases ended that others wait for."""
+    """Remembers how the cases ended that others depend on."""
 
     def __init__(self, ids: frozenset[str]) -> None:
         self._ids = ids
         self._ended: dict[str, Status] = {}
 
     def end(self, id: str, status: Status) -> bool:
-        """Notes how a case ended; whether others wait for it."""
+        """Records the status of a case, and returns whether other cases wait for it."""
         if id not in self._ids:
             return False
         self._ended[id] = status
         return True
 
     def waits(self, depends_on: Sequence[str]) -> bool:
-        """Whether a case has to wait: a dependency has not ended, and none that has keeps it from running."""
+        """Whether a case has to wait: a case that it depends on has not ended, and no other one keeps it from
+        running."""
         return any(id not in self._ended for id in depends_on) and self.obstacle(depends_on) is None
 
     def obstacle(self, depends_on: Sequence[str]) -> str | None:
-        """Why a case cannot run; None when what it depends on has passed so far."""
+        """Why a case cannot run; None when all cases that it depends on and that have ended have passed."""
         for id in depends_on:
             status = self._ended.get(id, Status.PASSED)
             if status != Status.PASSED:

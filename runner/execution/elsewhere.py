@@ -1,4 +1,4 @@
-"""What runs the tests of a plan instead of this machine."""
+"""The protocol of what runs the tests of a plan on other machines."""
 
 from __future__ import annotations
 
@@ -17,27 +17,28 @@ if TYPE_CHECKING:
 
 
 class PlanRun(Value):
-    """A plan while it runs."""
+    """What is needed to run a plan on other machines."""
 
     plan: RunPlan
     send: Callable[[Event], None]
-    """Takes events."""
+    """Sends events."""
     repetition: Repetition
-    """Takes the results of tests and of their runs."""
+    """Collects the results of tests and of their runs."""
     stop: Stop
-    """Says when the run is to end."""
+    """Says when the run has to stop."""
     services: RunServices
-    """What the run has beside its tests: budgets, the journal."""
+    """The services of the run beside its tests, such as budgets and the journal."""
     rounds: Rounds | None
-    """Says after each run of all cases whether there is another one; None: there are no rounds."""
+    """Decides after each round, one run of every case, whether there is another one; None: there are no rounds."""
 
 
 class Elsewhere(Protocol):
-    """Other machines, for one run."""
+    """Runs the tests of one run on other machines."""
 
     def open(self, plan: RunPlan, services: RunServices) -> None:
-        """Gets ready before anything is reported; blocks. Raises RunnerError when the plan cannot be had there."""
+        """Connects and prepares, before anything is reported; blocks. Raises RunnerError when the other machines cannot
+        run the plan."""
 
     def run(self, run: PlanRun) -> int:
-        """Runs the tests of a plan and sends what happens; blocks. When the run is to stop, what is under way gets the
-        time that is left then. How many tests were not even listed. Raises RunnerError when it cannot go on."""
+        """Runs the tests of a plan and sends their events; blocks. When the run has to stop, tests under way get the
+        time that is left. Returns how many tests were not even listed. Raises RunnerError when it cannot go on."""

@@ -1,4 +1,4 @@
-"""How a run ended: its status, for the reports, and its exit code."""
+"""Decides how a run ended: its status in reports, and its exit code."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Ending(Value):
 
     status: RunStatus
     stopped: str | None = None
-    """Why it ended before its time; None: it did not."""
+    """Why it stopped early; None: it did not."""
     not_run: int = 0
-    """Tests that have no verdict because of that."""
+    """How many tests have no verdict because of that."""
 
 
 def ending_of(run: Execution, stop: Stop, unlisted: int, options: RunOptions, broke: bool) -> Ending:
-    """How a run ended.
+    """Decides how a run ended.
 
     Args:
         unlisted: tests of suites that have not begun.
@@ -52,7 +52,8 @@ def ending_of(run: Execution, stop: Stop, unlisted: int, options: RunOptions, br
 
 
 def exit_code_of(run: Execution, options: RunOptions, environment: Environment, stop: Stop) -> int:
-    """The exit code of a run that has ended (specification, section 2). Says on standard error what is odd about it."""
+    """Returns the exit code of a run that has ended (specification, section 2). Prints on standard error what is odd
+    about it."""
     assert run.end is not None
     if run.end.status == RunStatus.INTERRUPTED:
         return stop.code or exit_codes.FAILED

@@ -1,4 +1,5 @@
-"""Hooks around cases: functions of the agent's scripts that a case or a flag names (facts of the runtime, (g))."""
+"""Calls hooks around cases: functions of the agent's scripts that a case or a flag names (facts of the
+runtime, (g))."""
 
 from __future__ import annotations
 
@@ -27,14 +28,15 @@ class HookError(Exception):
 
 
 class Hook(Value):
-    """On whose behalf hooks are called."""
+    """Calls hooks for one case or suite."""
 
     environment: CaseEnvironment
     assistant: Assistant
     chat: Chat
 
     async def call(self, reference: str, kind: str, arguments: list[Any]) -> Any:
-        """What a hook returned; of an object with `data`, that. `kind` is for messages. Raises HookError."""
+        """Calls a hook and returns its result, or the field `data` of it, if there is one. `kind` is used in messages.
+        Raises HookError."""
         scope = Scope(chat=self.chat, assistant=self.assistant, context=self.chat.context, depth=0)
         try:
             value = await call_function(
@@ -61,7 +63,7 @@ class Hook(Value):
 
 
 def told_of_case(case: Case) -> dict[str, Any]:
-    """What hooks get of a case: `{id, input, metadata, assert?}`."""
+    """The description of a case that hooks get: `{id, input, metadata, assert?}`."""
     record: dict[str, Any] = {"id": case.id, "input": input_of(case), "metadata": case.metadata}
     if case.assertions:
         record["assert"] = [_written(assertion) for assertion in case.assertions]

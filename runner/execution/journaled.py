@@ -1,4 +1,4 @@
-"""Tells the journal of model calls which tests have results, so that their answers are given up."""
+"""Tells the journal of model calls which tests have results, so that it can delete their answers."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ if TYPE_CHECKING:
 
 
 class JournalWatch:
-    """A reporter that writes nothing. It comes after that of the report: what is given up there has its result here."""
+    """A reporter that writes nothing. It comes after the reporter of the report: when answers are deleted, their result
+    is already written."""
 
     def __init__(self, services: RunServices, stop: Stop) -> None:
         self._services = services
         self._stop = stop
 
     def on_event(self, event: Event, so_far: Execution) -> None:
-        """Takes note of the end of a test, or of a run of it."""
+        """Records the end of a test, or of one of its runs."""
         journal = self._services.journal
         if journal is None or not isinstance(event, AttemptEnd | TestEnd) or event.result.attempts:
             return
@@ -31,4 +32,4 @@ class JournalWatch:
         journal.end(result.suite, result.name, result.run or 1, verdict is Verdict.BROKEN)
 
     def close(self) -> None:
-        """Has nothing to close."""
+        """Does nothing."""

@@ -1,4 +1,5 @@
-"""`--db FILE`: the databases that tests have left, as files of SQLite; several are in a folder of this name."""
+"""`--db FILE`: keeps the databases of tests as SQLite files; those of several tests are put into a folder of
+this name."""
 
 from __future__ import annotations
 
@@ -15,17 +16,17 @@ from scripttest import RefusedFileError
 
 _HEADER = b"SQLite format 3\0"
 _ID_AT = 68
-"""Where a file of SQLite has the number of the application that made it."""
+"""Offset in a SQLite file of the number of the application that created it."""
 
 MOST_LETTERS = 200
-"""Of the name of a file."""
+"""At most so many characters of a file name."""
 
 
 class KeptDatabases:
-    """Of one run. Threads may share it. They are in their place after `finish`."""
+    """Keeps the databases of one run. Several threads may use it. The files are in their place after `finish`."""
 
     def __init__(self, path: Path) -> None:
-        """Raises ConfigurationError when there is something at the path that this command has not made."""
+        """Raises ConfigurationError when the path exists and was not made by this command."""
         self.path = path
         self._part = path.with_name(f".yao-test.{path.name}")
         self._lock = threading.Lock()
@@ -42,7 +43,7 @@ class KeptDatabases:
             )
 
     def add(self, suite: str, test: str, run: int, dump: bytes) -> None:
-        """Keeps what a test has left, instead of what it has left before. Raises OSError."""
+        """Keeps the database of a test, and drops an earlier one of the same test. Raises OSError."""
         with self._lock:
             if not self._files:
                 shutil.rmtree(self._part, ignore_errors=True)
@@ -53,7 +54,7 @@ class KeptDatabases:
             file.write_bytes(dump)
 
     def _file(self, suite: str, test: str, run: int) -> Path:
-        """A file that no other test has, also where upper and lower case make no difference."""
+        """A file name that no other test has, also where upper and lower case are the same."""
         name = re.sub(r"[^\w.-]+", "_", f"{suite}.{test}")[:MOST_LETTERS] + (f".{run}" if run > 1 else "")
         taken = {file.name.lower() for file in self._files.values()}
         number = 1
@@ -62,8 +63,8 @@ class KeptDatabases:
         return self._part / found
 
     def finish(self) -> Path | None:
-        """Puts the files in their place: the file or folder that was written; None when no test had a database. Raises
-        OSError."""
+        """Puts the files into their place, and returns the file or folder that was written; None when no test had a
+        database. Raises OSError."""
         if not self._files:
             return None
         files = list(self._files.values())

@@ -1,4 +1,4 @@
-"""The last lines of a run: the files that it wrote, and how it differs from its baseline."""
+"""Prints the last lines of a run: which files it wrote, and how it differs from its baseline."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def name_written(
     written: Collection[Path], options: RunOptions, environment: Environment, write: Callable[[str], object]
 ) -> None:
-    """Says which files of `--output` were written; of devices and pipes nothing."""
+    """Prints which files of `--output` were written; devices and pipes are not mentioned."""
     if options.quiet:
         return
     directory = environment.directory
@@ -30,7 +30,7 @@ def name_written(
 
 
 def say_baseline(plan: RunPlan, environment: Environment, write: Callable[[str], object]) -> None:
-    """Says how the run differs from the baseline in its store. Whatever cannot be compared costs no result."""
+    """Prints how the run differs from its baseline in the store. A failed comparison changes no result."""
     from runner.execution.baseline import comparison_text
 
     store, baseline = plan.store, plan.options.kept_baseline

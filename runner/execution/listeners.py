@@ -1,4 +1,5 @@
-"""Who hears the events of a run: the reporters, and everything that keeps something of it for later."""
+"""Opens everything that receives the events of a run: the reporters, the store, the memory of failures, and
+the journal."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Listeners:
-    """Opens them for one run."""
+    """Opens the receivers of the events of one run."""
 
     def __init__(
         self,
@@ -39,7 +40,7 @@ class Listeners:
         observer: Observer | None,
         runs_here: bool,
     ) -> None:
-        """`runs_here`: the tests run in this process, and not on other machines."""
+        """`runs_here`: the tests run in this process, not on other machines."""
         self._plan = plan
         self._environment = environment
         self._services = services
@@ -49,7 +50,7 @@ class Listeners:
         self._runs_here = runs_here
 
     def open(self, console: Console, outcome: Outcome | None, watch: SnapshotWatch | None) -> Multiplexer:
-        """The stream that all of them hear. Raises ConfigurationError.
+        """Opens all receivers, and returns the stream that they listen to. Raises ConfigurationError.
 
         Args:
             outcome: what `--json` prints; it is closed last, and hears what the others say then.
@@ -81,7 +82,8 @@ class Listeners:
         return open_reporters(console, plan.case_folders, plan.options.outputs, resumed, self._chosen)
 
     def _chosen(self, id: str, target: Path | TextIO) -> Maker:
-        """The reporter of `--reporter`: a built-in one, or an agent of the application. Raises ConfigurationError."""
+        """The reporter that `--reporter` names: a built-in one, or an agent of the application. Raises
+        ConfigurationError."""
         plan, options = self._plan, self._plan.options
         is_agent = any(agent.id == id for agent in plan.application.agents())
         if id in BUILT_IN or (id.startswith("report.") and not is_agent):
@@ -92,7 +94,7 @@ class Listeners:
         return agent_maker(id, target, agents, context, options.case_timeout, bool(options.verbose))
 
     def _observers(self) -> list[Reporter]:
-        """Who watches the run from outside."""
+        """The receivers that watch the run from outside."""
         observer, recording = self._observer, self._services.recording
         if observer is None:
             return []
@@ -102,7 +104,7 @@ class Listeners:
         return [observer]
 
     def _store(self, reports: list[Path]) -> list[Reporter]:
-        """What writes the run into its store, if it has one."""
+        """The receiver that writes the run into its store, if it has one."""
         plan, environment = self._plan, self._environment
         if plan.store is None or (self._observer is not None and not self._observer.keeps):
             return []
@@ -125,8 +127,8 @@ class Listeners:
         ]
 
     def _failures(self) -> list[Reporter]:
-        """What remembers failures for later runs, unless a store does that, a saved run is graded again, or benchmarks
-        run, which other runs do not know."""
+        """The receiver that remembers failures for later runs. There is none when a store does that,
+        when a saved run is graded again, and for benchmarks, which other runs do not know."""
         plan = self._plan
         if plan.store is not None or plan.transcripts is not None or plan.options.bench:
             return []
@@ -141,7 +143,8 @@ class Listeners:
         return [FailureMemory(memory, root)]
 
     def _journal(self, reports: list[Path]) -> list[Reporter]:
-        """What keeps the answers of models beside the first `.jsonl` report, if the run can be resumed."""
+        """The receiver that tells the journal beside the first `.jsonl` report which tests have results, if the run can
+        be resumed."""
         plan = self._plan
         report = reports[0] if reports else None
         if plan.resume is not None and plan.resume.resumed_report is not None:

@@ -1,4 +1,4 @@
-"""`--dry-run`: prints the plan of a run. Modules are loaded for it, since only they know their tests; nothing runs."""
+"""`--dry-run`: prints the plan of a run. Modules are loaded to find their tests; no test runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def print_plan(
     plan: RunPlan, records: Iterator[HostRecord], selection: Selection | None, environment: Environment
 ) -> int:
-    """Prints what a run would run, suite by suite, and what is left out; the exit code. Blocks while modules are
+    """Prints what would run, suite by suite, and what is left out, and returns the exit code. Blocks while modules are
     listed. Raises ConfigurationError when `--run` matches nothing, HostError when the host itself breaks.
 
     Args:
@@ -67,7 +67,7 @@ def print_plan(
 
 
 def _left_out(plan: RunPlan, filtered: int) -> list[LeftOut]:
-    """What flags leave out; `filtered` is how many tests of modules names and tags do."""
+    """What flags leave out; `filtered` is the number of tests of modules that names and tags leave out."""
     left = {one.flag: one for one in plan.left_out}
     if filtered:
         flags = plan.options.selecting
@@ -76,7 +76,7 @@ def _left_out(plan: RunPlan, filtered: int) -> list[LeftOut]:
 
 
 def _planned(case: Case, repeat: str | None) -> str:
-    """The id of a case, and how often it runs where that depends on what comes of its runs."""
+    """The id of a case, and how often it will run, if that depends on the results of its runs."""
     if case.repeat is None and repeat is None:
         return case.id
     from runner.cases.repeats import policy_of, repeat_of
@@ -88,7 +88,7 @@ def _planned(case: Case, repeat: str | None) -> str:
 
 
 class _Printed:
-    """What is on standard output."""
+    """Prints the plan as text."""
 
     def __init__(self, plan: RunPlan, environment: Environment) -> None:
         self._plan = plan
@@ -127,7 +127,7 @@ class _Printed:
             self._line(f"     {line}")
 
     def end(self, filtered: int, code: int) -> None:
-        """The totals; `filtered` is how many tests of modules names and tags leave out."""
+        """Prints the totals; `filtered` is the number of tests of modules that names and tags leave out."""
         plan = self._plan
         suites = count(len(plan.suites), "input" if plan.sources else "module")
         self._line(f"{count(self._tests, 'test')} in {suites}")
@@ -137,7 +137,7 @@ class _Printed:
 
 
 class _Told:
-    """The same as a document of `--json`."""
+    """Collects the plan as the JSON document of `--json`."""
 
     def __init__(self, plan: RunPlan, environment: Environment) -> None:
         self._plan = plan
@@ -157,11 +157,11 @@ class _Told:
         self._tests += [{"suite": name, "test": test} for test in tests]
 
     def broken(self, module: str, record: Broken) -> None:
-        """A module that cannot be loaded is an error of the plan."""
+        """Adds a module that cannot be loaded, as an error of the plan."""
         self._broken.append((module, broken_failure(record).message))
 
     def end(self, filtered: int, code: int) -> None:
-        """Prints it."""
+        """Prints the document."""
         from runner.execution.outcome import listing, text_of
 
         left = {one.flag: one.tests + one.modules for one in _left_out(self._plan, filtered)}

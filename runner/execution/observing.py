@@ -1,4 +1,4 @@
-"""The connection between a run and the watcher that starts it again and again."""
+"""The connection between a run and the watcher that starts it again after each change."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ if TYPE_CHECKING:
 
 
 class Observer(Protocol):
-    """Of one run. It is a reporter too."""
+    """Observes one run, as a reporter does, and can stop it."""
 
     stop: Stop
-    """Ends the run."""
+    """Stops the run."""
     processes: Processes | None
-    """What ran scripts, for the next run."""
+    """The compiler and the idle workers, kept for the next run."""
     traces: bool
-    """Whether it is noted what results are made of."""
+    """Whether results get fingerprints, which say what they depend on."""
     keeps: bool
-    """Whether the run goes into a store, where there is one."""
+    """Whether the store keeps the run, where there is a store."""
 
     held_back: Callable[[str], str | None] | None
     """See `Recording`."""
 
     def begin(self, parts: PartDigests) -> None:
-        """Called before anything runs; `parts` learns what results are made of while they are made."""
+        """Called before anything runs; `parts` is told what results depend on while tests run."""
 
     def writes(self, path: Path, content: bytes) -> None:
-        """Called before the run writes a source; `content` is what that will hold."""
+        """Called before the run changes a source file; `content` is its new content."""
 
     def on_event(self, event: Event, so_far: Execution) -> None:
-        """As of a reporter."""
+        """Receives an event, as a reporter."""
 
     def close(self) -> None:
-        """As of a reporter."""
+        """Closes, as a reporter."""

@@ -1,4 +1,4 @@
-"""Controls fuzz tests and benchmarks, the other kinds of tests; created when the first of them runs."""
+"""Controls fuzz tests and benchmarks, the test kinds besides plain tests. It is created when the first of them runs."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from runner.planning.plan import RunPlan
 
 INPUT_SECONDS = 2.0
-"""What an input of a search or of the corpus may take where `--timeout` does not say it."""
+"""Time limit in seconds for one input of a fuzz test, unless `--timeout` sets it."""
 
 
 class OtherKinds:
-    """Of one run."""
+    """Controls the fuzz tests and benchmarks of one run."""
 
     def __init__(
         self,
@@ -49,25 +49,25 @@ class OtherKinds:
         self._baseline = self._read_baseline(baseline) if baseline is not None else None
 
     def fuzz(self) -> FuzzTests:
-        """What leads fuzz tests. From any thread."""
+        """Controls fuzz tests. May be called from any thread."""
         with self._lock:
             self._fuzz = self._fuzz or self._open_fuzz()
         return self._fuzz
 
     def benchmarks(self) -> BenchmarkTests:
-        """What leads benchmarks. From any thread."""
+        """Controls benchmarks. May be called from any thread."""
         with self._lock:
             self._benchmarks = self._benchmarks or self._open_benchmarks()
         return self._benchmarks
 
     def close(self) -> None:
-        """Ends what is under way."""
+        """Stops what is under way."""
         if self._fuzz is not None:
             self._fuzz.close()
 
     @property
     def said(self) -> list[str]:
-        """What is to be said at the end."""
+        """Lines to print at the end of the run."""
         return [
             *(self._fuzz.said if self._fuzz is not None else ()),
             *(self._benchmarks.lines() if self._benchmarks is not None else ()),

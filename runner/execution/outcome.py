@@ -1,5 +1,5 @@
-"""`--json`: the result of a command as one JSON document on standard output, for tools and coding agents. It says
-what they act on: what failed, where, why, and the command to run it again. `outcome_schema.py` describes it."""
+"""`--json`: the result of a command as one JSON document on standard output, for tools and coding agents. It has what
+they need to act: what failed, where, why, and the command to run it again. `outcome_schema.py` describes it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 Record = dict[str, Any]
 FORMAT = 1
-"""Of the documents; it changes when a field goes or means something else."""
+"""Version of the format of the documents. It changes when a field is removed or gets another meaning."""
 _STATUSES = {
     exit_codes.PASSED: "passed",
     exit_codes.FAILED: "failed",
@@ -41,12 +41,12 @@ _STATUSES = {
 
 
 def text_of(document: Record) -> str:
-    """A document as it is printed."""
+    """A document as the text that is printed."""
     return without_halves(json.dumps(plain(document), indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
 
 
 def refusal(message: str, hint: str | None, code: int) -> Record:
-    """The document of a command that did not come to run anything."""
+    """The document of a command that could not start a run."""
     error = {"message": message, **({"hint": hint} if hint else {})}
     return {**_head(code, None), "errors": [error], "warnings": [], "notes": [], "failures": []}
 
@@ -64,7 +64,7 @@ def _head(code: int, status: str | None) -> Record:
 
 
 class Outcome:
-    """A reporter that collects what the document of a run says."""
+    """A reporter that collects the content of the document of a run."""
 
     def __init__(self, options: RunOptions, directory: Path) -> None:
         """`directory` is the working directory, from which files are named."""
@@ -85,7 +85,7 @@ class Outcome:
             self._interrupted = event.status == RunStatus.INTERRUPTED
 
     def close(self) -> None:
-        """Nothing is left to do."""
+        """Does nothing."""
 
     def _take(self, line: ResultLine) -> Record | None:
         record = line.record
@@ -170,7 +170,7 @@ class Outcome:
         return [{"suite": one["suite"], "test": one["id"], "duration_ms": one["duration_ms"]} for one in slow]
 
     def _problems(self, record: Record, root: str) -> list[Record]:
-        """What failed in a test or a subtest."""
+        """The failures of a test or a subtest."""
         found = [dict(problem) for problem in record.get("failures") or ()]
         for problem in found:
             if "frames" in problem:
@@ -179,12 +179,12 @@ class Outcome:
         return found
 
     def _failed_steps(self, record: Record, root: str) -> Iterator[Record]:
-        """The subtests that failed, by their whole names, with their problems."""
+        """The failed subtests by their full names, with their failures."""
         for step in record.get("steps") or ():
             if step.get("status") == Status.FAILED:
                 yield {"test": step["name"], "problems": self._problems(step, root)}
             yield from self._failed_steps(step, root)
 
     def _path(self, file: str, root: str) -> str:
-        """A file of a report as it is named from the working directory; absolute where it is not below that."""
+        """The path of a file in a report, relative to the working directory; absolute if it is not below it."""
         return path_below(self._directory, os.path.join(root, file)) if file else ""

@@ -27,7 +27,7 @@ def _record(required: str, properties: Schema) -> Schema:
 
 
 def outcome_schema() -> Schema:
-    """Describes every document that a run writes with `--json`."""
+    """The schema of every document that a run prints with `--json`."""
     problem = _record(
         "cause message",
         {

@@ -1,4 +1,4 @@
-"""Puts the outside calls and the judgements of a test into its result; a call that nothing answered is also a
+"""Adds the outside calls and the judgements of a test to its result. A call that nothing answered also becomes a
 warning."""
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from scripttest import Cause, ResultWarning
 
 
 def with_outside(result: TestResult, world: World | None) -> TestResult:
-    """The result of a test with the ledger of its world; None: it has asked for nothing. What a failure says already is
-    not said again as a warning."""
+    """The result of a test with the calls in the ledger of its world; None: it made none. A warning is left out when a
+    failure already says the same."""
     own = [OutsideCall(name=name, answered=Answered.MOCKED, count=count) for name, count in result.outcome.mocked]
     calls = (*own, *(world.ledger.calls if world is not None else ()))
     of_clock = _of_clock(result, world)
@@ -31,8 +31,8 @@ def with_outside(result: TestResult, world: World | None) -> TestResult:
 
 
 def calls_of(world: World, clean: Callable[[str], str], whole: bool) -> dict[str, Any] | None:
-    """What a script test asked of agents, models and tools, for spans; None where it asked nothing. `clean` takes
-    secrets out; `whole`: with what was said."""
+    """The calls of a script test to agents, models and tools, for spans; None when it made none. `clean` removes
+    secrets; with `whole`, arguments and answers are included."""
     from runner.agents.chat import CHAT
     from runner.modes.tracing import trace_of
 
@@ -41,7 +41,7 @@ def calls_of(world: World, clean: Callable[[str], str], whole: bool) -> dict[str
 
 
 def _of_clock(result: TestResult, world: World | None) -> tuple[ResultWarning, ...]:
-    """What to know of a test whose time was up while its clock stood."""
+    """A warning for a test that timed out while it had stopped its clock."""
     stood = world is not None and world.clock.stopped_at is not None
     if not stood or all(failure.cause is not Cause.TIMEOUT for failure in result.outcome.failures):
         return ()

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Key = tuple[str, int, int]
-"""Suite, position, and which of several runs."""
+"""Suite, position, and number of the run."""
 FIRST_PAUSE = 10.0
 """Seconds."""
 GROWTH = 3
@@ -38,16 +38,17 @@ LONGEST_PAUSE = 300.0
 SHARE = 4
 """Of what runs at a time in the first pass, one of so many does in the others."""
 LOOK = 0.1
-"""Seconds between looks whether the run is to stop."""
+"""Seconds between checks whether the run has to stop."""
 
 
 class Passes(Generic[T]):
-    """The passes over the tests of one kind, and what is held back for the next one; `T` is what runs it again."""
+    """The passes over the tests of one kind, and the results that are held back for the next pass; `T` is what is
+    needed to run a test again."""
 
     def __init__(self, more: int, send: Callable[[Event], None], stop: Stop | None) -> None:
-        """`more` is how many passes there may be after the first."""
+        """`more` is the number of passes that may follow the first."""
         self.number = 1
-        """Of the pass that is under way."""
+        """Number of the pass under way."""
         self._last = more + 1
         self._send = send
         self._stop = stop
@@ -56,15 +57,15 @@ class Passes(Generic[T]):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether something is to run again."""
+        """Whether tests wait to run again."""
         return bool(self._held)
 
     def holds(self, result: TestResult) -> bool:
-        """Whether a result is to be held back, because its test runs again."""
+        """Whether to hold back a result because its test will run again."""
         return self.number < self._last and not self._stops() and verdict_on(result) is Verdict.BROKEN
 
     def hold(self, item: T, result: TestResult) -> None:
-        """Holds a result back."""
+        """Holds back a result."""
         self._held[_key(result)] = item, result
 
     def is_again(self, suite: str, position: int, run: int) -> bool:
@@ -72,7 +73,7 @@ class Passes(Generic[T]):
         return (suite, position, run) in self._errors
 
     def told(self, result: TestResult) -> TestResult:
-        """A result with the errors of the passes before that in which it came about."""
+        """A result, completed with the errors of its test in earlier passes."""
         errors = self._errors.get(_key(result), ())
         if not errors:
             return result
@@ -82,12 +83,12 @@ class Passes(Generic[T]):
         return result.replace(earlier_errors=errors, outcome=outcome.replace(warnings=(*outcome.warnings, warning)))
 
     def take(self) -> list[tuple[T, TestResult]]:
-        """What was held back, which is held no longer."""
+        """Removes and returns everything that is held back."""
         held, self._held = list(self._held.values()), {}
         return held
 
     def begin(self) -> list[tuple[Key, T]]:
-        """Begins the next pass; what runs in it."""
+        """Begins the next pass, and returns what runs in it."""
         self.number += 1
         items = []
         for item, result in self.take():
@@ -97,8 +98,8 @@ class Passes(Generic[T]):
         return items
 
     def pauses(self) -> Iterable[float]:
-        """Says that a pass is to come, and gives the waits before it, in seconds, until it may begin; there are fewer
-        when the run is to stop."""
+        """Announces a further pass, and yields the waits in seconds until it may begin; it ends early when the run has
+        to stop."""
         pause = min(FIRST_PAUSE * GROWTH ** (self.number - 1), LONGEST_PAUSE)
         count = len(self._held)
         which = "1 test that broke runs" if count == 1 else f"{count} tests that broke run"
@@ -116,7 +117,7 @@ class Passes(Generic[T]):
 
 
 def at_a_time(parallel: int, number: int) -> int:
-    """How many run at the same time in a pass."""
+    """How many tests run at the same time in a pass."""
     return parallel if number == 1 else max(1, parallel // SHARE)
 
 

@@ -1,4 +1,4 @@
-"""Builds the router of `Process(...)` for the script tests of a run: the one table of who answers what."""
+"""Builds the router of `Process(...)` calls for the script tests of a run: the table of what answers which process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from runner.planning.selection import Selection
 
 AGENT_GROUPS = ("agent", "agents", "assistants", "ai", "llm", "mcp")
-"""First words of the processes that agents answer."""
+"""First words of the names of processes that agents answer."""
 
 
 def open_router(
@@ -75,7 +75,7 @@ def _count(world: World, samples: int, connector: str, required: bool, args: lis
 
 
 def _read_verdict(world: World, name: str, args: list[Any]) -> dict[str, Any]:
-    """The verdict in what the mock of a validator answered: `[validator, output]`."""
+    """Reads the mocked answer of a validator: `[validator, output]`."""
     from bindings import ProcessError
     from runner.agents.answer import AgentError
     from runner.agents.helper_answers import verdict_of

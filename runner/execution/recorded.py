@@ -21,19 +21,19 @@ T = TypeVar("T")
 
 
 class RecordedStream(Multiplexer):
-    """A `Multiplexer` in front of which recordings stand."""
+    """A `Multiplexer` of a run with recordings."""
 
     def __init__(self, reporters: list[Reporter], secrets: Secrets, recording: Recording, whole: bool) -> None:
-        """`whole`: all cases run, so recordings that nobody uses have lost theirs."""
+        """`whole`: all cases run, so recordings that none of them uses are obsolete."""
         super().__init__(reporters, secrets)
         self._recording = recording
         self._whole = whole
         self._broken = False
         self._started: set[tuple[str, str]] = set()
-        """Tests under way; one that ends without having begun was taken over from an earlier run."""
+        """Tests that have begun. A test that ends without having begun was taken from an earlier run."""
 
     def send(self, event: Event) -> None:
-        """Sends an event, and before the last one what is to be said of the recordings."""
+        """Sends an event; before the last one, errors and warnings about the recordings."""
         if isinstance(event, TestStart):
             self._started.add((event.suite, event.name))
         elif isinstance(event, TestEnd):
@@ -53,7 +53,7 @@ class RecordedStream(Multiplexer):
         super().send(event)
 
     def close(self) -> None:
-        """Closes the reporters, which may still have asked models."""
+        """Closes the reporters, which may have asked models until now."""
         super().close()
         try:
             self._recording.close()
@@ -62,7 +62,7 @@ class RecordedStream(Multiplexer):
             self.execution.add(self.untold[-1])
 
     def checked(self, result: TestResult) -> TestResult:
-        """The result of an attempt, which failed if it missed a recorded answer."""
+        """The result of an attempt; it is failed if a recorded answer was missing."""
         outcome = result.outcome
         misses = self._recording.misses(result.suite, result.name, result.run or 1)
         said = [failure.message for failure in outcome.failures]

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class FailureMemory:
-    """A reporter that keeps the names of tests that failed, and forgets those that do not fail any more."""
+    """A reporter that remembers the names of tests that failed, and forgets those that passed since."""
 
     def __init__(self, path: Path, root: Path) -> None:
-        """`root` is that of the application."""
+        """`root` is the application's."""
         self._path = path
         self._root = root
         self._failed: dict[str, set[str]] = {}
@@ -24,7 +24,7 @@ class FailureMemory:
         """Tests that ran and did not fail."""
 
     def on_event(self, event: Event, so_far: Execution) -> None:
-        """Takes note of results; writes at the end of the run."""
+        """Collects results, and writes them at the end of the run."""
         if isinstance(event, TestEnd):
             result = event.result
             if not result.cut_short:
@@ -34,7 +34,7 @@ class FailureMemory:
             self._write(so_far)
 
     def close(self) -> None:
-        """Nothing is left to do."""
+        """Does nothing."""
 
     def _write(self, run: Execution) -> None:
         from runner.planning.last_failed import read_failed, write_failed

@@ -1,5 +1,5 @@
-"""Makes one result of the attempts of a test: it takes attempts as they end, and sends the result after the last
-one."""
+"""Combines the attempts of a test into one result: it collects attempts as they end, and sends the result after the
+last one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Repetition:
-    """Sends the ends of attempts and of tests. Of a test that runs once, only the latter."""
+    """Sends the ends of attempts and of tests; for a test that runs once, only the end of the test."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class Repetition:
         warnings fail it. `on_inconclusive` is the flag of that name."""
         self.runs = runs
         self._failed: set[tuple[str, int]] = set()
-        """Suite and position of the tests that have failed, or can no longer pass."""
+        """Suite and position of tests that have failed, or can no longer pass."""
         self._send = send
         self._least = min_pass_rate
         self._checked = checked
@@ -44,8 +44,8 @@ class Repetition:
         return len(self._failed)
 
     def end(self, result: TestResult) -> TestResult | None:
-        """Sends the end of an attempt, or of a test that has none (`result.run` is 0). The result of the test when it
-        has ended with that."""
+        """Sends the end of an attempt, or of a test without attempts (`result.run` is 0). Returns the result of the
+        test if it is complete with that, else None."""
         if self._checked is not None:
             result = self._checked(result)
         if self._strict:
@@ -65,8 +65,8 @@ class Repetition:
         return self._together(key) if tally.is_over else None
 
     def tally(self, suite: str, position: int, policy: Any = None, numbers: Sequence[int] = ()) -> Tally:
-        """The runs of a test. Where it has none yet: it makes those of some `numbers`, or as many as a `policy` needs,
-        or as many as all tests make."""
+        """The runs of a test. When they are asked for first: those with the given `numbers`, or as many as a `policy`
+        needs, or as many as every test makes."""
         key = (suite, position)
         if key not in self._open:
             from runner.execution.tally import Tally
@@ -75,11 +75,11 @@ class Repetition:
         return self._open[key]
 
     def open_results(self) -> list[TestResult]:
-        """The runs that have ended of tests of which more may be made."""
+        """The runs that have ended of tests that may make more runs."""
         return [result for tally in self._open.values() for result in tally.results]
 
     def cut(self, suite: str) -> None:
-        """Ends the tests of a suite of which not all runs have ended, with those that have."""
+        """Ends the tests of a suite whose runs have not all ended, with the results that they have."""
         for key in [key for key in self._open if key[0] == suite]:
             if self._open[key].results:
                 self._together(key)

@@ -1,4 +1,5 @@
-"""`--until-decided`: rounds of one run of each case in each variant, with a look after each round."""
+"""`--until-decided`: runs each case once in each variant, compares the variants, and repeats that in rounds until they
+differ clearly."""
 
 from __future__ import annotations
 
@@ -20,22 +21,22 @@ if TYPE_CHECKING:
 
 
 class Rounds:
-    """Of one run."""
+    """The rounds of one run."""
 
     def __init__(
         self, planned: int, sources: Sequence[CaseSource], results: Callable[[], Iterable[TestResult]]
     ) -> None:
-        """`results` gives those of all runs that have ended."""
+        """`results` returns the results of all runs that have ended."""
         self.planned = planned
         self.made = 0
-        """Rounds that have begun."""
+        """How many rounds have begun."""
         self._sources = sources
         self._suites = {source.suite.id: source.suite for source in sources}
         self._results = results
 
     def begin(self) -> None:
-        """Counts the first round, or, where an earlier run has made some, the one that it was in; none, where the
-        variants are told apart already."""
+        """Begins the first round, or the one that a resumed run had reached; none when the variants already differ
+        clearly."""
         ended = [_ended(source.done.get(case.id, {})) for source in self._sources for _, case in source.cases()]
         known = [rounds for rounds in ended if rounds is not None]
         self.made = min([self.planned, *known])
@@ -45,7 +46,7 @@ class Rounds:
             self.goes_on()
 
     def goes_on(self) -> bool:
-        """Whether another round is needed; counts it."""
+        """Decides whether another round is needed, and counts it."""
         if self.made >= self.planned or self._is_decided():
             return False
         self.made += 1
@@ -68,5 +69,5 @@ class Rounds:
 
 
 def _ended(done: Mapping[int, Status]) -> int | None:
-    """In how many rounds a case has its run, by the runs that have ended; None: it makes none, since it is skipped."""
+    """In how many rounds a case has a result; None: it has no runs, because it is skipped."""
     return None if 0 in done else next(number for number in count() if number + 1 not in done)

@@ -1,4 +1,5 @@
-"""One run, from options to exit code: it is planned, what runs it is opened, and a `Session` carries it out."""
+"""Runs the tests of one command, from options to exit code: makes the plan, opens what is needed to run it, and lets a
+`Session` carry it out."""
 
 from __future__ import annotations
 
@@ -156,7 +157,7 @@ def open_host(
     workers: int,
     coverage: Coverage | None = None,
 ) -> ScriptHost:
-    """What runs script tests, on so many `workers`."""
+    """Opens the script host with at most `workers` workers."""
     return ScriptHost(
         application.root,
         processes,
@@ -174,7 +175,7 @@ def open_host(
 
 
 def selection_of(options: RunOptions) -> Selection | None:
-    """What `--run` names, or what is searched or measured; None when that is all."""
+    """The pattern of `--run`, `--fuzz` or `--bench`; None when none of them is given."""
     if not options.pattern:
         return None
     from runner.planning.selection import Selection
@@ -185,7 +186,7 @@ def selection_of(options: RunOptions) -> Selection | None:
 def _list(
     plan: RunPlan, host: ScriptHost | None, selection: Selection | None, stop: Stop, environment: Environment
 ) -> int:
-    """Prints the plan; the cases that generators made are written to `--output`. The exit code."""
+    """Prints the plan, writes generated cases to the files of `--output`, and returns the exit code."""
     from runner.execution.listing import print_plan
 
     records = host.run([host_module(module, plan) for module in plan.modules], stop.left) if host else iter(())

@@ -65,7 +65,7 @@ async def run_cases(
 
 
 async def _round(run: _Run, parallel: int, workers: list[asyncio.Task[None]]) -> None:
-    """Runs what there is, and again what broke."""
+    """Runs the cases of one round, and then again those that broke."""
     await _work(run, parallel, workers)
     while run.passes.goes_on():
         for pause in run.passes.pauses():
@@ -76,7 +76,7 @@ async def _round(run: _Run, parallel: int, workers: list[asyncio.Task[None]]) ->
 
 
 async def _work(run: _Run, parallel: int, workers: list[asyncio.Task[None]]) -> None:
-    """Runs what there is, so many at the same time; who does is added to `workers`."""
+    """Runs the cases that are ready with several tasks, which are added to `workers`."""
     started = 0
     while started < parallel and not run.over:
         started += 1
@@ -86,18 +86,18 @@ async def _work(run: _Run, parallel: int, workers: list[asyncio.Task[None]]) -> 
 
 
 class _EnoughFailedError(Exception):
-    """So many tests have failed, or can no longer pass, that the run stops."""
+    """The run stops because enough tests have failed or can no longer pass."""
 
 
 class _Item(Value):
-    """A case that is to run, or one run of it."""
+    """A case, or one of its runs, that is waiting to run."""
 
     suite: SuiteRun
     position: int
     line: int
     case: Case
     run: int = 0
-    """Which of several runs it is, from 1."""
+    """Number of the run, from 1; 0: the case runs once."""
 
 
 class _Run:
@@ -105,9 +105,9 @@ class _Run:
         self, sources: list[CaseSource], schedule: CaseSchedule, send: Callable[[Event], None], repetition: Repetition
     ) -> None:
         self.stopped = "interrupted"
-        """Why cases are given up, if they are."""
+        """Why cases are given up, when they are."""
         self.over = False
-        """Whether no case is to begin any more."""
+        """Whether no further case begins."""
         self._schedule = schedule
         self._send = send
         self._repetition = repetition
@@ -115,19 +115,19 @@ class _Run:
         self._begun: list[SuiteRun] = []
         self._queue = self._next()
         self._ready: deque[_Item] = deque()
-        """Cases that were put aside and need not wait any longer, and further runs of those that have begun."""
+        """Items that may begin now: cases that no longer have to wait, and further runs of cases that have begun."""
         self._aside: list[_Item] = []
         self.passes: Passes[_Item] = Passes(schedule.retries, send, schedule.stop)
         self._running = 0
         self._shared: set[JudgeUse] = set()
-        """Judges that use the connector of the agent, of whom it was said."""
+        """Judges that use the connector of the agent that they judge, and for which that was said."""
         self._in_waves = 0
-        """Cases that may need more runs when those that are under way have ended."""
+        """Cases that may need more runs when those under way have ended."""
         self._changed = asyncio.Event()
-        """Set when there may be something to take for those who wait for it, or nothing runs any longer."""
+        """Set when waiting tasks should look again for an item, or when nothing runs any more."""
 
     def _next(self) -> Iterator[list[_Item]]:
-        """The cases, each in all its variants."""
+        """Yields the cases, each in all its variants."""
         for _, group in groupby(self._sources, key=lambda source: source.suite.without_variant):
             sources = list(group)
             suites = [SuiteRun(source, self._schedule) for source in sources]
@@ -141,7 +141,7 @@ class _Run:
                 yield [item for item in items if case.id not in item.suite.source.ended]
 
     def _arranged(self, source: CaseSource) -> Iterable[tuple[int, tuple[int, Case]]]:
-        """The cases of a source with their places, in the order in which they run."""
+        """The cases of a source with their positions, in the order in which they run."""
         arrange = self._schedule.arrange
         if arrange is None:
             return enumerate(source.cases())
@@ -149,7 +149,7 @@ class _Run:
         return ((place, cases[place]) for place in arrange(source.suite.id, [case.id for _, case in cases]))
 
     async def work(self) -> None:
-        """Takes cases until there are none."""
+        """Takes and runs items until there are none."""
         try:
             while (item := await self._take()) is not None:
                 self._running += 1
@@ -164,7 +164,7 @@ class _Run:
             self.over = True
 
     def begin_round(self) -> None:
-        """Makes ready the next run of each case."""
+        """Prepares the next run of each case."""
         self.over = False
         self._queue = self._again()
 
@@ -176,7 +176,7 @@ class _Run:
                 yield [item for item in items if not item.suite.has_ended(case)]
 
     def begin_pass(self) -> None:
-        """Makes ready what broke in the pass before."""
+        """Prepares the cases that broke in the previous pass."""
         runtime = self._schedule.cases.environment.runtime
         runtime.begin_pass()
         self.over = False
@@ -186,18 +186,18 @@ class _Run:
             self._ready.append(item)
 
     def give_up_held(self) -> None:
-        """Ends what was to run again, but does not, with the results that it had."""
+        """Sends the results of cases that were held back for another pass, which will not come."""
         for _, result in self.passes.take():
             self._repetition.end(self.passes.told(result))
 
     async def finish(self) -> None:
-        """Ends the sources of which cases are left, because the run stopped."""
+        """Ends the suites with cases that have not run, because the run stopped."""
         for suite in self._begun:
             if suite.left:
                 await suite.finish(self._send)
 
     async def _take(self) -> _Item | None:
-        """The next case that may begin; waits while there is none, but there will be."""
+        """Returns the next item that may begin; waits while there may be one later. None: there will be none."""
         while True:
             if self._schedule.stop is not None and self._schedule.stop.reason:
                 return None
@@ -222,8 +222,8 @@ class _Run:
             await self._changed.wait()
 
     def _begin(self, items: list[_Item]) -> _Item | None:
-        """The first run of a case that may begin, when there are several; the others are ready. Those of its variants
-        take turns. None where a round of an earlier run has made all of them."""
+        """Returns the first run of cases that may begin, and makes their other runs ready. Runs of variants take turns.
+        None when an earlier run has made all runs of this round."""
         seed = (
             f"{self._schedule.cases.environment.seed} {items[0].suite.source.suite.without_variant} {items[0].case.id}"
         )
@@ -247,13 +247,13 @@ class _Run:
         return [item.replace(run=run) for run in due]
 
     def _make_ready(self, items: list[_Item]) -> None:
-        """Further runs of a case, which are taken before other cases."""
+        """Queues further runs of a case, before other cases."""
         if items:
             self._ready.extendleft(reversed(items))
             self._changed.set()
 
     def _policy_of(self, case: Case) -> Any:
-        """When a case has run often enough, as its file or a flag has it."""
+        """The policy of repeated runs of a case, from its file or from a flag."""
         if case.repeat is None:
             return self._schedule.repeat
         from runner.cases.repeats import repeat_of
@@ -261,7 +261,7 @@ class _Run:
         return repeat_of(case)
 
     def _end(self, item: _Item, result: TestResult) -> None:
-        """Notes the end of a case, for those that wait for it."""
+        """Records the end of a case, and wakes those that depend on it."""
         if not item.suite.dependencies.end(item.case.id, result.outcome.status):
             return
         aside, self._aside = self._aside, []
@@ -313,7 +313,7 @@ class _Run:
             await suite.finish(self._send)
 
     def _warn_of_judges(self, run: CaseRun) -> None:
-        """Says once of each judge that it uses the connector of the agent that it judges."""
+        """Warns once of each judge that uses the connector of the agent that it judges."""
         for use in run.shared_judges:
             if use not in self._shared:
                 self._shared.add(use)

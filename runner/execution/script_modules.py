@@ -1,4 +1,4 @@
-"""The test modules of a run: they begin before anything is reported, run, and run again where they broke."""
+"""Runs the test modules of a run: it starts them before anything is reported, and runs again tests that broke."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class ScriptModules:
-    """Those of a plan, on a host."""
+    """The test modules of a plan, on a script host."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class ScriptModules:
         stop: Stop,
         traces: bool,
     ) -> None:
-        """`traces` tells whether it is noted what results are made of."""
+        """`traces`: results get fingerprints, which say what they depend on."""
         self._host = host
         self._plan = plan
         self._services = services
@@ -46,12 +46,12 @@ class ScriptModules:
         self._stop = stop
         self._traces = traces
         self._sources: Mapping[str, Source] = {}
-        """The test modules, when their results have fingerprints."""
+        """Finds what test modules depend on, if their results have fingerprints."""
         self._agents = {module.id: module.agent for module in plan.modules}
         self._records: Iterator[HostRecord] = iter(())
 
     def begin(self) -> None:
-        """Has the host begin. With `--run`, raises ConfigurationError when that turns out to match nothing."""
+        """Starts the host. Raises ConfigurationError when `--run` turns out to match nothing."""
         plan, host, stop = self._plan, self._host, self._stop
         stop.listen(host.wake)
         modules = [host_module(module, plan) for module in plan.modules]
@@ -73,7 +73,7 @@ class ScriptModules:
         self._records = self._selection.begun(self._records, plan.retained_tests, ids, lambda: bool(stop.reason))
 
     def run(self, send: Callable[[Event], None], repetition: Repetition) -> int:
-        """Runs them; how many of their tests were not even listed."""
+        """Runs the modules, and returns how many of their tests were not even listed."""
         options = self._plan.options
         return run_scripts(
             host=self._host,
@@ -99,7 +99,7 @@ class ScriptModules:
         return self._host.run(modules, self._stop.left)
 
     def _fingerprint(self, module: str, test: str) -> Mapping[str, Any]:
-        """What a script test was made of; see `run_scripts`."""
+        """The fingerprint of a script test; see `run_scripts`."""
         from runner.fingerprints.parts import part_of, parts_of_database
 
         fingerprints, root = self._services.fingerprints(), self._plan.application.root

@@ -1,4 +1,4 @@
-"""Script tests as events: what the script host reports, put into the stream."""
+"""Turns what the script host reports about script tests into events."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ if TYPE_CHECKING:
     from runner.planning.selection import Selection
 
 LISTING = 2.0
-"""Seconds that modules get to say what tests they have, when the run has ended."""
+"""Time limit in seconds for modules to list their tests when the run has ended."""
 _NO_PLACE = -1
-"""Position of what stands for a module that cannot be loaded, until it is sent: it is none of its tests."""
+"""Position of the placeholder for a module that cannot be loaded, until it is sent; no test has it."""
 LOG_LINES = 10_000
-"""Captured lines of one test that are kept."""
+"""At most so many captured lines of one test are kept."""
 
 
 def host_module(module: TestModule, plan: RunPlan) -> Module:
-    """The module as the host takes it."""
+    """A test module in the form that the host takes."""
     context = plan.context_of(module.agent)
     own = {**context, "assistant_id": context["assistant_id"] or module.agent}
     folder = f"{str(module.test)[: -len(module.label)]}{module.label.partition('/src/')[0]}"
@@ -59,7 +59,8 @@ def host_module(module: TestModule, plan: RunPlan) -> Module:
 
 
 def _in_sandbox(context: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """The context of an agent with a sandbox; as it is where the file of that is wrong: calls of the agent say so."""
+    """The context of an agent with a sandbox. It is unchanged when the sandbox file is wrong, which calls of the agent
+    report."""
     from runner.application.sandbox import read_sandbox
     from runner.errors import ConfigurationError
 
@@ -132,7 +133,7 @@ def run_scripts(
 
 
 def _waited(passes: Passes[_Test]) -> bool:
-    """Waits for the next pass, if there is one; blocks. Whether it may begin."""
+    """Waits for the next pass, if there is one, and returns whether it may begin; blocks."""
     if passes.goes_on():
         for pause in passes.pauses():
             time.sleep(pause)
@@ -140,8 +141,8 @@ def _waited(passes: Passes[_Test]) -> bool:
 
 
 def _listed(records: Iterator[HostRecord], modules: set[str]) -> int:
-    """How many tests some modules have, of which the host tells; one that cannot be listed, or not in time, counts as
-    one."""
+    """How many tests some modules have, as the host lists them. A module that cannot be listed in time counts as one
+    test."""
     counts = dict.fromkeys(modules, 1)
     waiting = set(modules)
     while waiting and (record := next(records, None)) is not None:
@@ -160,7 +161,7 @@ class _Test(Value):
 
 
 class _ScriptEvents:
-    """Makes events of the host's records."""
+    """Makes events of the records that the host reports."""
 
     def __init__(
         self,
@@ -197,7 +198,7 @@ class _ScriptEvents:
         """Modules whose tests were sent."""
 
     def take(self, record: HostRecord) -> None:
-        """Sends what a record means."""
+        """Sends the events for a record."""
         module = record.module
         send = self._send
         if isinstance(record, Started):
@@ -279,7 +280,7 @@ class _ScriptEvents:
         return tests
 
     def give_up_held(self) -> None:
-        """Ends what was to run again, but does not, with the results that it had."""
+        """Sends the results of tests that were held back for another pass, which will not come."""
         for test, result in self._passes.take():
             if test.name is None:
                 self._send_broken(result)
@@ -287,7 +288,8 @@ class _ScriptEvents:
                 self._ended(self._passes.told(result))
 
     def _is_over(self, module: str, place: int, run: int) -> bool:
-        """Whether a run of a test, which runs again because another run of it broke, has its result."""
+        """Whether one run of a test already has its result, while the test runs again because another of its
+        runs broke."""
         return module in self._again and (place, run) not in self._again[module]
 
     def _ended(self, result: TestResult) -> None:
@@ -300,7 +302,7 @@ class _ScriptEvents:
         return record.run if self._repetition.runs > 1 else 0
 
     def _broken(self, record: Broken) -> None:
-        """A module without results counts as one failed test that bears the name of the module."""
+        """Reports a module that cannot be loaded as one broken test with the name of the module."""
         name = record.module.rpartition(".")[2]
         outcome = Outcome(name=name, status=Status.FAILED, milliseconds=0, failures=(broken_failure(record),))
         result = TestResult(suite=record.module, name=name, position=_NO_PLACE, outcome=outcome)
@@ -319,7 +321,7 @@ class _ScriptEvents:
 
 
 def broken_failure(record: Broken) -> Failure:
-    """The failure of a module that cannot be loaded, with all that the compiler says."""
+    """The failure of a module that cannot be loaded, with the compiler's messages."""
     more = [
         text if place is None else f"{place.file}:{place.line}:{place.column}: {text}" for text, place in record.others
     ]

@@ -1,5 +1,5 @@
-"""What a run has running beside its tests: the agents, recordings, budgets. Each is made when it is first needed, since
-a script test that passes needs next to nothing."""
+"""What a run needs beside its tests: agents, recordings, budgets. Each is created on first use, because a passing
+script test needs few of them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class RunServices:
-    """Of one run. To be used as a context manager: at its end all processes, connections and threads are ended."""
+    """The services of one run. As a context manager, it ends all processes, connections and threads at its end."""
 
     def __init__(self, request: RunRequest, *, coverage: Coverage | None = None, key: str | None = None) -> None:
         """Raises ConfigurationError when what `--record`, `--replay` or `--db` names cannot be used.
@@ -41,26 +41,26 @@ class RunServices:
         self._coverage = coverage
         self._key = key
         self.on_agents: Callable[[AgentService], None] | None = None
-        """Hears of the agents when they are made."""
+        """Called with the agents when they are created."""
         self.usage: UsageCounter | None = None
         self._request = request
         self._service: AgentService | None = None
         self._fingerprints: Fingerprints | None = None
         self.journal: Journal | None = None
-        """What keeps the answers of models; None until agents are needed, or when nothing is kept."""
+        """Keeps the answers of models; None before agents are needed, and when answers are not kept."""
         self.journal_warnings: list[str] = []
         """Why answers are not kept."""
         self._keeping: _Keeping | None = None
         self._permitted: Policy | None = None
         application, options = request.application, request.options
         self.worlds = Worlds(options.seed)
-        """Of the script tests."""
+        """The worlds of the script tests."""
         self.databases: RunDatabases | None = None
-        """Of the tests; None while no test has used models."""
+        """The databases of the tests; None while no test has used models."""
         self.processes = HostProcesses(
             application.root, self._policy, application.script, lambda world: self.open_databases().of_script(world)
         )
-        """Answers the processes that are no business of agents."""
+        """Answers the processes that do not belong to agents."""
         self.recording = self._open_recording()
         if options.db is not None:
             self.open_databases()
@@ -77,19 +77,20 @@ class RunServices:
             self.processes.close()
 
     def begin_again(self, tests: Mapping[str, Collection[str] | None]) -> None:
-        """Has agents forget what tests of each module have said, since they run again; None stands for all of them."""
+        """Makes agents forget the conversations of tests that run again, by module; None stands for all tests of a
+        module."""
         if self._service is not None:
             self._service.runtime.begin_pass()
             for module, names in tests.items():
                 self._service.forget(module, names)
 
     def forget(self, module: str, test: str) -> None:
-        """Has agents forget what a test has said."""
+        """Makes agents forget the conversation of a test."""
         if self._service is not None:
             self._service.forget(module, [test])
 
     def count_usage(self, usage: UsageCounter) -> None:
-        """Tells of every model call from here on."""
+        """Sets what is told about every model call from now on."""
         self.usage = usage
         if self._service is not None:
             self._service.runtime.on_usage = usage.spend
@@ -108,7 +109,7 @@ class RunServices:
 
     @property
     def keeps_answers(self) -> bool:
-        """Whether what models answer is kept beside the report."""
+        """Whether the answers of models are kept beside the report."""
         return self._keeping is not None
 
     def _open_journal(self, runtime: Runtime) -> None:
@@ -128,7 +129,7 @@ class RunServices:
         )
 
     def agents(self) -> AgentService:
-        """The agents of the run, on a thread of their own."""
+        """The agents of the run, on a thread of their own; they are started on the first call."""
         if self._service is None:
             from runner.agents.prompts import PromptVariables
             from runner.agents.service import AgentService
@@ -177,11 +178,11 @@ class RunServices:
         return self._fingerprints
 
     def parts_of(self, module: str, test: str) -> Mapping[str, str]:
-        """What a script test has used of the agents so far; see `AgentService.parts`."""
+        """The parts of the agents that a script test has used so far; see `AgentService.parts`."""
         return self._service.parts(module, test) if self._service is not None else {}
 
     def open_databases(self) -> RunDatabases:
-        """The databases of the run, made when they are first needed."""
+        """The databases of the run, which are created on the first call."""
         if self.databases is None:
             from runner.execution.databases import RunDatabases
 

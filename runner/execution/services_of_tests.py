@@ -1,4 +1,4 @@
-"""What the script tests and cases of a plan are answered, and what cases run in."""
+"""What answers the calls of script tests, and the environment of cases."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class TestServices:
-    """Of one plan, on top of the `RunServices` of its run."""
+    """The services for the tests of one plan, based on the `RunServices` of the run."""
 
     def __init__(
         self,
@@ -41,12 +41,12 @@ class TestServices:
         """`selection` is what `--run` names; `results` takes the lines of benchmarks, and `stopped` says whether the
         run is to end."""
         self.kinds: OtherKinds | None = None
-        """What leads tests that are no plain ones; None while there was none."""
+        """Controls fuzz tests and benchmarks; None before the first of them runs."""
         self._lock = _thread.allocate_lock()
         self._results = results or environment.stdout
         self._stopped = stopped
         self.progress: Progress | None = None
-        """The live line, which makes room when a person is asked."""
+        """The progress line, which is hidden while a person is asked."""
         self._services = services
         self._plan = plan
         self._environment = environment
@@ -71,10 +71,11 @@ class TestServices:
             kinds={"fuzz": lambda: self.other_kinds().fuzz(), "benchmark": lambda: self.other_kinds().benchmarks()},
             goes_on=services.forget,
         )
-        """Answers what scripts ask."""
+        """Answers what scripts call."""
 
     def begin_again(self, tests: Mapping[str, Collection[str] | None]) -> None:
-        """Has only these tests of each module run from here on, as if they had not run before; None stands for all."""
+        """Prepares a further pass: from now on, only these tests of each module run, as if for the first time. None
+        stands for all."""
         self._again = tests
         for module, names in tests.items():
             self.router.forget(module, names)
@@ -88,8 +89,8 @@ class TestServices:
             self.kinds.close()
 
     def other_kinds(self) -> OtherKinds:
-        """What leads tests that are no plain ones, made when it is first needed. From any thread. Raises
-        ConfigurationError when a flag that concerns them cannot be used."""
+        """Controls fuzz tests and benchmarks; created on the first call, from any thread. Raises ConfigurationError
+        when one of their flags cannot be used."""
         with self._lock:
             if self.kinds is None:
                 from runner.execution.other_kinds import OtherKinds
@@ -98,7 +99,7 @@ class TestServices:
         return self.kinds
 
     def _write(self, text: str) -> None:
-        """Writes lines of benchmarks, which the live line makes room for."""
+        """Writes lines of benchmarks, while the progress line is hidden."""
         from contextlib import nullcontext
 
         with self.progress.paused() if self.progress else nullcontext():
@@ -110,15 +111,14 @@ class TestServices:
         return test in self._retained.get(module, ()) or (again is not None and test not in again)
 
     def cases(self, options: RunOptions, context: Mapping[str, Any], traces: bool) -> AgentCases:
-        """What the cases of an agent run in; see below."""
+        """The environment and the hooks for the cases of an agent."""
         from runner.execution.case_schedule import AgentCases
 
         environment = self._case_environment(options, context, traces)
         return AgentCases(environment=environment, before=options.before, after=options.after)
 
     def _case_environment(self, options: RunOptions, context: Mapping[str, Any], traces: bool) -> CaseEnvironment:
-        """What cases run in, by their options and the fields of their context; `traces`: their results say what they
-        are made of."""
+        """The environment of cases with these options and this context; `traces`: their results get fingerprints."""
         from runner.modes.case_environment import CaseEnvironment
 
         plan, service = self._plan, self._services.agents()
@@ -150,7 +150,8 @@ class TestServices:
         )
 
     def calls_of_scripts(self) -> Callable[[World], dict[str, Any] | None] | None:
-        """Tells what a script test has asked of agents, for spans; None when none are sent."""
+        """Returns a function that gives the calls of a script test to agents, for spans; None when no spans
+        are sent."""
         if (options := self._plan.options).otlp is None or options.trace == "off":
             return None
         from runner.execution.outside import calls_of
@@ -161,7 +162,7 @@ class TestServices:
         return options.otlp is not None and self._environment.content_in_spans
 
     def _person(self) -> Person | None:
-        """Who is asked at the terminal; nobody with `--skip-interactive`."""
+        """The person at the terminal; None with `--skip-interactive`."""
         if self._plan.options.skip_interactive:
             return None
         from runner.modes.interactive import Person

@@ -1,4 +1,4 @@
-"""The session of a run: its beginning, the tests, and its end, which always comes."""
+"""Carries out the plan of a run: it sends the first events, runs the tests, and always sends the end of the run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """A plan, carried out."""
+    """Carries out one plan."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class Session:
     ) -> None:
         traces = plan.resumable or (observer is not None and observer.traces)
         self._traces = traces
-        """Whether it is noted what results are made of."""
+        """Whether results get fingerprints, which say what they depend on."""
         self._observer = observer
         self._coverage = coverage
         self._elsewhere = elsewhere
@@ -70,18 +70,19 @@ class Session:
         self._stop = stop
         self._started = started
         self._modules: ScriptModules | None = None
-        """The test modules, if there are any."""
+        """The test modules, if the plan has any."""
         if host is not None:
             self._modules = ScriptModules(
                 host=host, plan=plan, services=services, tests=tests, selection=selection, stop=stop, traces=traces
             )
         self._outcome: Outcome | None = None
-        """What `--json` prints of the run."""
+        """Collects the document of `--json`."""
         self._rounds: Rounds | None = None
         self._budgets: Budgets | None = None
 
     def run(self) -> int:
-        """From the first event to the exit code. Whatever breaks the tests, the run ends as every run does."""
+        """Carries out the plan and returns the exit code; blocks. Errors that break the tests become errors of the run,
+        which ends like any other."""
         options, environment, services = self._options, self._environment, self._services
         self._stop.heeded = True
         if self._observer is not None:
@@ -142,7 +143,7 @@ class Session:
         return exit_code_of(stream.execution, options, environment, self._stop)
 
     def _print_outcome(self, stream: Multiplexer) -> int:
-        """Prints the document of `--json`; the exit code."""
+        """Prints the document of `--json` and returns the exit code."""
         from io import StringIO
 
         from runner.execution.outcome import text_of
@@ -174,7 +175,7 @@ class Session:
         return listeners.open(console, self._outcome, watch)
 
     def _watch(self) -> SnapshotWatch | None:
-        """What finds obsolete snapshots, where there are any."""
+        """Finds obsolete snapshots, if there are any snapshots."""
         if self._elsewhere is not None or self._plan.is_part:
             return None
         if not any((path.parent / "__snapshots__").is_dir() for path in set(self._plan.test_files.values())):
@@ -184,7 +185,7 @@ class Session:
         return SnapshotWatch()
 
     def _finish_journal(self, stream: Multiplexer) -> None:
-        """Closes the journal of model calls, which is removed when no later run has a use for it."""
+        """Closes the journal of model calls, and deletes it when no later run can use it."""
         if self._services.journal is None:
             return
         run = stream.execution
@@ -221,7 +222,7 @@ class Session:
             stream.send(Warned(message=warning))
 
     def _send_retained(self, repetition: Repetition) -> None:
-        """Puts the results of an earlier run into the stream."""
+        """Sends the results that are kept from an earlier run."""
         resume = self._plan.resume
         if resume is None or resume.retained is None:
             return
@@ -240,7 +241,7 @@ class Session:
         self._services.count_usage(self._budgets)
 
     def _run_elsewhere(self, elsewhere: Elsewhere, stream: Multiplexer, repetition: Repetition) -> int:
-        """Runs all tests on other machines; how many were not even listed."""
+        """Runs all tests on other machines, and returns how many were not even listed."""
         from runner.execution.elsewhere import PlanRun
 
         run = PlanRun(
@@ -254,7 +255,7 @@ class Session:
         return elsewhere.run(run)
 
     def _run_cases(self, stream: Multiplexer, repetition: Repetition) -> None:
-        """Runs the cases, unless the run is over already."""
+        """Runs the cases, unless the run has been stopped."""
         options, plan = self._options, self._plan
         limit = options.failure_limit
         if not plan.sources or self._stop.reason or (limit is not None and repetition.failures >= limit):
@@ -300,7 +301,7 @@ class Session:
         return Looks(made=self._rounds.made, planned=self._rounds.planned) if self._rounds is not None else ONCE
 
     def _say_errors(self, stream: Multiplexer) -> None:
-        """Says how many tests broke, and how many may."""
+        """Prints how many tests broke, and how many may break."""
         allowed, errors = self._options.max_errors, stream.execution.counts.errors
         if allowed is not None and errors:
             said = "1 test broke" if errors == 1 else f"{errors} tests broke"
@@ -315,7 +316,7 @@ class Session:
         return finish(snapshots, watch, self._options, self._stop, stream.execution, stream.send)
 
     def _covered(self, stream: Multiplexer) -> CoverageReport:
-        """What the run has covered; says which files could not be counted."""
+        """The coverage of the run. Warns about files that could not be measured."""
         from runner.execution.covering import coverage_of
 
         assert self._coverage is not None

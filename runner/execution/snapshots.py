@@ -1,4 +1,4 @@
-"""What a run did with snapshots, and which of them nothing asks for any more.
+"""Stores the snapshots of a run, and finds those that no test uses any more.
 
 A snapshot is obsolete when its test ran to its end, passed and did not ask for it, or when there is no such test or
 test file any more. Only a whole run can tell: with `--run`, `--shard`, `--resume`, or when it was stopped, none is.
@@ -26,15 +26,16 @@ if TYPE_CHECKING:
 
 
 class SnapshotWriter:
-    """A reporter that stores snapshots as tests end. It comes before those that write results, so that no result is
-    kept without its snapshots when the command is killed."""
+    """A reporter that stores snapshots when tests end. It comes before those that write results, so that no result is
+    written without its snapshots when the command is killed."""
 
     def __init__(self, snapshots: RunSnapshots) -> None:
         self._snapshots = snapshots
         self._works = True
 
     def on_event(self, event: Event, so_far: Execution) -> None:
-        """Stores what is new. What cannot be stored is tried again at the end of the run, which says why."""
+        """Stores new snapshots. A snapshot that cannot be stored is tried again at the end of the run, which reports
+        the error."""
         used, inline = self._snapshots.used, self._snapshots.used_inline
         try:
             if used is not None and self._works and isinstance(event, (TestEnd, AttemptEnd)):
@@ -45,11 +46,11 @@ class SnapshotWriter:
             self._works = False
 
     def close(self) -> None:
-        """Nothing is left to do."""
+        """Does nothing."""
 
 
 def with_inlined(module: str, outcome: Outcome, inline: InlineSnapshots) -> Outcome:
-    """An outcome whose inline snapshots are taken; those that cannot be are failures of it."""
+    """Takes the inline snapshots of an outcome to be written; a snapshot that cannot be written becomes a failure."""
     failures = []
     for inlined in outcome.inlined:
         try:
@@ -72,7 +73,7 @@ def with_inlined(module: str, outcome: Outcome, inline: InlineSnapshots) -> Outc
 
 
 class SnapshotWatch:
-    """A reporter that keeps how tests ended, for what beside them has snapshots."""
+    """A reporter that remembers how tests ended, to find obsolete snapshots."""
 
     def __init__(self) -> None:
         self._listed: dict[str, tuple[str, ...]] = {}
@@ -80,7 +81,7 @@ class SnapshotWatch:
         self._outcomes: dict[str, dict[str, Outcome]] = {}
 
     def on_event(self, event: Event, so_far: Execution) -> None:
-        """Keeps what is to be known."""
+        """Remembers how tests ended."""
         if isinstance(event, SuiteStart):
             self._listed[event.suite] = event.tests
         elif isinstance(event, TestEnd):
@@ -90,10 +91,10 @@ class SnapshotWatch:
             self._ended.add(event.suite)
 
     def close(self) -> None:
-        """Nothing is left to do."""
+        """Does nothing."""
 
     def look(self, all_of_run: RunSnapshots, run: Execution) -> None:
-        """Finds what is obsolete. Raises SnapshotError and OSError."""
+        """Finds obsolete snapshots. Raises SnapshotError and OSError."""
         snapshots = all_of_run.stored()
         shared = Counter(all_of_run.files.values())
         for suite in run.suites.values():
@@ -138,7 +139,8 @@ def finish(
     run: Execution,
     send: Callable[[RunError], None],
 ) -> SnapshotCounts | None:
-    """Stores the snapshots of a run, and sends what goes wrong; what was done with them, None when that is nothing."""
+    """Stores the snapshots of a run, and sends its errors. Returns what was done with snapshots; None when
+    nothing was."""
     try:
         used = snapshots.used
         inline = snapshots.used_inline

@@ -1,5 +1,5 @@
-"""The state of a report: what `--resume` would keep of it, and what would run. Nothing runs for it; test modules are
-listed, since only they know their tests."""
+"""The state of a report: which results `--resume` would keep, and what would run. No test runs; test modules are loaded
+to list their tests."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ ELSEWHERE = "Ask in the folder of that application"
 
 
 class State(Value):
-    """Of one report."""
+    """The state of one report."""
 
     tests: int
     """How many tests the run has."""
     gaps: tuple[Gap, ...]
-    """Those that have no result that holds."""
+    """The tests that have no valid result."""
     said: tuple[str, ...]
-    """What else is to be known of the results, a sentence each."""
+    """Notes on the results, one sentence each."""
 
     @property
     def open(self) -> int:
@@ -49,8 +49,8 @@ class State(Value):
 
 
 def state_of(report: str, environment: Environment) -> State:
-    """Where a report stands; `report` is its path as the user wrote it. Blocks. Raises ConfigurationError, also when
-    it begins with no whole line."""
+    """Finds the state of a report; `report` is its path as the user wrote it. Blocks. Raises ConfigurationError, also
+    when its first line is not complete."""
     directory = environment.directory
     saved = read_saved(absolute(report, directory), STANDING)
     if not saved.start:
@@ -87,7 +87,7 @@ def state_of(report: str, environment: Environment) -> State:
 
 
 def _listed(plan: RunPlan, tests: TestServices, workers: int) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Each module with its tests; one that cannot be listed has one of its own name."""
+    """Each module with its tests; a module that cannot be listed has one test with the name of the module."""
     if not plan.modules:
         return
     processes = start_processes(SCRIPT_PARTS, plan.application.root)
@@ -98,7 +98,7 @@ def _listed(plan: RunPlan, tests: TestServices, workers: int) -> Iterator[tuple[
 
 
 def _missing(plan: RunPlan, listed: dict[str, tuple[str, ...]], retained: Retained) -> Iterator[Gap]:
-    """The tests of modules that no result is of."""
+    """The tests of modules that have no result."""
     said = {(gap.suite, id) for gap in retained.gaps for id in gap.ids}
     for module in plan.modules:
         kept = retained.statuses(module.id)

@@ -19,15 +19,15 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 
 GRACE = 2.0
-"""Seconds that tests under way get after a signal."""
+"""Seconds that tests under way have after a signal."""
 BUDGET_GRACE = 10.0
-"""Seconds that they get when a budget is used up."""
+"""Seconds that tests under way have after a budget is used up."""
 _UNDONE_AT_ONCE: list[Callable[[], None]] = []
 REASONS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "the terminal is gone"}
 
 
 class Interrupted(KeyboardInterrupt):
-    """A signal has ended a run."""
+    """A signal stopped the run."""
 
     def __init__(self, code: int) -> None:
         """`code` is the exit code."""
@@ -36,49 +36,49 @@ class Interrupted(KeyboardInterrupt):
 
 
 class Stop:
-    """Whether a run is to end, and how soon. May be asked and told from any thread, and from a signal handler."""
+    """Whether a run has to stop, and how soon. May be used from any thread and from signal handlers."""
 
     def __init__(self) -> None:
         self.reason: str | None = None
-        """Why; None while the run goes on."""
+        """Why the run stops; None while it goes on."""
         self.code: int | None = None
-        """The exit code, when a signal ended the run."""
+        """The exit code, when a signal stopped the run."""
         self.spoils = False
-        """Whether the run does not pass even when nothing was left to run."""
+        """Whether the run fails even if all its tests have already passed."""
         self.heeded = False
-        """Whether somebody looks at this; else a signal raises KeyboardInterrupt where the main thread is."""
+        """Whether something checks this object; if not, a signal raises KeyboardInterrupt in the main thread."""
         self._end: float | None = None
         self._listeners: list[Callable[[], None]] = []
 
     def listen(self, listener: Callable[[], None]) -> None:
-        """Adds somebody who is told of every change. It must not block."""
+        """Adds a function that is called after each change. It must not block."""
         self._listeners.append(listener)
 
     def request(self, reason: str, grace: float, spoils: bool = False) -> None:
-        """Lets no test begin any more, and those under way end within so many seconds. The first reason counts."""
+        """Lets no further test begin, and gives tests under way so many seconds. The first reason counts."""
         if self.reason is None:
             self.reason, self.spoils = reason, spoils
             self.hurry(grace)
 
     def hurry(self, seconds: float) -> None:
-        """Lets the tests under way end within so many seconds, if they had more."""
+        """Shortens the time of the tests under way to so many seconds."""
         end = time.monotonic() + seconds
         self._end = end if self._end is None else min(self._end, end)
         for listener in self._listeners:
             listener()
 
     def left(self) -> float | None:
-        """Seconds that the tests under way have, from 0 up; None while the run goes on."""
+        """Seconds that tests under way still have, not below 0; None while the run goes on."""
         return None if self._end is None else max(0.0, self._end - time.monotonic())
 
     @property
     def over(self) -> bool:
-        """Whether what is under way is to be cut."""
+        """Whether tests under way have to be cut short."""
         return self.left() == 0
 
 
 class Signals:
-    """Tells a `Stop` of the signals that end a run, within `with`. For the main thread."""
+    """A context manager that tells a `Stop` of the signals that end a run. For the main thread."""
 
     def __init__(self, stop: Stop) -> None:
         self._stop = stop
@@ -109,7 +109,8 @@ class Signals:
 
 
 class Woken:
-    """Within it, signals write to a descriptor too: one that reaches another thread does not wake the main one."""
+    """A context manager in which signals also write to a file descriptor, because a signal that another thread receives
+    does not wake the main thread."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -124,7 +125,8 @@ class Woken:
 
 @contextmanager
 def undone_at_once(undo: Callable[[], None]) -> Iterator[None]:
-    """Within it, a process that ends without a word calls `undo` before, in a signal handler."""
+    """A context manager in which `undo` is called, in the signal handler, if a third signal ends the process
+    at once."""
     _UNDONE_AT_ONCE.append(undo)
     try:
         yield
@@ -133,8 +135,8 @@ def undone_at_once(undo: Callable[[], None]) -> Iterator[None]:
 
 
 def leave(number: int, _: FrameType | None = None) -> None:
-    """Ends the process at once, as a signal handler; the cursor of the terminal is seen again. Children end by
-    themselves."""
+    """Ends the process at once, from a signal handler, and shows the cursor of the terminal again. Child processes end
+    by themselves."""
     for undo in _UNDONE_AT_ONCE:
         with suppress(Exception):
             undo()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class SuiteRun:
-    """Of one run. A source is ready once the hook before all cases has run, and over when the one after them has."""
+    """Runs the hooks around the cases of one input, and records which cases have ended."""
 
     def __init__(self, source: CaseSource, schedule: CaseSchedule) -> None:
         self.source = source
@@ -35,12 +35,12 @@ class SuiteRun:
         self.environment, self._before, self._after = cases.environment, cases.before, cases.after
         context = {**self.environment.context, "assistant_id": source.assistant.id, "chat_id": "agent-test"}
         self._chat = Chat(context, World(suite=source.suite.id, test="@hooks"), of_suite=True)
-        """Of the hooks around all cases."""
+        """The chat of the hooks around all cases."""
         self.ended: set[str] = set()
         """Cases that have ended in this run."""
         self._prepared: asyncio.Task[Any] | None = None
         self._results: list[dict[str, Any]] = []
-        """What the hook after all cases gets; kept only when there is one."""
+        """The results that the hook after all cases gets; collected only if there is one."""
 
     def has_ended(self, case: Case) -> bool:
         """Whether a case has its result."""
@@ -48,11 +48,11 @@ class SuiteRun:
 
     @property
     def parts(self) -> Mapping[str, str]:
-        """What the hooks around all cases have used of the application, as parts of results."""
+        """The parts of the application that the hooks around all cases have used, as in fingerprints."""
         return self._chat.parts
 
     def note(self, result: TestResult, run: int) -> None:
-        """Notes a result, or that of one run of a case, for the hook after all cases."""
+        """Records a result, or one run of a case, for the hook after all cases."""
         if self._after is None:
             return
         outcome = result.outcome
@@ -77,12 +77,12 @@ class SuiteRun:
         await asyncio.shield(self._prepared)
 
     def begin_again(self) -> None:
-        """Has the hook before all cases run once more, if it failed."""
+        """Lets the hook before all cases run again, if it failed."""
         if self._prepared is not None and self._prepared.done() and self._prepared.exception() is not None:
             self._prepared = None
 
     async def finish(self, send: Callable[[Event], None]) -> None:
-        """Runs the hook after all cases; one that fails is said, and fails nothing."""
+        """Runs the hook after all cases. If it fails, that is reported, and no case fails."""
         if self._after is not None:
             data = None
             if self._prepared is not None:

@@ -1,4 +1,4 @@
-"""The runs of one test while they are made: which are to begin, and whether they are enough."""
+"""The runs of one test: which of them begin next, and whether there are enough."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from scripttest import Status
 
 
 class Tally:
-    """A number of runs, or as many as a policy needs."""
+    """Counts the runs of one test: a fixed number, or as many as a policy needs."""
 
     def __init__(self, numbers: Sequence[int], policy: Any) -> None:
-        """The runs of these `numbers` are made; where there are none, those that a policy needs. `policy` is as its
-        file has it; None: the test has none."""
+        """`numbers` are those of the runs to make; empty: as many runs as the policy needs. `policy` is as its file has
+        it; None: the test has none."""
         self.policy = policy
         self.results: list[TestResult] = []
         self._numbers = numbers
         self._begun: set[int] = set()
 
     def due(self, known: Collection[int] = ()) -> list[int]:
-        """Takes the numbers of the runs that are to begin now; those that are `known` have their results already."""
+        """Returns the numbers of the runs that begin now, and marks them as begun; `known` runs already have
+        results."""
         if self._numbers:
             numbers = [number for number in self._numbers if number not in known]
         else:
@@ -39,8 +40,8 @@ class Tally:
         return numbers
 
     def of_round(self, round: int, known: Collection[int] = ()) -> list[int]:
-        """Takes the number of the next run, where one is made of all cases before the next, up to that of a round;
-        those that are `known` have their results already."""
+        """With `--until-decided`: returns the number of the next run, if it belongs to this round or an earlier one,
+        and marks it as begun; `known` runs already have results."""
         made = self._begun | {result.run for result in self.results} | set(known)
         numbers = [number for number in self._numbers if number <= round and number not in made][:1]
         self._begun.update(numbers)
@@ -48,14 +49,14 @@ class Tally:
 
     @property
     def is_over(self) -> bool:
-        """Whether all runs have ended that are needed."""
+        """Whether all runs that are needed have ended."""
         if self._numbers:
             return len(self.results) == len(self._numbers)
         return self._begun <= {result.run for result in self.results} and self._verdict is not None
 
     def has_failed(self, least: float) -> bool:
-        """Whether the test has failed or broken, or can no longer pass; `least` is the pass rate it needs, in
-        percent."""
+        """Whether the test has failed or broken, or can no longer pass; `least` is the pass rate in percent that it
+        needs."""
         if self.policy is not None:
             return self._verdict in (Verdict.FAILED, Verdict.BROKEN)
         failed = sum(result.outcome.status == Status.FAILED for result in self.results)

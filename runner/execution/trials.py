@@ -16,16 +16,16 @@ from scripttest import Failure, Status
 
 
 class CaseRun:
-    """One case while it runs."""
+    """Runs one case, with all its trials."""
 
     def __init__(self, make: Callable[[], CaseAttempt]) -> None:
-        """`make` gives a new attempt at the case, with a new chat."""
+        """`make` creates a new attempt at the case, with a new chat."""
         self._make = make
         self._attempt = make()
         self._ended: list[TestResult] = []
 
     async def run(self) -> TestResult:
-        """Runs the case to its end; whatever goes wrong is in the result. Only cancelling it raises."""
+        """Runs the case to its end. All errors become part of the result; only cancellation is raised."""
         count = getattr(self._attempt.case, "trials", 1)
         if count == 1 or self._attempt.case.skip:
             return await run_attempt(self._attempt)
@@ -49,12 +49,12 @@ class CaseRun:
         return ended(self._attempt, Status.FAILED, 0)
 
     def skipped(self, reason: str) -> TestResult:
-        """The result of a case that does not begin."""
+        """The result of a case that is skipped."""
         self._attempt.skip_reason = reason
         return ended(self._attempt, Status.SKIPPED, 0)
 
     def interrupted(self, reason: str) -> TestResult | None:
-        """What there is of a case that was cancelled; None when it is nothing."""
+        """The partial result of a case that was cancelled; None when there is nothing to report."""
         attempt = self._attempt
         attempt.end(status=Status.SKIPPED, skip_reason=reason)
         if not attempt.turns and not self._ended:

@@ -1,4 +1,4 @@
-"""The order of runs of several variants: they take turns, so that a slow hour of a model host hits all of them."""
+"""Interleaves the runs of several variants, so that a slow hour of a model host affects all of them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ T = TypeVar("T")
 
 
 def in_turns(lists: Sequence[Sequence[T]], seed: str) -> list[T]:
-    """The first of each list, then the second of each, and so on; of each round in a random order, which comes of the
-    seed."""
+    """The first item of each list, then the second of each, and so on; each round is in a random order, which depends
+    on the seed."""
     if len(lists) == 1:
         return list(lists[0])
     from random import Random

@@ -1,4 +1,4 @@
-"""The walls that the system has around scripts, looked at before a run begins."""
+"""Checks before a run which walls the operating system can put around scripts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def look_at_walls(options: RunOptions, environment: Environment) -> None:
-    """Says with --verbose which walls the system lacks; with --sandbox=require, raises ConfigurationError then."""
+    """With --verbose, prints which walls are missing; with --sandbox=require, raises ConfigurationError if any is."""
     missing = [f"{wall.name}: {wall.missing}" for wall in system_walls() if wall.missing]
     if missing and options.sandbox is not None:
         raise ConfigurationError(

@@ -1,1 +1,1 @@
-"""How one case is run, a module a mode."""
+"""Runs one case: there is a module for each mode."""

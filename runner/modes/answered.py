@@ -1,4 +1,4 @@
-"""What is known of each answer of a case, so that it can be graded again: see `runner.results.regradable`."""
+"""Collects what is needed to grade the answers of a case again: see `runner.results.regradable`."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ _REQUESTS = re.compile(
 
 
 class Awaiting(Value):
-    """What was found."""
+    """Whether the agent waits for the user, and why."""
 
     awaiting: bool
     reason: str

@@ -1,4 +1,4 @@
-"""What the cases of a run have in common: the agents, the flags that concern cases, what judges and people need."""
+"""The environment that the cases of a run share: the agents, flags for cases, and access to judges and people."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class OpenDatabase(Protocol):
 
 
 class CaseEnvironment(Value):
-    """What all cases of a run share."""
+    """The environment that all cases of a run share."""
 
     application: Application
     runtime: Runtime

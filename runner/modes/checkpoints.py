@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Checkpoints:
-    """Those of one case."""
+    """The checkpoints of one case."""
 
     def __init__(self, checkpoints: Sequence[Checkpoint]) -> None:
         self._checkpoints = checkpoints

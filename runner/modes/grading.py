@@ -24,7 +24,7 @@ VALIDATOR = "workers.test.validator"
 
 
 class Grade(Value):
-    """What the graders of a turn said together, and each of them."""
+    """The combined grade of a turn, and the grades of its graders."""
 
     score: ScoreResult
     results: tuple[AssertionResult, ...] = ()

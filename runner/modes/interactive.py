@@ -52,7 +52,7 @@ answer.flush()
 
 
 class Question(Value):
-    """What a person is asked."""
+    """A question to a person."""
 
     case: str
     turn: int

@@ -43,7 +43,7 @@ async def run(attempt: CaseAttempt) -> None:
 
 
 class Talk:
-    """A conversation while it is held."""
+    """A conversation under way."""
 
     def __init__(self, attempt: CaseAttempt, case: MultiTurnCase | ConversationCase) -> None:
         self._attempt = attempt

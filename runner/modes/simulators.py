@@ -45,7 +45,7 @@ REPEATS = 3
 
 
 class Simulation(Value):
-    """What the user says next."""
+    """The next message of the simulated user."""
 
     input: str
     achieved: bool
@@ -54,7 +54,7 @@ class Simulation(Value):
 
 
 class SimulatorError(Exception):
-    """The simulator could not be asked, or answered nothing; the message says why."""
+    """The simulator could not be called, or gave no answer; the message says why."""
 
     def __init__(self, message: str, hint: str | None = None, infrastructure: bool = False) -> None:
         super().__init__(message + (f". {hint}" if hint else ""))

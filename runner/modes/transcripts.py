@@ -31,7 +31,7 @@ DECLARED, UNFINISHED = "agent_declared", "finish_reason"
 
 
 class Transcripts(Value):
-    """The talks of a report."""
+    """The conversations in a report."""
 
     report: str
     """As the user named it."""
@@ -77,7 +77,7 @@ def _is_cut(result: TestResult) -> bool:
 
 
 class SavedTalk:
-    """The talk of one attempt, while it is graded again."""
+    """The saved conversation of one attempt, while it is graded again."""
 
     def __init__(self, result: TestResult) -> None:
         assert result.case is not None

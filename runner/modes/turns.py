@@ -26,7 +26,7 @@ DEFAULT_MAX_TURNS = 20
 
 
 class Exchange(Value):
-    """What was said and what came back."""
+    """A message to the agent and its answer."""
 
     answer: Answer
     tools: tuple[ToolUse, ...]
@@ -98,7 +98,7 @@ def _since(agents: Sequence[AgentUse], tools: int) -> tuple[AgentUse, ...]:
 
 
 class Spoken(Value):
-    """What the user says in a turn."""
+    """The message of the user in a turn."""
 
     message: Mapping[str, Any]
     """In OpenAI's form."""
@@ -155,7 +155,7 @@ def evidence_of_all(attempt: CaseAttempt) -> Evidence:
 
 
 class Checked(Value):
-    """What is said of the answer of a turn."""
+    """The results of the assertions on the answer of a turn."""
 
     results: tuple[AssertionResult, ...]
     held: bool

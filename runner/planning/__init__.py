@@ -1,1 +1,2 @@
-"""From the command line to what will run: inputs, filters, shards, cases, references, and what an earlier run left."""
+"""Decides what will run: resolves inputs, applies filters and shards, reads cases, checks what they name, and finds
+valid results of an earlier run."""

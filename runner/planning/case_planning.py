@@ -1,5 +1,5 @@
-"""The cases of a run while it is planned: they are read, or made by generators, and everything that they name is looked
-at. This is the part of planning that may need agents."""
+"""Plans the cases of a run: reads them, or has generators make them, and checks that everything that they name exists.
+This is the part of planning that may need agents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class CasePlanning:
-    """Of one run. Agents are started when something needs them, and not before."""
+    """Plans the cases of one run. Agents are started only when they are needed."""
 
     def __init__(self, request: RunRequest, agents: Callable[[], AgentService]) -> None:
         self._request = request
@@ -27,7 +27,7 @@ class CasePlanning:
         self._agents = agents
 
     def sources(self, inputs: list[CaseInput | GeneratorInput], picks: Picks | None) -> Sources:
-        """The cases of inputs."""
+        """The cases of some inputs."""
         if not inputs:
             return Sources(sources=[], warnings=[])
         from runner.planning.sources import open_sources
@@ -46,8 +46,8 @@ class CasePlanning:
         return found.replace(sources=[source.cleaned(environment.secrets.text) for source in found.sources])
 
     def check_references(self, sources: list[CaseSource], generators: list[GeneratorInput]) -> None:
-        """Raises ConfigurationError when the cases that will run, or flags, name what is not there, or the connector of
-        `--connector` or `--judge-connector` cannot be used."""
+        """Raises ConfigurationError when the cases that will run, or flags, name something that does not exist, or when
+        the connector of `--connector` or `--judge-connector` cannot be used."""
         options, application = self._options, self._request.application
         if options.judge_connector and not options.dry_run:
             self._check_connector(options.judge_connector)
@@ -77,7 +77,7 @@ class CasePlanning:
                 self._check_connector(variant.connector, dict(variant.env))
 
     def check_own_connectors(self, sources: list[CaseSource]) -> None:
-        """Raises ConfigurationError when no case can ask a model, as the connectors of all agents cannot be used."""
+        """Raises ConfigurationError when no case can ask a model, because the connectors of all agents are unusable."""
         options, settings = self._options, self._request.settings
         given = options.connector or any(settings.of(one.assistant.id, options).connector for one in sources)
         if not sources or given or options.dry_run or options.replay is not None or options.variants:
@@ -88,7 +88,8 @@ class CasePlanning:
         check_own_connectors(sources, Assistants(self._request.application), self._check_connector)
 
     def _check_connector(self, id: str, variables: Mapping[str, str] | None = None) -> None:
-        """Raises ConfigurationError when a connector cannot be used, with these further variables."""
+        """Raises ConfigurationError when a connector cannot be used; `variables` are added to the environment
+        variables."""
         connectors = self._agents().runtime.connectors
         if variables:
             connectors = connectors.with_variables(variables)
@@ -98,7 +99,7 @@ class CasePlanning:
         find(connectors.resolve(id))
 
     def _generate(self, input: GeneratorInput) -> MadeCases:
-        """Has cases made; on a terminal a line says so meanwhile."""
+        """Has generators make cases; at a terminal, a line says that they are at work."""
         from runner.planning.generators import Generators, generate
 
         options, environment = self._options, self._request.environment

@@ -1,4 +1,5 @@
-"""The cases of one input, which are read again each time somebody needs them: no number of them fills the memory."""
+"""The cases of one input. They are read from the file again for each use, so that they need little memory, however many
+there are."""
 
 from __future__ import annotations
 
@@ -22,32 +23,34 @@ class CaseSource(Value):
     suite: Suite
     assistant: Assistant
     folder: Path
-    """Where relative files of the cases are looked for."""
+    """The folder that relative paths in the cases start from."""
     selected: int
-    """How many cases are to run."""
+    """How many cases will run."""
     total: int
-    """How many there are without `--run`."""
+    """How many cases there are before filters such as `--run`."""
     cases: Callable[[], Iterable[tuple[int, Case]]]
-    """The cases that are to run, with their lines, read again."""
+    """Reads the cases that will run, each with its line."""
     ids: Callable[[], Iterable[str]] = tuple
-    """The ids of all cases that there are without `--run`, read again."""
+    """Reads the ids of all cases, before filters such as `--run`."""
     waited: frozenset[str] = frozenset()
-    """Ids of those that others depend on."""
+    """Ids of the cases that other cases depend on."""
     refers: bool = True
     """Whether its cases may name agents, scripts or connectors."""
     broken: str = ""
-    """Why none of its cases can run: what is wrong with the files of the agent."""
+    """What is wrong with the files of the agent, if that keeps all of its cases from running."""
     done: Mapping[str, Mapping[int, Status]] = {}
-    """Case → how its runs ended that have results of an earlier run; 0 stands for the only one."""
+    """Case → the status of each of its runs that has a result of an earlier run, by the number of the run; 0 is the
+    only run of a case that runs once."""
     variant: AgentVariant | None = None
-    """What the agent has of its own in these runs of the cases; None: there is one way to run them."""
+    """The variant of the agent that these cases run with; None: the run has no variants."""
     ended: Mapping[str, Status] = {}
-    """Case → how it ended, of those that an earlier run has ended."""
+    """Case → its status, for cases that are complete in an earlier run."""
     runs: Mapping[str, tuple[int, ...]] = {}
-    """Case → the numbers of its runs; those that are not here run as often as flags and case say."""
+    """Case → the numbers of its runs that will run; cases that are not in it run as often as flags and the case file
+    say."""
 
     def cleaned(self, clean: Callable[[str], str]) -> CaseSource:
-        """The same cases, with ids that hold no secret: as results, recordings and snapshots name them."""
+        """The same cases with the secrets removed from their ids, as results, recordings and snapshots name them."""
         return self.replace(
             cases=lambda: ((line, _cleaned(case, clean)) for line, case in self.cases()),
             ids=lambda: map(clean, self.ids()),
@@ -63,7 +66,7 @@ def _cleaned(case: Case, clean: Callable[[str], str]) -> Case:
 
 
 class Sources(Value):
-    """The cases of the inputs of a run."""
+    """The cases of all inputs of a run."""
 
     sources: list[CaseSource]
     warnings: list[str]

@@ -1,4 +1,5 @@
-"""Which tests the flags choose, in which order they run, and the notes on both."""
+"""The flags that select tests by tag or earlier failure and that order tests, and the notes that the run prints about
+them."""
 
 from __future__ import annotations
 
@@ -20,17 +21,17 @@ _NOT_IN_CI = "In CI, earlier runs are known only from a store: all tests run"
 
 
 class Choice(Value):
-    """Of one run."""
+    """Which tests of a run are selected, and in which order they run."""
 
     picks: Picks | None = None
-    """By tags and earlier failures; None: all tests."""
+    """Selects by tags and earlier failures; None: all tests."""
     order: Order | None = None
-    """None: as they stand."""
+    """The order; None: that of the files."""
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
     def notes_on(self, picked: Mapping[str, Collection[str] | None], sources: Iterable[CaseSource]) -> tuple[str, ...]:
-        """The notes of a run that has these tests of modules, None standing for all, and these cases."""
+        """The notes of a run of these tests of modules (None: all tests of the module) and these cases."""
         if self.picks is None or not self.picks.by_failure:
             return self.notes
         tests = sum(len(names) for names in picked.values() if names is not None)
@@ -41,7 +42,7 @@ class Choice(Value):
         return (*self.notes, f"Only what failed last time runs: {counts}")
 
     def of_all(self, options: RunOptions, application: Application) -> Choice:
-        """The same where nothing of the tests is known to have failed."""
+        """The same choice for a run in which no failed test is known: it selects by tags only."""
         from runner.planning.picks import Picks
 
         tags = Picks(application.root, options.tags, None) if options.tags else None
@@ -49,7 +50,7 @@ class Choice(Value):
 
 
 def choice_of(options: RunOptions, environment: Environment, application: Application) -> Choice:
-    """What the flags say of it."""
+    """The choice that the flags make. Raises ConfigurationError."""
     root = application.root
     failed: Mapping[str, list[str]] = {}
     warnings: tuple[str, ...] = ()

@@ -1,5 +1,4 @@
-"""The options of a run with what `yao-test.toml` adds to those of the command line, and to those of a run that is
-resumed."""
+"""Combines the options of the command line, of the file `yao-test.toml`, and of the run that is resumed."""
 
 from __future__ import annotations
 

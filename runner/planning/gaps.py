@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 Record = dict[str, Any]
 UNDECIDED = "as many runs as needed"
 NAMED = 10
-"""Tests of one group that are named."""
+"""At most so many tests of one group are named."""
 
 
 class Reason(StrEnum):
-    """Why a test runs that an earlier run should have done with."""
+    """Why a test runs again although an earlier run has a result of it, or should have one."""
 
     MISSING = "missing"
     RUNS = "runs"
@@ -66,15 +66,15 @@ class Gap(Value):
     """Tests of one suite that run for the same reason."""
 
     suite: str
-    """How people name it."""
+    """Its name for people."""
     reason: Reason
     parts: tuple[str, ...]
-    """What has changed, as fingerprints name it; or which runs there are none of."""
+    """The names of the parts of the fingerprint that have changed; or the runs that have no result."""
     ids: tuple[str, ...]
 
     @property
     def text(self) -> str:
-        """A line for people."""
+        """The gap as a line for people."""
         shown = ", ".join(self.ids[:NAMED]) + (f" and {len(self.ids) - NAMED} more" if len(self.ids) > NAMED else "")
         if self.reason is Reason.CHANGED:
             return f"{self.suite}: run again, since {described(self.parts)} changed: {shown}"
@@ -84,26 +84,27 @@ class Gap(Value):
 
 
 class Holding(Value):
-    """What a report has for a run."""
+    """Which results of a report are valid for this run, and what runs again."""
 
     results: Mapping[str, list[Record]]
-    """Suite id → the results that still hold, with the positions that they have now."""
+    """Suite id → the valid results, with the positions that their tests have now."""
     ended: Mapping[str, Mapping[str, Status]]
-    """Suite id → its cases of which nothing runs again, and how they ended."""
+    """Suite id → its cases of which no run is repeated, with their statuses."""
     gaps: tuple[Gap, ...]
     incomparable: int
-    """Kept results of which it is not known whether they still hold, since another version of the tool wrote them."""
+    """How many results are kept although another version of the tool wrote them, so that their fingerprints cannot be
+    compared."""
 
 
 class _Why(Value):
-    """Why one result does not hold."""
+    """Why one result is not valid."""
 
     reason: Reason
     parts: tuple[str, ...] = ()
 
 
 class _Suite:
-    """What comes of the results of one suite."""
+    """Sorts the results of one suite into valid ones and tests that run again."""
 
     def __init__(self, suite: Suite) -> None:
         self.suite = suite
@@ -112,10 +113,10 @@ class _Suite:
         """Test → why it runs again."""
         self.incomparable = 0
         self.ended: dict[str, Status] = {}
-        """Case → how it ended, of those of which nothing runs again."""
+        """Case → its status, for cases of which no run is repeated."""
 
     def gaps(self) -> Iterator[Gap]:
-        """The tests that run again, by their reasons."""
+        """The tests that run again, grouped by their reasons."""
         groups: dict[_Why, list[str]] = {}
         for id, why in self.why.items():
             groups.setdefault(why, []).append(id)
@@ -131,9 +132,9 @@ def holding(
     suites: Iterable[Suite],
     runs: Runs,
 ) -> Holding:
-    """Which results of a report are still valid. Which tests of a module have no result is known only when the module
-    is listed. Blocks: compiles the scripts that results depend on. Raises ConfigurationError when there are results of
-    inputs that this run does not have."""
+    """Finds the results of a report that are still valid. Which tests of a module have no result is known only when the
+    module is listed. Blocks: compiles the scripts that results depend on. Raises ConfigurationError when there are
+    results of inputs that this run does not have."""
     from runner.fingerprints.scripts import take_scripts
 
     known = {suite.name: suite for suite in suites}
@@ -163,7 +164,7 @@ def holding(
 
 
 def _of_module(suite: Suite, records: list[Record], fingerprints: Fingerprints, runs: int) -> _Suite:
-    """A test keeps all its runs, or makes them all again."""
+    """The results of a module: a test keeps the results of all its runs, or none of them."""
     found = _Suite(suite)
     made: dict[str, list[Record]] = {}
     for record in records:
@@ -182,13 +183,13 @@ def _of_module(suite: Suite, records: list[Record], fingerprints: Fingerprints, 
 
 
 def _of_cases(source: CaseSource, records: list[Record], fingerprints: Fingerprints, runs: Runs) -> _Suite:
-    """A case keeps those of its runs that hold."""
+    """The results of cases: a case keeps the results of those of its runs that are valid."""
     found = _Suite(source.suite)
     by_case: dict[str, list[Record]] = {}
     for record in records:
         by_case.setdefault(record["id"], []).append(record)
     done: set[str] = set()
-    """Cases of which nothing runs again."""
+    """The cases of which no run is repeated."""
     skipped: dict[str, Case] = {}
     kept: dict[str, list[Record]] = {}
     for position, (_, case) in enumerate(source.cases()):
@@ -222,7 +223,7 @@ def _of_cases(source: CaseSource, records: list[Record], fingerprints: Fingerpri
 
 
 def _without_runs(records: list[Record], runs: int | None) -> _Why:
-    """Of a test that has fewer results than runs; None stands for as many as its policy takes."""
+    """The reason of a test that has fewer results than `runs`; None: as many as its policy needs."""
     if runs is None:
         return _Why(reason=Reason.RUNS, parts=(UNDECIDED,)) if records else _Why(reason=Reason.MISSING)
     made = {record.get("run", 1) for record in records}
@@ -231,7 +232,7 @@ def _without_runs(records: list[Record], runs: int | None) -> _Why:
 
 
 def _run_dependents(found: _Suite, skipped: Mapping[str, Case], done: set[str]) -> None:
-    """Has those run again that were skipped because of a case that runs again, and those that were because of them."""
+    """Lets cases run again that were skipped because of a case that runs again, and those that depend on them."""
     waiting = dict(skipped)
     while again := [id for id, case in waiting.items() if not done.issuperset(case.depends_on)]:
         for id in again:
@@ -241,7 +242,7 @@ def _run_dependents(found: _Suite, skipped: Mapping[str, Case], done: set[str]) 
 
 
 def _why(record: Record) -> _Why | None:
-    """Why a result does not count, whatever it was made of."""
+    """Why a result does not count, whatever its fingerprint says; None when nothing speaks against it."""
     skipped = record["status"] == Status.SKIPPED
     if verdict_in(record) is Verdict.BROKEN:
         return _Why(reason=Reason.BROKEN)
@@ -259,7 +260,7 @@ def _stale(
     case: Case | None = None,
     source: CaseSource | None = None,
 ) -> _Why | None:
-    """Why a result is not of what there is now."""
+    """Why the fingerprint of a result does not fit any more; None when it does."""
     made_of = record.get("fingerprint")
     if not isinstance(made_of, dict):
         return _Why(reason=Reason.UNKNOWN)

@@ -1,7 +1,8 @@
 """Cases that an agent or a script makes: `-i "agents:workers.test.generator?count=10&focus=edge-cases" -n expense`
 (seed 000, "Generator Agent Interface").
 
-The generator is told what is to be tested, and the parameters behind the `?`; what it answers is checked like a file.
+The generator gets a description of the tested agent and the parameters after the `?`. Its answer is checked like a
+case file.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ if TYPE_CHECKING:
     from runner.planning.inputs import GeneratorInput
 
 DEFAULT_COUNT = 5
-"""Cases that are asked for when the parameters do not say how many."""
+"""How many cases are asked for when the parameters do not say it."""
 ROLES = ("Generate",)
-"""The function that a script reference means which names none."""
+"""The functions that may be meant by a script reference without a function name."""
 SHOWN = 300
-"""Characters of an answer that are shown when there are no cases in it."""
+"""At most so many characters of an answer without cases are shown."""
 
 _TARGET = ("target_agent", "target_description", "target_tools")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})(\.\d{1,15})?")
@@ -46,8 +47,8 @@ _FORM = 'It must give {"cases": [{"id": "G001", "input": "..."}]}, or the list a
 
 
 def parameters(query: str, where: str) -> dict[str, Any]:
-    """The parameters of `count=10&focus=edge-cases`; numbers, `true` and `false` are what they look like, everything
-    else is text. Raises ConfigurationError naming `where`."""
+    """Reads `count=10&focus=edge-cases`. Numbers, `true` and `false` become numbers and booleans, everything else stays
+    text. Raises ConfigurationError, whose message names `where`."""
     from urllib.parse import parse_qsl
 
     try:
@@ -74,7 +75,7 @@ def _typed(text: str) -> Any:
 
 
 class Generators(Value):
-    """What generators work with."""
+    """Calls generators with the services of one run."""
 
     application: Application
     runtime: Runtime
@@ -88,7 +89,7 @@ class Generators(Value):
 
 
 async def generate(input: GeneratorInput, generators: Generators, folder: Path, lenient: bool) -> MadeCases:
-    """Has cases made. Every case has an id of its own.
+    """Calls the generator. Every case that it makes has a unique id.
 
     Args:
         folder: what relative attachments of the cases count from.
@@ -148,8 +149,8 @@ def check_outputs(outputs: Sequence[str]) -> None:
 def write_cases(
     sources: Sequence[CaseSource], outputs: Sequence[str], directory: Path, redact: Callable[[str], str]
 ) -> list[Path]:
-    """Writes what was generated, each case a line, to the files of `--output`, after `redact`. Ids that stand twice are
-    made unique. The paths of the files. Raises ConfigurationError."""
+    """Writes the generated cases to the files of `--output`, one line for each case, after `redact` has removed
+    secrets, and returns the paths of the files. Ids that occur twice are made unique. Raises ConfigurationError."""
     cases = [case for source in sources if source.suite.is_generated for _, case in source.cases()]
     values = with_ids(case.model_dump(exclude_unset=True) for case in cases)
     text = "".join(json.dumps({"id": value["id"], **value}, ensure_ascii=False) + "\n" for value in values)
@@ -170,7 +171,7 @@ class _Generation:
         self._target = generators.runtime.assistants.get(input.agent)
 
     async def answer(self) -> Any:
-        """What the generator answers, as a JSON value."""
+        """The answer of the generator as a JSON value."""
         payload = await self._payload()
         context = {**self._generators.context, "assistant_id": self._target.id, "chat_id": "agent-test-generate"}
         chat = Chat(context, World(suite=self._input.id, test="@generate"), of_suite=True)
@@ -179,7 +180,8 @@ class _Generation:
         return await self._of_script(payload, chat)
 
     async def _payload(self) -> dict[str, Any]:
-        """`{target_agent, target_description, target_tools, count, focus?, complexity?, ...}`."""
+        """The argument of a generator: `{target_agent, target_description, target_tools, count, focus?, complexity?,
+        ...}`."""
         target = self._target
         return {
             "target_agent": target.id,
@@ -190,7 +192,7 @@ class _Generation:
         }
 
     async def _tools(self, target: Assistant) -> list[dict[str, Any]]:
-        """`{name, description, parameters}` of the target's tools; the names as `tool_called` takes them."""
+        """The tools of the tested agent as `{name, description, parameters}`, named as for `tool_called`."""
         if not target.servers:
             return []
         box = await self._generators.runtime.toolbox(target.servers, str(target.folder / "package.yao"))

@@ -1,4 +1,4 @@
-"""What `-i` may name, decided in the order of the specification, section 2."""
+"""Finds out what each `-i` names, in the order of the specification, section 2."""
 
 from __future__ import annotations
 
@@ -15,46 +15,47 @@ from scripttest.values import Value
 
 CASE_SUFFIXES = (".jsonl", ".json", ".yaml", ".yml")
 _NAMED = 10
-"""Files that a warning names."""
+"""At most so many files are named in a warning."""
 _REPORT = r"output-\d{14}(-\d+)?(\.calls)?\.jsonl"
-"""Reports that earlier runs wrote beside the cases."""
+"""Matches names of reports that earlier runs wrote beside the cases."""
 _GENERATOR = re.compile(r"((?:agents|scripts):[\w./-]*)(?:\?(.*))?", re.DOTALL)
-"""`agents:id?name=value`; a text with a blank after the colon is a message."""
+"""Matches `agents:id?name=value`. A text with a blank after the colon is a message."""
 
 
 class CaseInput(Value):
     """A case file, or a message."""
 
     agent: str
-    """Id of the agent that is to be tested."""
+    """Id of the tested agent."""
     path: Path | None
     """Absolute path of the case file; None for a message."""
     message: str = ""
 
     @property
     def id(self) -> str:
-        """Names it among the inputs of a run."""
+        """The id of this input, unique in a run."""
         return str(self.path) if self.path else f"message {self.message}"
 
 
 class GeneratorInput(Value):
-    """Cases that an agent or a script makes."""
+    """An input whose cases an agent or a script makes."""
 
     agent: str
-    """Id of the agent that is to be tested."""
+    """Id of the tested agent."""
     id: str
     """As the user wrote it."""
     reference: str
     """`agents:workers.test.generator`, `scripts:tests.expense.generate`."""
     parameters: dict[str, Any]
-    """What stands behind the `?`: texts, numbers, booleans."""
+    """The parameters after the `?`: texts, numbers and booleans."""
 
 
 Input = TestModule | CaseInput | GeneratorInput
 
 
 def resolve_application(options: RunOptions, directory: Path) -> Application:
-    """The application of a run: `--app`, or upward from an input that is a path, or from here."""
+    """Finds the application of a run: that of `--app`, else the one above an input that is a path, else the one above
+    the working directory. Raises ConfigurationError."""
     if options.app is not None:
         root = absolute(options.app, directory)
         if not root.is_dir():
@@ -70,7 +71,7 @@ def resolve_application(options: RunOptions, directory: Path) -> Application:
 
 
 def resolve_inputs(options: RunOptions, application: Application, directory: Path) -> list[Input]:
-    """What all inputs name, each once, in the order in which they were named. Raises ConfigurationError."""
+    """Resolves all inputs, each once, in the order of the command line. Raises ConfigurationError."""
     found: dict[str, Input] = {}
     for input in options.inputs:
         for item in _resolve(input, options, application, directory):
@@ -79,8 +80,8 @@ def resolve_inputs(options: RunOptions, application: Application, directory: Pat
 
 
 def everything(options: RunOptions, application: Application, directory: Path) -> str:
-    """The input of a run that names none: the agent of `--name`, else the agent that the working directory is in, else
-    all agents at or below that. Raises ConfigurationError."""
+    """The input of a run without `-i`: the agent of `--name`, else the agent whose folder contains the working
+    directory, else all agents at or below the working directory. Raises ConfigurationError."""
     if options.name is not None:
         return str(application.agent(options.name).folder)
     found = application.agent_of(directory)
@@ -101,7 +102,8 @@ def everything(options: RunOptions, application: Application, directory: Path) -
 
 
 def not_collected(options: RunOptions, application: Application, directory: Path) -> list[str]:
-    """Warnings of test files that no agent has, below the folders that are tested; without inputs below `scripts/`."""
+    """Warnings about test files that belong to no agent, below the tested folders; in a run without inputs, below
+    `scripts/`."""
     folders = [path for input in options.inputs if (path := _path(input, directory)) is not None and path.is_dir()]
     found = set()
     for folder in folders or ([] if options.inputs else [application.root / "scripts"]):
@@ -119,7 +121,7 @@ def not_collected(options: RunOptions, application: Application, directory: Path
 
 
 def is_agent(id: str, directory: Path) -> bool:
-    """Whether the application of a folder has an agent of that id."""
+    """Whether the application of a folder has an agent with that id."""
     try:
         Application(find_root(directory)).agent(id)
     except ConfigurationError:
@@ -128,17 +130,17 @@ def is_agent(id: str, directory: Path) -> bool:
 
 
 def is_generator(input: str) -> bool:
-    """Whether an input has cases made by an agent or a script."""
+    """Whether an input names a generator of cases."""
     return _GENERATOR.fullmatch(input) is not None
 
 
 def is_report(name: str) -> bool:
-    """Whether a file has the name of a report that an earlier run wrote beside the cases."""
+    """Whether a file is named like a report that an earlier run wrote beside the cases."""
     return re.fullmatch(_REPORT, name) is not None
 
 
 def _path(input: str, directory: Path) -> Path | None:
-    """The path that an input may be; None for what names scripts, and for texts that cannot be paths."""
+    """The input as a path; None when it names scripts, or cannot be a path."""
     if input.startswith("scripts.") or "\n" in input or "\0" in input or len(input) > 1000:
         return None
     return absolute(input.removeprefix("@"), directory)
@@ -224,7 +226,7 @@ def _agent(
     directory: Path | None = None,
     message: str = "",
 ) -> str:
-    """The agent that is tested: `--name`, else the one that a place belongs to, or, when that is outside the
+    """The tested agent: that of `--name`, else the one whose folder contains a path, or, for a path outside the
     application, the working directory."""
     if options.name is not None:
         from runner.agents.assistant import Assistants

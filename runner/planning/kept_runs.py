@@ -1,4 +1,4 @@
-"""Whether an earlier run has results of all runs that a case needs."""
+"""Finds out whether an earlier run has results of all runs that a case needs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Record = dict[str, Any]
 
 
 class Runs(Value):
-    """How often cases run that do not say so."""
+    """How often cases run that have no number of runs of their own."""
 
     count: int
     """`--runs`."""
@@ -24,7 +24,7 @@ class Runs(Value):
     """`--repeat`."""
 
     def policy_of(self, case: Case) -> Any:
-        """The policy of a case, as it is written; None: it has none."""
+        """The policy of a case, as it is written in its file or in `--repeat`; None: it has none."""
         if case.repeat is None:
             return self.repeat
         from runner.cases.repeats import repeat_of
@@ -32,7 +32,7 @@ class Runs(Value):
         return repeat_of(case)
 
     def usable(self, case: Case, records: Sequence[Record]) -> list[Record]:
-        """The results of a case that are of its runs as they are made now: each says its policy."""
+        """Those results of a case that fit the runs that this run would make, each with the policy of now."""
         if all(record["status"] == Status.SKIPPED and "run" not in record for record in records):
             return list(records)
         policy = self.policy_of(case)
@@ -47,7 +47,7 @@ class Runs(Value):
         return [{**record, "repeat": policy} for record in ordered[:enough]]
 
     def status(self, case: Case, records: Sequence[Record]) -> Status | None:
-        """How a case has ended with usable results; None when it needs more runs."""
+        """The status of a case by its usable results; None when it needs more runs."""
         policy = self.policy_of(case)
         if not records or (policy is None and "run" in records[0] and len(records) < self.count):
             return None

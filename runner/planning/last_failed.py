@@ -1,5 +1,5 @@
-"""Which tests failed when they last ran: as the store of the run has it, else in a small file in the user's cache. In
-CI there is no memory without a store."""
+"""Remembers which tests failed when they last ran: in the store of the run, or, without a store, in a small file in the
+user's cache. In CI, nothing is remembered without a store."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _NAME = "last-failed.json"
 
 
 class Failures(Value):
-    """What is known of earlier runs."""
+    """The tests that failed when they last ran."""
 
     tests: Mapping[str, list[str]] = {}
-    """Key of a suite → the names of its tests that failed."""
+    """Suite key → the names of its tests that failed."""
     problem: str | None = None
-    """Why nothing can be remembered of this run."""
+    """Why the failures of this run cannot be remembered."""
     is_known: bool = True
-    """False: there is nothing that could remember."""
+    """False: neither a store nor a file remembers failures."""
 
 
 def store_of(options: RunOptions, environment: Environment, application: Application) -> Path | None:
@@ -48,7 +48,8 @@ def store_of(options: RunOptions, environment: Environment, application: Applica
 
 
 def known_failures(options: RunOptions, environment: Environment, application: Application) -> Failures:
-    """What is known to have failed. Raises ConfigurationError, and StoreError for a store that cannot be read."""
+    """The tests that are known to have failed. Raises ConfigurationError, and StoreError for a store that cannot be
+    read."""
     root = application.root
     store = store_of(options, environment, application)
     if store is not None:
@@ -64,7 +65,7 @@ def known_failures(options: RunOptions, environment: Environment, application: A
 
 
 def memory_of(root: Path, environment: Environment) -> Path | None:
-    """The file of an application that has no store; None when nothing is to be remembered."""
+    """The file that remembers the failures of an application without a store; None when nothing is remembered."""
     variables = environment.variables
     home = variables.get("HOME")
     caches = variables.get("XDG_CACHE_HOME") or (
@@ -78,7 +79,7 @@ def memory_of(root: Path, environment: Environment) -> Path | None:
 
 
 def memory_problem(path: Path) -> str | None:
-    """Why nothing can be remembered in a file, if so; makes its folder."""
+    """Why nothing can be remembered in a file, or None. Creates the folder of the file."""
     from runner.security.files import check_target
 
     try:
@@ -90,8 +91,8 @@ def memory_problem(path: Path) -> str | None:
 
 
 def read_failed(path: Path) -> dict[str, list[str]]:
-    """Key of a suite → the names of its tests that failed; empty when nothing is known. A module that could not be
-    loaded has its own name among them."""
+    """Suite key → the names of its tests that failed; empty when nothing is known. For a module that could not be
+    loaded, the names include its own."""
     try:
         content = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):
@@ -103,7 +104,7 @@ def read_failed(path: Path) -> dict[str, list[str]]:
 
 
 def write_failed(path: Path, failed: Mapping[str, list[str]]) -> None:
-    """Replaces what is remembered. Raises OSError."""
+    """Replaces the remembered failures. Raises OSError."""
     from runner.security.files import check_target
 
     check_target(path)

@@ -1,4 +1,4 @@
-"""`--shuffle` and `--failed-first`: in which order tests run. Their places in reports stay as they are."""
+"""`--shuffle` and `--failed-first`: the order in which tests run. Reports list them in their usual order."""
 
 from __future__ import annotations
 
@@ -13,23 +13,24 @@ T = TypeVar("T")
 
 
 class Order(Value):
-    """Of one run. What stands before what depends on the two alone, so that a part of the tests keeps it."""
+    """The order of one run. Whether one test runs before another depends on these two only, so that a part of the tests
+    runs in the same order."""
 
     root: Path
-    """Of the application."""
+    """The root of the application."""
     seed: int | None
-    """What the order is made of; None: what failed comes first."""
+    """The seed of the random order; None: failed tests come first."""
     failed: Mapping[str, Sequence[str]]
-    """Key of a suite → its tests that failed."""
+    """Suite key → its tests that failed."""
 
     def suites(self, items: Sequence[T], id_of: Callable[[T], str]) -> list[T]:
-        """Suites in the order in which they run."""
+        """Sorts suites into the order in which they run."""
         keys = [suite_key(id_of(item), self.root) for item in items]
         places = self._sorted(keys, lambda key: key in self.failed)
         return [items[place] for place in places]
 
     def tests(self, suite: str, names: Sequence[str]) -> list[int]:
-        """The places of the tests of a suite, by its id, in the order in which they run."""
+        """Positions of the tests of a suite, in the order in which they run."""
         key = suite_key(suite, self.root)
         failed = frozenset(self.failed.get(key, ()))
         return self._sorted([f"{key}\0{name}" for name in names], lambda name: name.partition("\0")[2] in failed)
@@ -44,5 +45,5 @@ class Order(Value):
 
 
 def suite_key(id: str, root: Path) -> str:
-    """What names a suite on all machines: its id, where that is a file its path below the application."""
+    """A name of a suite that is the same on all machines: its id, or its path from the application's root."""
     return id.removeprefix(f"{root}/")

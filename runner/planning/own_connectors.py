@@ -1,6 +1,6 @@
-"""Looks, before the run, whether any of its cases could ask a model: a run of which no case can is not begun.
+"""Checks before the run whether any of its cases can ask a model; if none can, the run does not start.
 
-Where one can, the cases that cannot are broken, and the others run.
+If some can, the cases that cannot are reported as broken, and the others run.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from runner.planning.case_source import CaseSource
 
 _MAY_CHOOSE = re.compile(r"\b(?:connector|delegate|import|require)\b")
-"""In a handler: its Create hook may have another model asked, or another agent."""
+"""Words in a handler that show that its Create hook may choose another connector or another agent."""
 
 
 def check_own_connectors(sources: Sequence[CaseSource], assistants: Assistants, check: Callable[[str], None]) -> None:
@@ -53,7 +53,7 @@ def _runs(source: CaseSource) -> bool:
 
 
 def _asks(assistant: Assistant) -> bool:
-    """Whether an agent is sure to ask the model of its own connector."""
+    """Whether an agent is certain to ask the model of its own connector."""
     if assistant.sandbox is not None or not (assistant.prompts or assistant.servers):
         return False
     handler = "" if assistant.script is None else read_text(assistant.script)
@@ -61,7 +61,7 @@ def _asks(assistant: Assistant) -> bool:
 
 
 def _names_connector(source: CaseSource) -> bool:
-    """Whether a case names a connector of its own."""
+    """Whether a case names a connector itself."""
     return source.refers and any(
         reference.kind == "connector" for _, case in source.cases() for reference in references_of(case, "", "")
     )

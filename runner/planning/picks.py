@@ -1,4 +1,4 @@
-"""`--tag` and `--last-failed`: which tests run by what is known of them before anything is loaded."""
+"""`--tag` and `--last-failed`: select tests by their tags and earlier results, before any module is loaded."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Picks:
-    """What the flags pick, and what was seen beside that."""
+    """Selects tests and cases by tags and earlier failures, and collects the tags that it meets."""
 
     def __init__(self, root: Path, tags: Sequence[str], failed: Mapping[str, Sequence[str]] | None) -> None:
         """Reads nothing yet.
@@ -35,16 +35,16 @@ class Picks:
         self._tags = frozenset(tags)
         self._failed = failed
         self._seen: set[str] = set()
-        """Tags that there are."""
+        """All tags that were met."""
         self.warnings: list[str] = []
 
     @property
     def by_failure(self) -> bool:
-        """Whether only tests are picked that failed."""
+        """Whether only tests that failed are selected."""
         return self._failed is not None
 
     def modules(self, modules: Sequence[TestModule]) -> dict[str, frozenset[str] | None]:
-        """Module → its tests that are picked, None for all; modules without such tests are left out."""
+        """Module → its selected tests, None for all; modules without selected tests are left out."""
         found: dict[str, frozenset[str] | None] = {}
         for module in modules:
             names = self._of_module(module)
@@ -53,7 +53,7 @@ class Picks:
         return found
 
     def chosen(self, suite: str) -> Chosen:
-        """Whether a case of a suite is picked, by the id of the suite."""
+        """Returns the function that says whether a case of this suite is selected."""
         failed = None if self._failed is None else frozenset(self._failed.get(suite_key(suite, self._root), ()))
 
         def is_picked(case: Case) -> bool:
@@ -63,7 +63,7 @@ class Picks:
         return is_picked
 
     def nothing(self) -> ConfigurationError:
-        """The error when no test has a tag."""
+        """The error for a run in which no test has one of the tags."""
         first, *others = sorted(self._tags)
         what = f"one of the tags {', '.join([first, *others])}" if others else f"the tag {first}"
         return ConfigurationError(f"No test and no case has {what}", hint_of(first, sorted(self._seen), "tags"))

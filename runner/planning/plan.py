@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 
 
 class LeftOut(Value):
-    """What does not run because of a flag."""
+    """How many tests one flag leaves out."""
 
     flag: str
     """As it is given, such as `--run Ready`."""
     modules: int = 0
-    """Whole test modules, whose tests are not known."""
+    """Whole test modules, whose numbers of tests are not known."""
     tests: int = 0
-    """Cases, and tests of the modules that run."""
+    """Cases, and tests of modules that run otherwise."""
 
     def plus(self, tests: int) -> LeftOut:
-        """With so many tests more."""
+        """The same with more tests left out."""
         return self.replace(tests=self.tests + tests)
 
     @property
     def words(self) -> str:
-        """`1 module and 2 tests`."""
+        """The numbers in words, such as `1 module and 2 tests`."""
         parts = ((self.modules, "module"), (self.tests, "test"))
         return " and ".join(f"{number} {word}{'' if number == 1 else 's'}" for number, word in parts if number)
 
@@ -47,37 +47,37 @@ class RunPlan(Value):
     options: RunOptions
     application: Application
     context: Mapping[str, Any]
-    """Of the run: the fields of `agent.Context`."""
+    """The context of the run: the fields of `agent.Context`."""
     settings: Settings
-    """Of the configuration file."""
+    """The settings of the configuration file."""
     contexts: Mapping[str, Mapping[str, Any]]
-    """Agent → the context of its tests, for those that have settings of their own."""
+    """Agent → the context of its tests, for agents with settings of their own."""
     suites: tuple[Suite, ...]
-    """All of them, in the order in which they were named."""
+    """All suites, in the order in which they were named."""
     modules: tuple[TestModule, ...]
     """Suites that are test modules."""
     sources: tuple[CaseSource, ...]
-    """The cases of the other suites, read again when they are needed."""
+    """The cases of the other suites, which are read again for each use."""
     warnings: tuple[str, ...]
-    """What is to be said before anything runs."""
+    """Warnings that are printed before anything runs."""
     notes: tuple[str, ...]
-    """What is to be known of the choice and the order of the tests, a sentence each."""
+    """Notes about the selection and the order of the tests, one sentence each."""
     picked: Mapping[str, frozenset[str] | None]
-    """Module → its tests that flags pick; None, and modules that are not among them: all of them."""
+    """Module → its tests that flags select; None, or no entry: all of its tests."""
     order: Order | None
-    """In which tests run; None: as they stand."""
+    """The order in which tests run; None: that of the files."""
     matched: bool
-    """Whether it is certain that `--run` matches something; else the modules have to show it."""
+    """Whether `--run` is certain to match something; else that is known only when the modules are loaded."""
     left_out: tuple[LeftOut, ...]
-    """What the flags leave out, as far as it is known before modules are loaded."""
+    """What flags leave out, as far as that is known before modules are loaded."""
     resumable: bool
-    """Whether a report is written that a later run can resume."""
+    """Whether the run writes a report that a later run can resume."""
     resume: ResumeState | None
-    """What is taken from an earlier run, and what a later one needs to know; None when no report can be resumed."""
+    """What is taken from an earlier run, and what a later run will need; None when no report can be resumed."""
     store: StorePlace | None
-    """Where the run is kept; None: nowhere."""
+    """Where the store keeps the run; None: it does not."""
     transcripts: Transcripts | None
-    """What agents said in the saved run that is graded again; None when they are asked."""
+    """What agents said in a saved run that is graded again; None: agents are asked."""
     is_part: bool = False
     """Whether other machines run other tests of the same suites."""
     writes_cases: bool
@@ -121,12 +121,12 @@ class RunPlan(Value):
 
     @property
     def retained_places(self) -> dict[str, Collection[int]]:
-        """The same as positions in their suite."""
+        """Module → the positions of its tests that have results of an earlier run."""
         if self.resume is None or self.resume.retained is None:
             return {}
         return {module.id: self.resume.retained.places(module.id) for module in self.modules}
 
 
 def suite_of(module: TestModule) -> Suite:
-    """The suite that a test module is."""
+    """A test module as a suite."""
     return Suite(id=module.id, kind=SuiteKind.MODULE, label=module.label, file=str(module.test), agent=module.agent)

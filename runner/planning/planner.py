@@ -1,7 +1,7 @@
-"""Decides what will run, step by step: what `-i` names, what flags choose of it, what this shard has, what an earlier
-run has done already, and whether everything that is named is there.
+"""Makes the plan of a run, step by step: it resolves the inputs, selects tests by flags, takes the part of this shard,
+keeps valid results of an earlier run, and checks that everything that is named exists.
 
-When a step raises, nothing has run yet, except generators of cases.
+If a step raises, nothing has run yet, except generators of cases.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def make_plan(
 
 
 class _Chosen(Value):
-    """What flags choose of the inputs."""
+    """The tests and cases of the inputs that the flags select."""
 
     modules: list[TestModule]
     sources: list[CaseSource]
@@ -74,13 +74,13 @@ class _Chosen(Value):
 
 
 class _Planner:
-    """A plan that is being made. Each step narrows what runs."""
+    """Makes the plan of one run. Each step leaves fewer tests to run."""
 
     def __init__(self, request: RunRequest, selection: Selection | None, cases: CasePlanning) -> None:
         self._request = request
         self._options = request.options
         self._named = request.options
-        """The same with the inputs that are meant where none is given."""
+        """The options, with the inputs of a run without `-i` filled in."""
         self._environment = request.environment
         self._application = request.application
         self._selection = selection
@@ -97,7 +97,7 @@ class _Planner:
         self._transcripts: Transcripts | None = None
 
     def find(self, regraded_from: str | None) -> None:
-        """Finds what the inputs name, and of that what flags choose."""
+        """Resolves the inputs and selects tests and cases by the flags."""
         options, selection = self._options, self._selection
         all_variables(self._application.root, self._environment)
         regrading = self._name_inputs(regraded_from)
@@ -120,7 +120,8 @@ class _Planner:
         self._matched = matched
 
     def _name_inputs(self, regraded_from: str | None) -> Regrading | None:
-        """Sets what is meant where no input is given; what cases are graded by, when a saved run is graded again."""
+        """Fills in the inputs of a run that names none. When a saved run is graded again, finds the cases that it is
+        graded by."""
         options, application, directory = self._options, self._application, self._environment.directory
         if regraded_from is None:
             if not options.inputs:
@@ -144,7 +145,8 @@ class _Planner:
         self._inputs = inputs
 
     def _choose(self, modules: list[TestModule], of_cases: list[CaseInput | GeneratorInput]) -> None:
-        """Takes what `--tag` and `--last-failed` pick; all of it where nothing is known to have failed."""
+        """Selects by `--tag` and `--last-failed`; with `--last-failed`, everything when no test is known to have
+        failed."""
         choice = self._choice
         chosen = self._chosen(modules, of_cases)
         if choice is not None and choice.picks is not None and not (chosen.modules or chosen.sources):
@@ -176,7 +178,7 @@ class _Planner:
         )
 
     def take_shard(self) -> None:
-        """Leaves out what other shards run."""
+        """Leaves out the tests of other shards."""
         shard = self._options.shard
         if shard is None:
             return
@@ -191,7 +193,7 @@ class _Planner:
         self._matched = self._matched or others > 0
 
     def warn(self) -> None:
-        """Notes what is odd about the choice."""
+        """Adds warnings about the selection."""
         options = self._options
         if options.team is not None and _is_test(options.team, self._modules, self._sources):
             self._warnings.append(
@@ -202,7 +204,7 @@ class _Planner:
             self._warnings += self._choice.warnings
 
     def vary(self) -> None:
-        """Has the cases run once for each `--variant`."""
+        """Makes the cases run once for each `--variant`."""
         variants = self._options.variants
         if not variants:
             return
@@ -213,7 +215,8 @@ class _Planner:
         self._sources = varied(self._sources, variants, self._environment.directory)
 
     def plan(self, fingerprints: Callable[[], Fingerprints]) -> RunPlan:
-        """The plan, when what an earlier run has done is taken out of it, and everything that is named is there."""
+        """Finishes the plan: takes out what an earlier run has results of, and checks that everything that is named
+        exists. Raises ConfigurationError."""
         options, settings, directory = self._options, self._request.settings, self._environment.directory
         suites = self._suites()
         store = self._store()
@@ -254,7 +257,7 @@ class _Planner:
         )
 
     def _suites(self) -> tuple[Suite, ...]:
-        """The suites of what runs, in the order of the inputs."""
+        """The suites that run, in the order of the inputs."""
         by_id: dict[str, list[Suite]] = {module.id: [suite_of(module)] for module in self._modules}
         for source in self._sources:
             by_id.setdefault(source.suite.without_variant, []).append(source.suite)
@@ -263,7 +266,7 @@ class _Planner:
         return tuple(suite.replace(root=root) for suite in chain(listed, *by_id.values()))
 
     def _store(self) -> Path | None:
-        """The folder of the store in which the run is kept."""
+        """The folder of the store that keeps the run, if there is one. Raises ConfigurationError."""
         options = self._options
         keeps = not (options.dry_run or options.bench or self._transcripts is not None)
         store = store_of(options, self._environment, self._application) if keeps else None
@@ -283,7 +286,7 @@ class _Planner:
         return bool(options.resume or store or named or writes_own)
 
     def _check(self, resume: ResumeState | None) -> None:
-        """Raises ConfigurationError when something that will run names what is not there, or cannot be used."""
+        """Raises ConfigurationError when something that will run names what does not exist or cannot be used."""
         try:
             self._cases.check_references(self._sources, [])
             if not self._modules and self._transcripts is None:
@@ -295,7 +298,7 @@ class _Planner:
 
 
 def _place_of(folder: Path | None, resume: ResumeState | None) -> StorePlace | None:
-    """Where the run is kept: instead of the one that it resumes."""
+    """Where the store keeps the run: in the place of the run that it resumes, if it resumes one."""
     if folder is None:
         return None
     from runner.store.places import StorePlace, new_run
@@ -308,7 +311,7 @@ def _place_of(folder: Path | None, resume: ResumeState | None) -> StorePlace | N
 
 
 def _choice(request: RunRequest) -> Choice | None:
-    """What flags choose by more than names, and the order; None where they leave both as they are."""
+    """The selection by tags and earlier failures, and the order; None when no flag asks for either."""
     options = request.options
     if not (options.tags or options.last_failed or options.reorders):
         return None
@@ -318,7 +321,7 @@ def _choice(request: RunRequest) -> Choice | None:
 
 
 def _is_test(name: str, modules: list[TestModule], sources: list[CaseSource]) -> bool:
-    """Whether a test or a case bears a name, as far as the source texts of modules show."""
+    """Whether a test or a case has this name; tests are searched in the source text of modules."""
     if kind_of(name):
         from re import escape, search
 

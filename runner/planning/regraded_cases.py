@@ -26,22 +26,22 @@ if TYPE_CHECKING:
     from runner.results.regradable import Regradable
 
 NAMED = 10
-"""Results that are named when they are left out."""
+"""At most so many results are named when they are left out."""
 NOT_KEPT = "its case is in no file any more, and the report does not have it"
 NO_FILES = "its case is in no file any more, and the files that were sent with it are in no report"
 
 
 class Regraded(Value):
-    """What is graded again."""
+    """The cases that are graded again, with their transcripts."""
 
     sources: list[CaseSource]
     transcripts: Transcripts
-    """By the suites of this run."""
+    """The transcripts, by suites of this run."""
     warnings: list[str]
 
 
 class Regrading:
-    """Finds the cases of a report."""
+    """Finds the cases that the results of a report are graded by."""
 
     def __init__(
         self, transcripts: Transcripts, options: RunOptions, application: Application, directory: Path
@@ -55,16 +55,16 @@ class Regrading:
         self._places = {suite.label: self._place(suite) for suite in self._suites}
         self._refused = dict(transcripts.refused)
         self._kept: list[str] = []
-        """What is said of cases that are graded as the report has them."""
+        """Names of cases that are taken from the report, for the warning about them."""
 
     def inputs(self) -> tuple[str, ...]:
-        """The inputs that are there: those of the report by where their files are."""
+        """The inputs of the report that still exist, as paths where their files are now."""
         found = ((input, self._places.get(input, Path())) for input in self._options.inputs)
         return tuple(input if place == Path() else str(place) for input, place in found if place is not None)
 
     def cases(self, sources: Sequence[CaseSource]) -> Regraded:
-        """What is graded, `sources` being the cases of the inputs that are there. Raises ConfigurationError when
-        nothing is."""
+        """The cases that are graded; `sources` are the cases of the inputs that exist. Raises ConfigurationError when
+        there is none."""
         kept: list[CaseSource] = []
         results: dict[tuple[str, str, int], TestResult] = {}
         moved = self._moved(sources)
@@ -100,25 +100,25 @@ class Regrading:
             yield f"{len(self._refused)} results have no transcript and are left out: {named}"
 
     def _place(self, suite: Suite) -> Path | None:
-        """The file of a suite: from the working directory, or else where it is in the repository."""
+        """The file of a suite, looked for from the working directory, then from the root of the repository."""
         if not suite.file:
             return None
         places = (absolute(suite.label, self._directory), self._written(suite))
         return next((place for place in places if place.is_file()), None)
 
     def _written(self, suite: Suite) -> Path:
-        """Where the file of a suite was."""
+        """The path that the file of a suite had when the report was written."""
         return repository_of(self._application.root) / suite.file
 
     def _moved(self, sources: Sequence[CaseSource]) -> CaseSource | None:
-        """What has taken the place of the one file that is gone."""
+        """The input that replaces the one missing file, when there is exactly one of each."""
         gone = [label for label, place in self._places.items() if place is None]
         known = set(map(str, self._places.values()))
         strange = [source for source in sources if source.suite.file and source.suite.file not in known]
         return strange[0] if len(gone) == len(strange) == 1 else None
 
     def _is_wanted(self, suite: Suite) -> bool:
-        """Whether an input names a suite whose file is gone."""
+        """Whether `-i` names a suite whose file is missing."""
         path = absolute(suite.label, self._directory) if suite.file else None
         return any(
             input == suite.label or (path is not None and path.is_relative_to(self._directory / input))
@@ -167,7 +167,7 @@ class Regrading:
         )
 
     def _assistant(self, id: str) -> Assistant:
-        """An agent, or what stands for one that cannot be used, or is not there any more."""
+        """The agent; when it is missing or cannot be used, a substitute without its files."""
         assistants = Assistants(self._application)
         try:
             return assistants.get(id)
@@ -177,7 +177,7 @@ class Regrading:
             return stand_in(AgentFolder(id=id, folder=self._application.assistants.joinpath(*id.split("."))))
 
     def _of_report(self, results: Iterable[TestResult]) -> Iterator[tuple[str, tuple[int, Case]]]:
-        """Ids of cases that are in no file, with their lines and what the report has of them."""
+        """Ids of cases that are in no file, each with its line and the case as the report holds it."""
         made: set[str] = set()
         for result in results:
             if result.name in made or result.case is None:
@@ -193,7 +193,7 @@ class Regrading:
 
 
 def _case_in(result: TestResult, regradable: Regradable | None) -> Case:
-    """The case that a report has of a result. Raises ValueError, which says why there is none."""
+    """The case as the record of a result holds it. Raises ValueError, whose message says why it cannot be had."""
     said = result.case
     assert said is not None
     if regradable is None or regradable.case is None:
@@ -210,7 +210,7 @@ def _case_in(result: TestResult, regradable: Regradable | None) -> Case:
 
 
 def _alone(case: Case) -> Case:
-    """A case that needs nothing but its transcript."""
+    """The same case without hooks and dependencies, and not marked as skipped."""
     return case.model_copy(update={"before": None, "after": None, "depends_on": [], "skip": False})
 
 

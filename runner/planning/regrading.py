@@ -1,5 +1,5 @@
-"""`yao-test regrade REPORT`: the flags and the transcripts that a saved report holds. Which cases are held against them
-is decided in `regraded_cases` beside this."""
+"""`yao-test regrade REPORT`: reads the flags and the transcripts of a saved report. `regraded_cases` finds the cases
+that they are graded by."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ TAKEN = (
     "name app profile ctx user team timeout repeat threshold require_judge judge_samples judge_connector "
     "on_inconclusive simulator on_missing_input strict lenient allow_net allow_exec require_trust trust_from sandbox"
 ).split()
-"""Options of the saved run that hold where the command says nothing else."""
+"""Options of the saved run that are used where the command line does not set them."""
 
 
 def saved_options(shown: str, path: Path) -> tuple[tuple[str, ...], Record]:
-    """The inputs of a report that have cases, and the flags of its run that count for grading: those that its command
-    line had. Raises ConfigurationError."""
+    """The inputs of a report that have cases, and those flags of its command line that matter for grading. Raises
+    ConfigurationError."""
     start, _, _ = _read(shown, path)
     labels = dict.fromkeys(suite.label for suite in _suites_of(start) if not suite.is_message)
     if not labels:

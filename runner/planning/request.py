@@ -1,4 +1,4 @@
-"""What a run is asked to do, as one value."""
+"""What the command line asks a run to do, as one value."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 class RunRequest(Value):
-    """Of one run: its options, and what they are said of."""
+    """The options of one run, and the application and environment that they apply to."""
 
     options: RunOptions
     settings: Settings
-    """Of the configuration file."""
+    """The settings of the configuration file."""
     environment: Environment
     application: Application
     context: Mapping[str, Any]
-    """Of the run: the fields of `agent.Context`."""
+    """The context of the run: the fields of `agent.Context`."""

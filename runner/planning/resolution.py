@@ -25,39 +25,39 @@ if TYPE_CHECKING:
     from runner.planning.inputs import GeneratorInput
 
 SHOWN = 20
-"""References that are told, and of each how many places."""
+"""At most so many references are listed in an error, each with at most so many places."""
 _ROLES = {
     "generator": "runner.planning.generators",
     "judge": "runner.assertions.script",
     "simulator": "runner.modes.simulators",
 }
-"""Part of a function → the module that says which functions have it."""
+"""Role of a function → the module that knows the names of functions with this role."""
 
 
 class ReferencesError(ConfigurationError):
-    """References lead nowhere."""
+    """References name things that do not exist."""
 
     def __init__(self, message: str, hint: str | None, lines: list[str]) -> None:
         super().__init__(message, hint)
         self.lines = lines
-        """Each, with who names it."""
+        """One line for each reference, with the places that name it."""
 
     @classmethod
     def of(cls, lines: list[str]) -> ReferencesError:
-        """The error that tells several."""
+        """One error for several of these errors."""
         shown = [*lines[:SHOWN], f"and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else lines
         listing = "".join(f"\n  {line}" for line in shown)
         return cls(f"Cannot run the cases: {len(lines)} references lead nowhere{listing}", "Nothing was run", lines)
 
 
 class Named(Value):
-    """A reference, and who names it."""
+    """A reference, and the place that names it."""
 
     reference: Reference
     folder: Path
-    """Of the agent that is tested: where scripts are looked for."""
+    """The folder of the tested agent, in which scripts are looked for."""
     place: str
-    """`--before env_test.Befor`, or the case with its file and line."""
+    """Such as `--before env_test.Befor`, or the case with its file and line."""
 
 
 def named_by(
@@ -66,7 +66,7 @@ def named_by(
     options: RunOptions,
     folders: Mapping[str, Path],
 ) -> Iterator[Named]:
-    """What the flags name, and the cases that will run. `folders` are those of the agents that are tested, by id."""
+    """The references in flags and in the cases that will run. `folders` maps ids of tested agents to their folders."""
     for folder in folders.values():
         for reference, flag in _of_flags(options):
             yield Named(reference=reference, folder=folder, place=flag)
@@ -98,7 +98,7 @@ def _of_flags(options: RunOptions) -> Iterator[tuple[Reference, str]]:
 
 
 async def check_references(named: Iterable[Named], runtime: Runtime, application: Application) -> None:
-    """Raises ReferencesError with all references that lead nowhere, and who names them."""
+    """Raises ReferencesError with all references to things that do not exist, and the places that name them."""
     wrong: dict[str, tuple[ConfigurationError, list[str]]] = {}
     found: dict[tuple[Reference, Path], ConfigurationError | None] = {}
     for item in named:
@@ -140,7 +140,7 @@ async def _problem(item: Named, runtime: Runtime, application: Application) -> C
 
 
 def _listed(places: list[str]) -> tuple[str, str]:
-    """The first place, and a remark about the others."""
+    """The first place, and a remark that names the others."""
     first, *others = places
     if not others:
         return first, ""

@@ -45,7 +45,7 @@ COMPARED = (
     "on_missing_input before after strict lenient record replay record_missing allow_net "
     "allow_exec update_snapshots shard profile strict_db"
 ).split()
-"""Options that a run takes over from the one that it resumes, and that may not be others."""
+"""Options that a resumed run takes from the earlier run, and that must not change."""
 FROM_FILE = (
     "connector user team locale ctx threshold require_judge simulator interactive skip_interactive on_missing_input "
     "before after strict lenient strict_db timeout"
@@ -53,23 +53,23 @@ FROM_FILE = (
 """Options that come from the configuration file as it is now, unless the command line of the first run had them:
 results show whether they were made with others."""
 GUARDING = ("require_trust", "trust_from", "sandbox")
-"""Options that it takes over too, and that may be others."""
+"""Options that it takes too, and that may change."""
 LISTED = 1000
-"""Cases of one input whose ids the start of a report lists; of more only the number."""
+"""The start of a report lists the ids of at most so many cases of one input; of more it has only the number."""
 
 
 class ResumeState(Value):
-    """What a run takes from an earlier one, and what a later one can take from it."""
+    """What a run takes from an earlier one, and what a later run can take from this one."""
 
     sources: list[CaseSource]
-    """With what is done of them."""
+    """The cases, with their results of the earlier run."""
     retained: Retained | None = None
-    """None: the run begins from nothing."""
+    """The results that are kept; None: there is no earlier run."""
     origin: Record | None = None
-    """What the start line says of it; None when no report needs it."""
+    """The content of `resume` in the start line of the report; None when the run writes no report that needs it."""
     warnings: tuple[str, ...] = ()
     resumed_report: LineFile | None = None
-    """The report that goes on, held from before it was read."""
+    """The open report that is continued; it is locked from before it was read."""
 
     @property
     def retained_count(self) -> int:
@@ -80,19 +80,19 @@ class ResumeState(Value):
 
 
 class Retained(Value):
-    """What a run takes over."""
+    """The results that a run takes from the earlier one."""
 
     saved: Saved
     results: Mapping[str, list[Record]]
-    """Suite id → its results, with the positions that they have in this run."""
+    """Suite id → its results, with the positions that their tests have in this run."""
     ended: Mapping[str, Mapping[str, Status]]
-    """Suite id → its cases of which nothing runs again, and how they ended."""
+    """Suite id → its cases of which no run is repeated, with their statuses."""
     gaps: tuple[Gap, ...]
-    """What runs again, as far as that is known."""
+    """What runs again, as far as that is known before modules are loaded."""
     warnings: tuple[str, ...]
 
     def statuses(self, suite: str) -> dict[str, dict[int, Status]]:
-        """Test → how its runs ended that have results; 0 stands for the only one."""
+        """Test → the status of each of its runs that has a result; 0 is the only run of a test that runs once."""
         found: dict[str, dict[int, Status]] = {}
         for record in self.results.get(suite, ()):
             found.setdefault(record["id"], {})[record.get("run", 0)] = record["status"]
@@ -146,7 +146,7 @@ def with_saved_options(
 
 
 def _typed(saved: Saved) -> Record:
-    """The options that the command line of a run had."""
+    """The options that the command line of a run set."""
     read = saved.start["resume"].get("from_file", ())
     return {name: value for name, value in saved.options.items() if name not in read}
 
@@ -165,8 +165,9 @@ def take_up(
     directory: Path,
     fingerprints: Fingerprints,
 ) -> ResumeState:
-    """Reads what `--resume` names, and leaves in that file what is kept. Raises ConfigurationError, also when another
-    run still writes it. `typed` are the options without those of the configuration file."""
+    """Reads the report that `--resume` names, and removes all results from it that are not kept. Raises
+    ConfigurationError, also when another run still writes the report. `typed` are the options without those of the
+    configuration file."""
     origin = origin_of(options, typed, sources, fingerprints.parts.key)
     if options.resume is None:
         return ResumeState(sources=sources, origin=origin)
@@ -217,15 +218,16 @@ def retain(
     suites: Iterable[Suite],
     fingerprints: Fingerprints,
 ) -> Retained:
-    """Which results of a report are still valid. Raises ConfigurationError when it has results of inputs that this run
-    does not have."""
+    """Finds the results of a report that are still valid. Raises ConfigurationError when it has results of inputs that
+    this run does not have."""
     found = holding(saved, fingerprints, sources, suites, Runs(count=options.runs, repeat=options.repeat))
     said = [*_differences(saved, options, found.incomparable), *(gap.text for gap in found.gaps)]
     return Retained(saved=saved, results=found.results, ended=found.ended, gaps=found.gaps, warnings=tuple(said))
 
 
 def cut(retained: Retained, file: LineFile, origin: Record) -> None:
-    """Leaves in the file what is kept of it, with the tests that are planned now. Raises ConfigurationError."""
+    """Rewrites the report: it keeps the valid results, and lists the tests that are planned now. Raises
+    ConfigurationError."""
     saved = retained.saved
     results = [record for records in retained.results.values() for record in records]
     start = {**saved.start, "resume": _gone_on(saved.start["resume"], origin)} if saved.start else {}
@@ -239,7 +241,7 @@ def cut(retained: Retained, file: LineFile, origin: Record) -> None:
 
 
 def _gone_on(before: Record, origin: Record) -> Record:
-    """What the start line says from now on, since the configuration file may have changed."""
+    """The start line of the continued report, since the configuration file may have changed."""
     options = {name: value for name, value in before["options"].items() if name not in FROM_FILE}
     options |= {name: value for name, value in origin["options"].items() if name in FROM_FILE}
     known = {name: value for name, value in before.items() if name != "from_file"}
@@ -247,7 +249,7 @@ def _gone_on(before: Record, origin: Record) -> Record:
 
 
 def results_of(retained: Retained, suites: Iterable[Suite]) -> Iterator[TestResult]:
-    """The kept results, as the stream has them."""
+    """The kept results as values of the event stream."""
     from runner.results.result_json import result_of
 
     for suite in suites:
@@ -266,7 +268,7 @@ def _open(path: Path) -> LineFile:
 
 
 def _differences(saved: Saved, options: RunOptions, incomparable: int) -> Iterator[str]:
-    """What is to be said of kept results that were made otherwise."""
+    """Warnings about kept results that were made with other options."""
     if not saved.start:
         return
     then, now = saved.options.get("timeout"), options.timeout

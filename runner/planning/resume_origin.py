@@ -1,4 +1,4 @@
-"""Shows what a resumed report sets before it is used, and refuses reports of another application."""
+"""Prints the flags that a resumed report sets, and refuses reports of another application."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _SPELLINGS = {"variants": "--variant", "tags": "--tag"}
 
 
 def taken_over(options: Mapping[str, Any]) -> str:
-    """The flags that a report holds, as they are written on a command line."""
+    """The flags that a report sets, as they are written on a command line."""
     words: list[str] = []
     for key, value in options.items():
         spelling = "-i" if key == "inputs" else _SPELLINGS.get(key, f"--{key.replace('_', '-')}")

@@ -1,4 +1,4 @@
-"""The report of a run that `--resume` goes on with: its start, and the results that are whole."""
+"""Reads the report of a run that `--resume` continues: its start line, and its complete results."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ RESUMING = "resume {}"
 
 
 class Saved(Value):
-    """What there is of a report."""
+    """The content of a report."""
 
     path: Path
     start: Record
-    """Its first line; empty when there is none."""
+    """Its first line as a record; empty when there is none."""
     results: list[Record]
     """Its results, the last one for each test and run."""
     is_whole: bool
-    """Whether the file has nothing but them."""
+    """Whether the file has only these lines."""
     subject: str
-    """How an error begins: what cannot be done with it."""
+    """The beginning of errors about it: what cannot be done with it."""
 
     @property
     def options(self) -> Record:
@@ -74,7 +74,7 @@ def read_saved(path: Path, doing: str = RESUMING) -> Saved:
 
 
 def key_of(options: RunOptions, directory: Path) -> str:
-    """What the values of variables are hashed with in a report: the key of the one that is resumed, else a new one."""
+    """The key that values of variables are hashed with in a report: that of the resumed report, else a new one."""
     if options.resume is not None:
         start = read_saved(absolute(options.resume, directory)).start
         if start and isinstance(start["resume"].get("key"), str):
@@ -83,7 +83,7 @@ def key_of(options: RunOptions, directory: Path) -> str:
 
 
 def _record(line: bytes) -> Record | None:
-    """A line that is whole."""
+    """A line as a record, if the line is complete."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""What `--run` has selected in a run so far, and the error when that is nothing."""
+"""Applies `--run` to tests and subtests, and makes the error for a run in which nothing matches."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from runner.filters import Filter
 from scripttest import Broken, Ended, HostError, HostRecord, Listed, Outcome, Status
 
 SHOWN = 5
-"""Names that are shown of those that there are."""
+"""At most so many existing names are shown."""
 KEPT = 1000
-"""Names that are kept to be shown."""
+"""At most so many names are kept, to be shown."""
 
 
 class Selection:
-    """Watches what the filter selects among tests and subtests."""
+    """Selects tests and subtests by `--run`, and remembers whether any matched."""
 
     def __init__(self, text: str, flags: str) -> None:
         """Raises ConfigurationError when a pattern of `--run` is invalid. `flags` are all that leave tests out, as they
@@ -25,16 +25,16 @@ class Selection:
         self._flags = flags
         self._filter = Filter(text)
         self._reached: set[tuple[str, str]] = set()
-        """Module and name of the tests of which a subtest ran that the filter names to its end."""
+        """Module and name of each test of which a subtest ran that matches the whole pattern."""
         self._offered: dict[str, None] = {}
-        """Subtests that there were."""
+        """Names of subtests that were met."""
 
     def test(self, name: str) -> bool:
-        """Whether a test is to run."""
+        """Whether a test runs."""
         return self._filter.match(name) is not None
 
     def subtest(self, module: str, test: str, arguments: list[Any]) -> bool:
-        """Whether a subtest is to run; its full name is the one argument. A provider of host calls."""
+        """Whether a subtest runs; its full name is the only argument. Answers a host call of scripts."""
         name = str(arguments[0])
         match = self._filter.match(name)
         if match is not None and not match.partly:
@@ -44,7 +44,8 @@ class Selection:
         return match is not None
 
     def checked(self, module: str, outcome: Outcome) -> Outcome:
-        """The outcome of a test; skipped where it passed, but ran for subtests that it does not have."""
+        """The outcome of a test. A test that passed becomes skipped when it ran only for subtests that it does not
+        have."""
         missed = self._only_partly(outcome.name) and (module, outcome.name) not in self._reached
         if missed and outcome.status == Status.PASSED:
             return outcome.replace(status=Status.SKIPPED, skip_reason=f"no subtest matches {self._flags}")
@@ -109,7 +110,7 @@ class Selection:
         return match is not None and match.partly
 
     def nothing(self, names: Iterable[str]) -> ConfigurationError:
-        """The error when it matches no test and no case; `names` are those that there are."""
+        """The error for a run in which no test and no case matches; `names` are those that exist."""
         return ConfigurationError(
             f"No test and no case matches {self._flags}", hint_of(self._filter.text, names, "tests and cases")
         )
@@ -121,7 +122,7 @@ def _known(listed: list[Listed]) -> Iterator[str]:
 
 
 class _Broken:
-    """Records that end with an error."""
+    """A stream of records that ended with an error."""
 
     def __init__(self, error: HostError) -> None:
         self._error = error
@@ -134,7 +135,7 @@ class _Broken:
 
 
 def hint_of(text: str, names: Iterable[str], kind: str) -> str:
-    """The nearest names, and some of those that there are; all the names of a few."""
+    """The nearest names and some others that exist; all names when there are few."""
     from difflib import get_close_matches
     from itertools import islice
 

@@ -1,4 +1,4 @@
-"""`--shard I/N`: the part of the tests that one of N machines runs.
+"""`--shard I/N`: selects the part of the tests that one of N machines runs.
 
 A case belongs to the shard that a hash of its file and id names, so that it stays where it is when others are added or
 removed; cases that depend on each other stay together. Test modules are not divided: the hash is of their id.
@@ -41,7 +41,7 @@ def part_of(source: CaseSource, shard: Shard, root: Path) -> CaseSource:
 
 
 def groups_of(source: CaseSource) -> dict[str, str]:
-    """Case → the one that stands for all which depend on each other, for those that do."""
+    """Case → the case that represents its group, for cases that are connected by dependencies."""
     leaders: dict[str, str] = {}
 
     def leader(id: str) -> str:

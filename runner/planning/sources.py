@@ -1,4 +1,4 @@
-"""From inputs to the cases that run: files are checked whole before anything runs, or is generated."""
+"""Makes the cases that run from inputs. All files are checked completely before anything runs or is generated."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from runner.planning.picks import Picks
 
 Generate = Callable[[GeneratorInput], "MadeCases"]
-"""Has cases made."""
+"""Has generators make cases."""
 Check = Callable[[list[CaseSource], list[GeneratorInput]], None]
-"""Raises ConfigurationError for what the cases of sources, and generators, name and what is not there."""
+"""Raises ConfigurationError when cases or generators name something that does not exist."""
 
 
 def open_sources(
@@ -117,7 +117,7 @@ def _raise_absent(absent: list[AbsentFilesError], check: Callable[[], None]) -> 
 
 
 def _assistant(id: str, assistants: Assistants) -> tuple[Assistant, str]:
-    """An agent, and what is wrong with its files; what stands for it then."""
+    """The agent, and what is wrong with its files; a substitute when they cannot be used."""
     try:
         return assistants.get(id), ""
     except BrokenError as error:

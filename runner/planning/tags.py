@@ -1,4 +1,4 @@
-"""`// @tag smoke slow` above a function of a test file: the tags of a test, read off the source text."""
+"""`// @tag smoke slow` above a function of a test file: finds the tags of tests in source text."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ _TAG = re.compile(r"(?://|/?\*+)\s*@tag\s+(.*?)\s*(?:\*/)?")
 
 
 class Tags(Value):
-    """Of one test file."""
+    """The tags of one test file."""
 
     of: dict[str, frozenset[str]]
-    """Function → its tags, for those that have some."""
+    """Function → its tags, for functions that have some."""
     stray: tuple[tuple[int, str], ...]
-    """Line and text of tags that stand above no test."""
+    """Line and text of tags that are above no test."""
 
 
 def tags_in(source: str) -> Tags:
-    """The tags in a source text. Between them and their function only comments and empty lines may stand."""
+    """Finds the tags in a source text. Between a tag and its function, only comments and empty lines may stand."""
     found: dict[str, frozenset[str]] = {}
     stray: list[tuple[int, str]] = []
     pending: list[tuple[int, str]] = []

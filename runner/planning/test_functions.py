@@ -1,5 +1,5 @@
-"""Which functions of a test file are tests, read off its source text: for what may not run it, such as a shell that
-completes a name. What a text alone does not say, such as a test that another file brings in, only a run knows."""
+"""Finds the tests in the source text of a test file, for callers that must not run it, such as a shell that completes a
+name. Tests that are imported from other files are found only in a run."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _FUNCTION = re.compile(
 
 
 def function_of(line: str) -> str:
-    """The test that begins in a line; empty: none does."""
+    """The name of the test that begins in a line; empty: none does."""
     found = _FUNCTION.match(line)
     return found[1] if found and found[1] != "TestMain" and kind_of(found[1]) else ""
 
 
 def comments_in(lines: list[str]) -> list[bool]:
-    """Which of the lines are of comments, or empty."""
+    """Which lines are comments or empty."""
     found = []
     inside = False
     for line in lines:
@@ -33,7 +33,7 @@ def comments_in(lines: list[str]) -> list[bool]:
 
 
 def functions_in(source: str) -> Iterator[tuple[str, int]]:
-    """The tests of a plain run with their lines, counted from 1; each once."""
+    """The tests of a run without `--fuzz` and `--bench`, each once, with their lines, counted from 1."""
     lines = source.split("\n")
     seen = set()
     for number, (line, is_comment) in enumerate(zip(lines, comments_in(lines), strict=True), 1):

@@ -1,4 +1,4 @@
-"""`--variant`: each source of cases, once for each way to run it."""
+"""`--variant`: repeats each source of cases for each variant."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def varied(sources: Iterable[CaseSource], variants: Iterable[Variant], directory: Path) -> list[CaseSource]:
-    """The sources of all variants, those of one input side by side. Raises ConfigurationError."""
+    """The sources of all variants; those of one input follow each other. Raises ConfigurationError."""
     found = []
     for source in sources:
         for variant in variants:

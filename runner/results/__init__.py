@@ -1,1 +1,2 @@
-"""The results of a run: events, the one place that counts, stability, comparison, and results as JSON, both ways."""
+"""The results of a run: its events, all counts, stability, comparison, and the conversion of results to JSON
+and back."""

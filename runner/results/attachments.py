@@ -1,4 +1,4 @@
-"""Attachments in results: what is said of them instead of their content, which may be megabytes of base64."""
+"""Attachments in results: their content, which may be megabytes of base64, is replaced by a short description."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 SHORTEST = 32
-"""Characters of base64 that are left out; fewer are shown."""
+"""Base64 with at least so many characters is replaced; shorter base64 is shown."""
 BINARY = frozenset(("audio", "input_audio", "base64"))
 """Types of parts whose `data` is base64."""
 
@@ -36,7 +36,7 @@ def _is_long(data: Any) -> bool:
 
 
 def sizes(attachments: Any) -> list[str]:
-    """What is said of the attachments of a record: `pic.png (image/png, 3008 bytes)`."""
+    """A description of the attachments in a record, such as `pic.png (image/png, 3008 bytes)`."""
     lines = []
     for one in attachments if isinstance(attachments, list) else ():
         facts = [str(one.get("media_type") or one.get("type"))]
@@ -47,7 +47,7 @@ def sizes(attachments: Any) -> list[str]:
 
 
 def _size(data: str) -> str:
-    """How much base64 stands for."""
+    """The size of the data that some base64 encodes, in words."""
     count = len(data) * 3 // 4 - data[-2:].count("=")
     for unit, size in (("MB", 1_000_000), ("KB", 1000)):
         if count >= size:

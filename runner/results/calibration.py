@@ -1,4 +1,4 @@
-"""How far judges can be trusted: their verdicts against labels of people, and against themselves."""
+"""How far judges can be trusted: compares their verdicts with the labels of people, and with each other."""
 
 from __future__ import annotations
 
@@ -14,59 +14,61 @@ from scripttest.values import Value, fields_of
 Record = dict[str, Any]
 
 FEWEST_ANSWERS = 10
-"""Answers with two votes from which on the noise of a judge is told."""
+"""The noise of a judge is reported from so many answers with two votes on."""
 MOST_GRADES = 11
-"""Different scores, of people and judge together, up to which they are grades."""
+"""Scores are treated as grades as long as people and judge together use at most so many different ones."""
 
 
 class Trust(Value):
-    """What labels say of the judges of a run, for one criterion or for all."""
+    """How well the judges of a run agree with labels, for one criterion or for all criteria."""
 
     name: str
-    """Of the criterion; empty: all."""
+    """Name of the criterion; empty: all criteria."""
     found: Calibration
     corrected: CorrectedRate
     scores: ScoreCalibration | None
     weighted_kappa: float | None
-    """Quadratic, of scores as grades; None: there are none, too many different ones, or only one."""
+    """Quadratic weighted kappa of scores as grades; None: there are no scores, only one, or too many different ones."""
     longer_is_better: float | None
-    """Correlation of what the judge adds to the label with the length of the answer; None: nothing varies."""
+    """Correlation between the length of an answer and how far the judge rates it above the label; None: one of them is
+    constant."""
 
 
 class Trusted(Value):
-    """What is known of the judges of a run."""
+    """How well the judges of a run agree with labels and with each other."""
 
     judged: int
-    """Verdicts of judges."""
+    """How many verdicts of judges there are."""
     labels: int
-    """Answers with a label that the run has."""
+    """How many labels belong to answers of the run."""
     unknown: int
-    """Labels of answers that the run does not have."""
+    """How many labels belong to answers that the run does not have."""
     tied: int
-    """Answers of which as many people say yes as no."""
+    """How many answers got as many labels for as against."""
     ceiling: float | None
     """Share of equal pairs of labels on one answer; None: nobody labelled an answer twice."""
     each: tuple[Trust, ...]
-    """By criterion, then for all; none without labels."""
+    """The figures for each criterion, then for all; empty without labels."""
     voted: int
-    """Answers with several votes."""
+    """How many answers have several votes."""
     agreement: float | None
     """Share of equal pairs of votes on one answer."""
     kappa: float | None
-    """Fleiss' of these votes, or Krippendorff's alpha."""
+    """Fleiss' kappa of these votes, or Krippendorff's alpha."""
     components: Components | None
-    """Whose noise the scores have; None: too few answers with two votes, or runs."""
+    """The variance of scores, by its sources; None: there are too few runs, or too few answers with two votes."""
     best_votes: int | None
     """Votes on an answer that buy most certainty for the money; None: components or prices are not known, or the agent
     has no noise."""
     preferences: int
-    """Comparisons of two answers."""
+    """How many comparisons of two answers there are."""
     turned: float | None
-    """Share of these whose verdict turned with the order; None: there are none."""
+    """Share of the comparisons whose verdict changed when the order of the answers was reversed; None: there
+    are none."""
 
 
 def trust_in(judgements: Sequence[Judgement], labels: Iterable[Label], prices: Prices | None = None) -> Trusted:
-    """What labels and votes say of the judges of a run."""
+    """Computes these figures from the labels and votes of a run."""
     known = {one.key: one for one in judgements}
     said: dict[Key, list[Label]] = {}
     unknown = 0
@@ -147,7 +149,7 @@ def _weighted_kappa(scored: Sequence[tuple[float, float]]) -> float | None:
 
 
 def trust_record(found: Trusted) -> Record:
-    """The same as JSON; rates are from 0 to 1."""
+    """These figures as JSON; rates are from 0 to 1."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, Value):

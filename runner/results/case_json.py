@@ -1,4 +1,4 @@
-"""Results of cases as JSON records, and back, as seed 004 has them; `turn_json` has the parts of cases in turns."""
+"""Converts results of cases to JSON records, as seed 004 defines them, and back. `turn_json` converts their turns."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def case_record(result: TestResult, suite: str | None = None) -> Record:
 
 
 def _in_turns(case: CaseResult, outcome: Outcome) -> Record:
-    """What only cases of several turns have."""
+    """The fields that only cases of several turns have."""
     record: Record = {"mode": case.mode}
     if case.simulator is not None:
         record["simulator"] = case.simulator
@@ -152,7 +152,7 @@ def _in_turns(case: CaseResult, outcome: Outcome) -> Record:
 
 
 def case_of(record: Record) -> CaseResult:
-    """What the record of a case says of its agent's answers and how they were judged."""
+    """The result of a case from its record: the answers of the agent and how they were judged."""
     usage = record.get("usage") or {}
     final = record.get("final_assertions")
     is_conversation = record.get("mode") == "conversation"
@@ -192,7 +192,7 @@ def case_of(record: Record) -> CaseResult:
 
 
 def outcome_of_case(record: Record, named: Named) -> Outcome:
-    """How a case ended, by its record."""
+    """The outcome of a case from its record."""
     failures = failures_of(record, named)
     if failures is None:
         from runner.results.older_reports import case_failures

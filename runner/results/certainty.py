@@ -1,4 +1,4 @@
-"""How sure the pass rate and the mean score of several cases are: error bars for every report."""
+"""Error bars for every report: how certain the pass rate and the mean score of several cases are."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ Item = TypeVar("Item")
 
 DIGITS = 4
 BARS = ("pass_rate", "pass_rate_interval", "mean_score", "mean_score_interval", "judges_noise", "parts")
-"""Keys of a summary that say how sure its figures are."""
+"""Keys of a summary that have these figures."""
 KINDS = ("suite", "tag", "criterion", "checkpoint")
-"""Of parts, in the order in which they are shown."""
+"""Kinds of parts, in the order in which they are shown."""
 OF_CASES = KINDS[:2]
-"""Those that have whole cases, which pass and have a score."""
+"""Kinds of parts that consist of whole cases, which have a verdict and a score."""
 PARTS = 200
-"""Parts of a kind that a summary has."""
+"""At most so many parts of a kind are in a summary."""
 
 
 def certainty_of(counts: Counts) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def part_rows(summary: dict[str, Any], limit: int = PARTS) -> list[tuple[str, st
 
 
 def rate_text(summary: dict[str, Any], name: str = "pass_rate") -> str:
-    """`90.7% (82.1-95.4%)`, without an interval where there is none; empty where nothing was judged."""
+    """A rate such as `90.7% (82.1-95.4%)`, without the interval if there is none; empty when nothing was judged."""
     if name not in summary:
         return ""
     value = _percent(summary[name])
@@ -115,7 +115,7 @@ def _is_rate(part: dict[str, Any]) -> bool:
 
 
 def _most(items: Sequence[Item], limit: int, cases: Callable[[Item], int]) -> Sequence[Item]:
-    """Those of the most cases, in their order."""
+    """The parts with the most cases, in their order."""
     if len(items) <= limit:
         return items
     places = sorted(range(len(items)), key=lambda at: (-cases(items[at]), at))[:limit]
@@ -155,7 +155,7 @@ def _record(name: str, estimate: Estimate) -> dict[str, Any]:
 
 
 def _percent(share: float) -> str:
-    """0 and 100 % only where it is exactly that."""
+    """A percentage that is 0 or 100 only if the rate is exactly that."""
     if share in (0, 1):
         return f"{100 * share:.0f}%"
     rounded = math.floor(1000 * share + 0.5) / 10  # a half goes up, as on the page

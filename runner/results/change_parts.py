@@ -1,4 +1,5 @@
-"""What stands beside the verdict on a change, and only informs: the score, criteria, tags, time, tokens and money."""
+"""The figures besides the verdict on a change, which are for information only: the score, criteria, tags, time, tokens
+and money."""
 
 from __future__ import annotations
 
@@ -13,18 +14,19 @@ from runner.statistics.ratios import ratio_of
 from runner.statistics.several_tests import benjamini_hochberg
 
 LOOK_AT = 0.1
-"""Share of false ones among the criteria and tags that stand out."""
+"""Expected share of false alarms among the criteria and tags that are marked."""
 CRITERIA = 200
-"""Criteria that are compared: those of the most runs."""
+"""At most so many criteria are compared: those with the most runs."""
 STEPS_OF_PARTS = 100_000
-"""Of the exact distribution of what only informs, so that many tags cost little."""
+"""Limit of the exact distribution for these figures, so that many tags cost little time."""
 
 Pairs = Sequence[tuple[JudgedCase, JudgedCase]]
-"""Cases in A and in B."""
+"""The values of cases in A and in B."""
 
 
 def parts_of(pairs: Pairs, measure: str, noise: Noise) -> tuple[Part, ...]:
-    """The score, the criteria and the tags of the cases; those that stand out among all of them are marked."""
+    """The changes in the score, the criteria and the tags of the cases. Those that are unlikely to be chance
+    are marked."""
     judged = [run for pair in pairs for case in pair for run in case.runs]
     wanted = [("score", SCORE)] if any(run.score is not None for run in judged) else []
     common = Counter(id for run in judged for id in run.criteria).most_common(CRITERIA)
@@ -52,7 +54,7 @@ def _part(kind: str, name: str, measure: str, pairs: Pairs, noise: Noise) -> Par
 
 
 def beside_of(pairs: Pairs) -> tuple[Beside, ...]:
-    """Time, tokens and money."""
+    """The changes in time, tokens and money."""
     figures: dict[str, Callable[[JudgedRun], float | None]] = {
         "duration_ms": lambda run: run.milliseconds,
         "tokens": lambda run: run.tokens,

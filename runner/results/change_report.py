@@ -1,4 +1,4 @@
-"""What a comparison of two reports says: the verdict on the newer one, and the figures that it comes from."""
+"""The comparison of two reports: the verdict on the newer one, and the figures behind it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from runner.statistics.reach import Reach
 from scripttest.values import Value
 
 NO_VERDICT_SHARE = 0.2
-"""Share of A's cases without a verdict in B from which on a gate does not pass."""
+"""A gate does not pass when at least this share of A's cases has no verdict in B."""
 
 
 class Verdict(StrEnum):
-    """What a comparison says."""
+    """The verdict of a comparison."""
 
     REGRESSED = "regressed"
     IMPROVED = "improved"
@@ -29,7 +29,7 @@ class Verdict(StrEnum):
 
 
 class Noise(StrEnum):
-    """Whether runs of one case may differ."""
+    """Whether several runs of one case may differ."""
 
     RUNS = "runs"
     NONE = "none"
@@ -40,50 +40,51 @@ class ComparedCase(Value):
 
     key: Key
     a: tuple[float, ...]
-    """What each run gives for the measure."""
+    """The value of the measure in each run of A."""
     b: tuple[float, ...]
     p: float | None = None
-    """Of its fall, where it is tested."""
+    """The p-value of its fall, where it is tested."""
     broke: bool = False
     is_suspect: bool = False
 
     @property
     def fall(self) -> float:
-        """How much less B has."""
+        """How much lower the measure is in B."""
         return math.fsum(self.a) / len(self.a) - math.fsum(self.b) / len(self.b)
 
 
 class LeftOut(Value):
-    """What does not count."""
+    """How much was left out of the comparison, and why."""
 
     added: tuple[Key, ...]
     removed: tuple[Key, ...]
     changed: tuple[Key, ...]
     unjudged: tuple[Key, ...]
-    """Cases of both without a judged run, or without the measure, on one side."""
+    """Cases of both reports that have no judged run, or no value of the measure, in one of them."""
     broken: tuple[int, int]
-    """Runs that broke, in A and in B."""
+    """How many runs broke, in A and in B."""
     inconclusive: tuple[int, int]
-    """Runs whose judges did not decide."""
+    """How many runs have no verdict because their judges did not decide."""
     skipped: tuple[int, int]
     doubled: tuple[int, int]
-    """Results of a name that was there already."""
+    """Further results of a name that occurs several times."""
     no_score: tuple[int, int]
-    """Judged runs without the measure."""
+    """How many judged runs have no value of the measure."""
 
 
 class Beside(Value):
-    """A figure beside the measure: `duration_ms`, `tokens` or `cost` for each case, as a ratio."""
+    """The change of `duration_ms`, `tokens` or `cost`, as the ratio of B to A."""
 
     name: str
     a: float
     b: float
-    """Means of the cases."""
+    """The means of the cases."""
     ratio: Ratio | None
 
 
 class Part(Value):
-    """A figure of some cases, which only informs: the score, a criterion, or the measure of the cases of a tag."""
+    """A change in a part, for information only: in the score, in a criterion, or in the measure of the cases
+    with a tag."""
 
     kind: str
     """`score`, `criterion` or `tag`."""
@@ -92,18 +93,18 @@ class Part(Value):
     rates: tuple[Estimate, Estimate]
     change: Change
     stands_out: bool = False
-    """Whether it is worth a look: a false discovery is one of ten of these."""
+    """Whether it is worth a look; about one in ten of these is a false alarm."""
 
 
 class ChangeReport(Value):
-    """One report against an older one."""
+    """The comparison of a report with an older one."""
 
     verdict: Verdict
     measure: str
     cases: tuple[ComparedCase, ...]
     runs: tuple[int, int]
     rates: tuple[Estimate, Estimate]
-    """The measure in A and in B, with intervals; 0 to 1."""
+    """The measure in A and in B, with intervals, from 0 to 1."""
     change: Change
     reach: Reach | None
     cost_of_reach: float | None
@@ -116,22 +117,22 @@ class ChangeReport(Value):
     beside: tuple[Beside, ...]
     parts: tuple[Part, ...]
     cases_of_a: int
-    """Cases of A that have the measure."""
+    """How many cases of A have the measure."""
     is_same_report: bool
     judges_noise: JudgesNoise | None
     """How far the difference would be off if the judges voted again; None: there are too few votes to say."""
     is_judges_noise: bool
     """Whether both are grades of the same answers, so that only the judges can differ."""
     mean_cost: float | None
-    """Of a run of a case, in US dollars."""
+    """Mean cost of one run of a case, in US dollars."""
     has_scores: bool
     """Whether the cases have scores, which see smaller differences than verdicts."""
     looks: Looks
-    """Which look at the runs it is, and how many were planned."""
+    """Which of the planned looks at the runs this is, and how many are planned."""
     variants: tuple[str, ...]
     """Those of the run of B, as its command line has them."""
     cases_limit: bool
-    """Whether more cases would say more than more runs of these."""
+    """Whether more cases would help more than more runs of these cases."""
 
     @property
     def broke(self) -> list[ComparedCase]:
@@ -140,12 +141,12 @@ class ChangeReport(Value):
 
     @property
     def suspects(self) -> list[ComparedCase]:
-        """The cases that fell by half or more."""
+        """The cases whose measure fell by half or more."""
         return [case for case in self.cases if case.is_suspect]
 
     @property
     def fell(self) -> list[ComparedCase]:
-        """The cases that are lower in B."""
+        """The cases whose measure is lower in B."""
         return [case for case in self.cases if case.fall > 1e-12]
 
     @property
@@ -155,11 +156,11 @@ class ChangeReport(Value):
 
     @property
     def lacks_verdicts(self) -> bool:
-        """Whether that are too many for a gate."""
+        """Whether too many cases lack a verdict for a gate to pass."""
         return self.without_verdict > NO_VERDICT_SHARE + 1e-12
 
     def fails(self, *, on_unsure: bool) -> bool:
-        """Whether a gate stops B."""
+        """Whether a gate rejects B."""
         if self.verdict is Verdict.REGRESSED:
             return True
         if self.verdict is Verdict.CANNOT_TELL and (on_unsure or self.too_many_broke):

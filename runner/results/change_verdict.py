@@ -1,4 +1,4 @@
-"""Whether a run is worse than an older one, beyond the noise of its runs: the verdict of `yao-test diff`."""
+"""Decides whether a run is worse than an older one, beyond the noise of its runs: the verdict of `yao-test diff`."""
 
 from __future__ import annotations
 
@@ -89,7 +89,8 @@ def change_between(
 
 
 def adjusted(verdicts: Sequence[ChangeReport]) -> list[ChangeReport]:
-    """Several reports against one baseline, by Holm: the more are compared, the more each has to show."""
+    """Corrects the verdicts on several reports that are compared with one baseline, by Holm's method: the more there
+    are, the more evidence each needs."""
     tested = [found.change for found in verdicts if found.change.worse is not None]
     worse = iter(holm([change.worse or 0.0 for change in tested]))
     better = iter(holm([change.better or 0.0 for change in tested]))
@@ -105,7 +106,7 @@ def adjusted(verdicts: Sequence[ChangeReport]) -> list[ChangeReport]:
 
 
 def _compared(one: JudgedCase, other: JudgedCase, measure: str) -> ComparedCase | None:
-    """None: one of them has no run with the measure."""
+    """A case of both reports; None when it has no run with the measure in one of them."""
     a, b = figures_of(one.runs, measure), figures_of(other.runs, measure)
     return ComparedCase(key=one.key, a=a, b=b) if a and b else None
 
@@ -132,7 +133,7 @@ def _left_out(of_a: Cases, of_b: Cases, alike: Sequence[Key], compared: Collecti
 
 
 def _mean_cost(pairs: Pairs) -> float | None:
-    """Of a run, in US dollars."""
+    """The mean cost of a run, in US dollars."""
     costs = [run.cost for pair in pairs for case in pair for run in case.runs if run.cost is not None]
     return math.fsum(costs) / len(costs) if costs else None
 
@@ -145,7 +146,7 @@ def _cost_of_reach(found: JudgedChange, mean_cost: float | None) -> float | None
 
 
 def _judges_noise(pairs: Pairs, measure: str) -> JudgesNoise | None:
-    """What the votes on both sides say of the noise of their difference."""
+    """The noise of the difference that comes from the judges, by the votes in both reports."""
     sides = NoiseSum(), NoiseSum()
     for pair in pairs:
         for side, case in zip(sides, pair, strict=True):
@@ -167,7 +168,7 @@ def _refuse(names: tuple[str, str], of_a: Mapping[Key, JudgedCase], of_b: Mappin
 
 
 def _check_measure(measure: str, name: str, cases: Iterable[JudgedCase]) -> None:
-    """A report that was judged, and never by the measure, cannot be compared by it."""
+    """Raises ConfigurationError when a report has judged runs, but none with the measure."""
     runs = [run for case in cases for run in case.runs]
     if not runs or any(measured(run, measure) is not None for run in runs):
         return

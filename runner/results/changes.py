@@ -1,4 +1,4 @@
-"""What has changed from one run to another, as values: the kinds of change, and from where on something is one."""
+"""The changes from one run to another as values: the kinds of changes, and their thresholds."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from scripttest.values import Value
 
 
 class Thresholds(Value):
-    """From where on something has changed."""
+    """How large a difference must be to count as a change."""
 
     slower_factor: float = 2.0
-    """A result that takes so many times as long is slower ..."""
+    """A result is slower when it takes so many times as long ..."""
     slower_by: float = 200
-    """... if that is so many milliseconds longer at least. Faster is the same the other way."""
+    """... and at least so many milliseconds longer. It is faster when the reverse holds."""
     usage_factor: float = 1.5
-    """A result that takes so many times the tokens, or the money, takes more."""
+    """A result takes more when it uses so many times the tokens or the money."""
     regression: float = 0.5
-    """A pass rate that falls by so much, of 1, is a regression, whatever the status is."""
+    """A pass rate that falls by at least this much, of 1, is a regression, whatever the status is."""
     score: float = 0.001
-    """A score that falls by so much, of 1, is lower."""
+    """A score that falls by at least this much, of 1, is lower."""
 
 
 class Kind(Value):
@@ -28,9 +28,9 @@ class Kind(Value):
 
     key: str
     title: str
-    """For a list of such changes."""
+    """The heading of a list of such changes."""
     badge: str
-    """For one of them."""
+    """The word for one such change."""
     tone: str
     """What it means to the user: `bad`, `warning`, `good`, `neutral` or `quiet`."""
 
@@ -55,22 +55,21 @@ KINDS = tuple(
         ("removed", "Removed", "removed", "quiet"),
     )
 )
-"""In the order in which they are shown. A change may be of several kinds."""
+"""All kinds, in the order in which they are shown. A change may have several kinds."""
 
 
 class Side(Value):
-    """All runs of a result in one of the two reports. Runs that broke, and those that were skipped, do not count
-    while there are others."""
+    """All runs of a result in one of the two reports. Broken and skipped runs count only if there are no others."""
 
     verdict: Verdict
-    """How its report counts it. With `--min-pass-rate` it may have passed although some of its runs failed."""
+    """The verdict in its report. With `--min-pass-rate`, it may be passed although some runs failed."""
     status: str
-    """The word for it: the verdict, or `flaky` where some runs passed and some failed."""
+    """The verdict as a word, or `flaky` when some runs passed and some failed."""
     judged: int
-    """Runs that passed or failed."""
+    """How many runs passed or failed."""
     passed: int
     milliseconds: float
-    """Mean of its runs, as are the following ones; None where no run tells."""
+    """Mean of its runs, like the fields after it; None when no run has a value."""
     score: float | None = None
     """0 to 1."""
     tokens: float | None = None
@@ -89,19 +88,19 @@ class Change(Value):
     suite: str
     id: str
     before: Side | None
-    """None: it was not there."""
+    """The older side; None: the result is new."""
     after: Side | None
-    """None: it is not there any more."""
+    """The newer side; None: the result was removed."""
     kinds: tuple[str, ...]
     """Keys of `KINDS`; empty when nothing has changed."""
     regression: bool
-    """Whether it fails and did not fail, or its pass rate fell too far."""
+    """Whether it fails now and did not before, or its pass rate fell too far."""
     error: str | None = None
     """Why it does not pass now."""
     diff: tuple[str, ...] = ()
     """How its output changed, as a unified diff."""
     parts: tuple[str, ...] = ()
-    """What it was made of that is not the same in both, as fingerprints name it."""
+    """The parts of its fingerprint that differ."""
 
     @property
     def is_repeated(self) -> bool:
@@ -115,42 +114,42 @@ class Measure(Value):
     key: str
     """`pass_rate`, `score`, `duration_ms`, `tokens` or `cost`."""
     before: float
-    """The pass rate and the score from 0 to 1, the cost in US dollars, all of one run."""
+    """The pass rate and the score are from 0 to 1, the cost is in US dollars; all are per run."""
     after: float
 
 
 class Comparison(Value):
-    """Two reports beside each other."""
+    """The comparison of two reports."""
 
     changes: tuple[Change, ...]
-    """Each result of either report, those of the older one first."""
+    """One entry for each result in either report, those of the older one first."""
     measures: tuple[Measure, ...]
     compared: int
-    """Results that were judged in both reports, which the measures are of."""
+    """How many results were judged in both reports; the measures are means over these."""
 
     def of(self, kind: str) -> list[Change]:
-        """The changes of a kind."""
+        """The changes of one kind."""
         return [change for change in self.changes if kind in change.kinds]
 
     @property
     def regressions(self) -> list[Change]:
-        """The changes that are worse than before."""
+        """The regressions."""
         return [change for change in self.changes if change.regression]
 
     @property
     def parts(self) -> dict[str, int]:
-        """What results were made of that is not the same in both, and for how many results."""
+        """The parts that results depend on and that differ between the reports, each with the number of results."""
         return dict(Counter(part for change in self.changes for part in change.parts).most_common())
 
     @property
     def all_broke(self) -> bool:
-        """Whether the newer run judged nothing, because what its tests need broke."""
+        """Whether the newer run has no verdict at all, because everything that its tests need broke."""
         verdicts = {change.after.verdict for change in self.changes if change.after is not None}
         return Verdict.BROKEN in verdicts and verdicts.isdisjoint((Verdict.PASSED, Verdict.FAILED))
 
     @property
     def is_worse(self) -> bool:
-        """Whether a gate should stop the newer run: there are regressions, or it cannot tell that there are none."""
+        """Whether a gate should reject the newer run: it has regressions, or nothing was judged."""
         return bool(self.regressions) or self.all_broke
 
 

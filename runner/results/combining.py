@@ -1,4 +1,4 @@
-"""Several results of one test as one: its runs (`--runs`), and the trials of a conversation. `of_lines` does for lines
+"""Combines several results of one test: its runs (`--runs`), or the trials of a conversation. `of_lines` does for lines
 of reports, which `merge` puts together, what `of_runs` does for results.
 
 | | what is shown | the verdict |
@@ -31,11 +31,11 @@ OF_CASES = tuple(
     warnings tools connector model_calls usage sent attachments line tags metadata logs log_levels
     """.split()
 )
-"""The last keys of a result, in their order."""
+"""The last keys of a result's record, in their order."""
 
 
 def of_runs(results: list[TestResult], min_pass_rate: float) -> TestResult:
-    """The result of a test from those of its runs."""
+    """The result of a test from the results of its runs."""
     attempts = tuple(attempt_of(record_of(result), result.run) for result in results)
     repeat = _repeat_of(results[-1].policy, attempts)
     stability = stability_of(attempts, stops=repeat is not None)
@@ -63,7 +63,7 @@ def of_runs(results: list[TestResult], min_pass_rate: float) -> TestResult:
 
 
 def of_trials(results: list[TestResult]) -> TestResult:
-    """One result of several trials. What is shown of what was said is the worst one's."""
+    """One result from those of several trials. It shows the conversation of the worst trial."""
     worst = min(
         results, key=lambda result: (result.outcome.status == Status.PASSED, _is_unjudged(result), _score(result))
     )
@@ -127,7 +127,7 @@ def _parts_of_all(results: list[TestResult]) -> dict[str, Any] | None:
 
 
 def listed_trials(results: list[TestResult]) -> tuple[TrialResult, ...]:
-    """What a result says of each trial."""
+    """The trials as the combined result lists them."""
     return tuple(
         TrialResult(
             trial=number,
@@ -150,12 +150,12 @@ def _score(result: TestResult) -> float:
 
 
 def _warnings(results: Sequence[TestResult]) -> tuple[ResultWarning, ...]:
-    """Those of all, each once."""
+    """The warnings of all results, each once."""
     return tuple(dict.fromkeys(warning for result in results for warning in result.outcome.warnings))
 
 
 def _usage(results: Sequence[TestResult]) -> dict[str, Any]:
-    """What model calls of all took together, as fields of `CaseResult`."""
+    """The tokens and costs of all results together, as fields of `CaseResult`."""
     cases = [result.case for result in results if result.case is not None]
     costs = [case.cost for case in cases if case.cost is not None]
     return {

@@ -1,4 +1,4 @@
-"""The cases of two reports by one measure: how they differ, and the verdict on it."""
+"""Compares the cases of two reports by one measure, and decides the verdict."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from runner.statistics.single_cases import FALL, broken_cases, single_case, susp
 from scripttest.values import Value
 
 Figures = tuple[float, ...]
-"""What each run of a case gives for the measure."""
+"""The value of the measure in each run of a case."""
 Pair = tuple[Figures, Figures]
-"""Of a case in A and in B."""
+"""The values of one case in A and in B."""
 _ALL_OR_NOTHING = {0.0, 1.0}
 
 
 class JudgedChange(Value):
-    """What a comparison comes to."""
+    """The result of a comparison by one measure."""
 
     verdict: Verdict
     cases: tuple[ComparedCase, ...]
-    """With what their tests say."""
+    """The compared cases, with the results of their tests."""
     change: Change
     reach: Reach | None
 
     @property
     def cases_limit(self) -> bool:
-        """Whether the cases differ more from each other than their runs do."""
+        """Whether cases differ more from each other than runs of one case do."""
         error, count = self.change.standard_error, len(self.cases)
         if error is None or count < 2:
             return False
@@ -43,7 +43,7 @@ class JudgedChange(Value):
 
 
 def figures_of(runs: Sequence[JudgedRun], measure: str) -> Figures:
-    """What the runs give for a measure; those that do not have it are left out."""
+    """The values of a measure in some runs; runs without it are left out."""
     return tuple([value for run in runs if (value := measured(run, measure)) is not None])
 
 
@@ -89,7 +89,7 @@ def verdict_on(
 
 
 def _without_noise(cases: Sequence[ComparedCase], too_many_broke: bool) -> JudgedChange:
-    """Each fall is real."""
+    """The comparison of runs that do not vary: each fall is real."""
     marked = tuple(case.replace(broke=case.fall > 1e-12, is_suspect=case.fall >= FALL) for case in cases)
     differences = [-case.fall for case in cases]
     change = Change(difference=math.fsum(differences) / len(differences) if differences else None)
@@ -114,7 +114,7 @@ def change_in(pairs: Sequence[Pair], noise: Noise, steps: int = STEPS) -> Change
 
 
 def rates_of(pairs: Sequence[Pair], noise: Noise) -> tuple[Estimate, Estimate]:
-    """The measure in A and in B; each without an interval where nothing is left to chance."""
+    """The measure in A and in B; without an interval where runs do not vary."""
     of_a, of_b = _rate([a for a, _ in pairs]), _rate([b for _, b in pairs])
     if noise is Noise.NONE:
         return of_a.replace(interval=None), of_b.replace(interval=None)

@@ -24,21 +24,21 @@ from scripttest import Status
 from scripttest.values import Value
 
 DIFF_LINES = 40
-"""Lines of the difference of two outputs that are kept."""
+"""At most so many lines of the difference of two outputs are kept."""
 LINE_LIMIT = 300
-"""Characters of such a line."""
+"""At most so many characters of such a line are kept."""
 
 
 DECIDING = (Verdict.FAILED, Verdict.BROKEN, Verdict.INCONCLUSIVE, Verdict.PASSED, Verdict.SKIPPED)
-"""Of several results of one name, the first of these that one has is the verdict on all."""
+"""The order in which verdicts of several results with the same name decide: the first one that occurs counts."""
 
 
 class _Result(Value):
-    """One result of a report."""
+    """All records of one result in a report."""
 
     side: Side
     record: Record
-    """The first one that failed, else the first one."""
+    """The record of the first run that failed, else of the first run."""
 
 
 def compare(before: Report, after: Report, thresholds: Thresholds = STANDARD) -> Comparison:
@@ -88,7 +88,7 @@ def _is_regression(was: Side | None, now: Side | None, thresholds: Thresholds) -
 
 
 def _kinds(was: Side | None, now: Side | None, thresholds: Thresholds) -> Iterator[str]:
-    """All kinds but `changed`."""
+    """All kinds of a change, except `changed`."""
     if now is None:
         yield "removed"
         return
@@ -122,7 +122,7 @@ def _kinds(was: Side | None, now: Side | None, thresholds: Thresholds) -> Iterat
 
 
 def _fall(was: float | None, now: float | None) -> float:
-    """By how much a figure has fallen; 0 where one is not known."""
+    """How far a figure has fallen; 0 when one of them is not known."""
     return round(was - now, 9) if was is not None and now is not None else 0
 
 
@@ -178,7 +178,8 @@ def _result(records: list[Record]) -> _Result:
 
 
 def _tokens(run: Record) -> float | None:
-    """What a run took: a result says it in its `usage`, one of several runs by itself."""
+    """The tokens that a run took: from the `usage` of a result, or from its own field when the result has
+    several runs."""
     tokens = tokens_of(run["usage"]) if run.get("usage") else run.get("tokens")
     return tokens or None
 
@@ -189,7 +190,7 @@ def _mean(figures: Iterable[float | None]) -> float | None:
 
 
 def _difference(before: Record, after: Record) -> tuple[str, ...]:
-    """How an output changed; nothing when it did not."""
+    """The difference of two outputs; empty when they are equal."""
     if "output" not in before or "output" not in after:
         return ()
     old, new = as_value(before["output"]), as_value(after["output"])

@@ -15,22 +15,23 @@ from scripttest.values import Value
 
 Record = dict[str, Any]
 METRICS = ("statements", "branches", "functions", "lines")
-"""What is counted, in the order of reports."""
+"""The metrics of coverage, in the order in which reports show them."""
 
 
 class Figure(Value):
-    """How much of something ran."""
+    """How much of a metric is covered."""
 
     covered: int
     total: int
 
     @property
     def percent(self) -> float:
-        """From 0 to 100, cut after two decimals, so that only all is 100; 100 where there is nothing."""
+        """From 0 to 100, cut off after two decimals, so that only complete coverage is 100; 100 when there is nothing
+        to cover."""
         return self.covered * 10000 // self.total / 100 if self.total else 100.0
 
     def plus(self, other: Figure) -> Figure:
-        """Both together."""
+        """The sum of both figures."""
         return Figure(covered=self.covered + other.covered, total=self.total + other.total)
 
 
@@ -43,13 +44,13 @@ class CoverageReport(Value):
     files: Mapping[str, Record]
     """Path from the application's root → `{path, statementMap, fnMap, branchMap, s, f, b}`."""
     misses: tuple[str, ...] = ()
-    """What is below a threshold, a sentence each."""
+    """The thresholds that are missed, one sentence each."""
     folder: str = ""
     """The application's root, from the folder from which reports name files; empty: they are the same."""
 
     def miss(self, metric: str, percent: float, folder: str = "") -> str | None:
-        """What is to be said where less is covered than so many percent, or nothing is counted below a `folder` of the
-        application; None where it is enough."""
+        """A sentence about a missed threshold, or about a `folder` in which nothing is counted; None when the threshold
+        is reached."""
         inside = [file for path, file in self.files.items() if not folder or f"{path}/".startswith(f"{folder}/")]
         of = f" below {folder}" if folder else ""
         if not inside:
@@ -61,7 +62,7 @@ class CoverageReport(Value):
 
 
 def figures(file: Record) -> dict[str, Figure]:
-    """What ran of a file, by metric."""
+    """The figures of a file, by metric."""
     counts: dict[str, Iterable[int]] = {
         "statements": file["s"].values(),
         "branches": [count for arms in file["b"].values() for count in arms],
@@ -75,7 +76,7 @@ def figures(file: Record) -> dict[str, Figure]:
 
 
 def totals(files: Iterable[Record]) -> dict[str, Figure]:
-    """What ran of several files, by metric."""
+    """The figures of several files together, by metric."""
     whole = dict.fromkeys(METRICS, NOTHING)
     for file in files:
         for metric, figure in figures(file).items():

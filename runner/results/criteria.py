@@ -1,4 +1,4 @@
-"""What a result says of each criterion, and which scores count."""
+"""Reads the criteria of a result, and decides which scores count."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def criteria_of(record: Mapping[str, Any]) -> dict[str, float]:
 
 
 def parts_in(record: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """`criterion` or `checkpoint` and the name of each of a result, as `criteria_of` has them."""
+    """`criterion` or `checkpoint`, and the name, for each one of a result, named as by `criteria_of`."""
     return list(dict.fromkeys((kind, _name(check)) for kind, check in _checks(record) if _name(check)))
 
 
 def only_criteria(record: Mapping[str, Any]) -> Record:
-    """`{scores?, checkpoints?}` of a result with no more than rates are made of."""
+    """`{scores?, checkpoints?}` of a record, reduced to what rates are computed from."""
     kept = ("id", "name", "text", "passed", "score", "judged", "inconclusive")
     checks = [(kind, {key: check[key] for key in kept if key in check}) for kind, check in _checks(record)]
     scores = [{"assertions": [check for kind, check in checks if kind == CRITERION]}]
@@ -67,7 +67,7 @@ def _name(check: Record) -> str:
 
 
 def _value(check: Record) -> float | None:
-    """None: it was not judged, or votes did not decide."""
+    """1 or 0, or the score; None: it was not judged, or votes did not decide."""
     if check.get("judged") is False or check.get("inconclusive"):
         return None
     score = score_in(check.get("score"))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 STALE = "a file changed"
-"""Why a watched run is stopped whose result nobody wants any more."""
+"""The reason to stop a watched run whose results are out of date."""
 
 
 class RunStatus(StrEnum):
@@ -42,11 +42,11 @@ class RunStatus(StrEnum):
     ERROR = "error"
     """Something broke outside of its tests."""
     INTERRUPTED = "interrupted"
-    """It ended before its time."""
+    """The run ended early."""
 
 
 class RunStart(Value):
-    """The inputs are resolved."""
+    """The inputs are resolved, and the run begins."""
 
     started_at: str
     """UTC, RFC 3339."""
@@ -55,23 +55,23 @@ class RunStart(Value):
     environment: dict[str, str]
     """`user_id`, `team_id` and `locale` of the context."""
     total_cases: int | None = None
-    """How many cases will run; None when there are script tests too, whose number is known later."""
+    """How many cases will run; None when there are script tests, whose number is known later."""
     runs: int = 1
     """How often each test runs."""
     min_pass_rate: float = 100
     """Percent of its runs that have to pass for a test to pass."""
     resume: dict[str, Any] | None = None
-    """What the run is made of, for one that resumes it; see `runner.planning.resume`."""
+    """What a later run needs to resume this one; see `runner.planning.resume`."""
     notes: tuple[str, ...] = ()
-    """What is to be known of the choice and the order of the tests, a sentence each."""
+    """Notes about the selection and the order of the tests, one sentence each."""
     flags: tuple[str, ...] = ()
-    """The flags that a result may depend on, as words of the command."""
+    """The flags that may affect results, as words of a command line."""
     shard: str | None = None
-    """Which part of all tests it is, `1/3`."""
+    """Which part of all tests this run has, such as `1/3`."""
     regraded_from: str | None = None
-    """The report whose transcripts were graded, where no agent was asked."""
+    """The report whose transcripts are graded; no agent is asked."""
     run_id: str | None = None
-    """What names the run in a store; None: it is kept in none."""
+    """The id of the run in its store; None: no store keeps it."""
 
 
 class SuiteStart(Value):
@@ -79,11 +79,11 @@ class SuiteStart(Value):
 
     suite: str
     selected: int
-    """How many tests will run."""
+    """How many of its tests will run."""
     total: int
-    """How many there are without `--run`."""
+    """How many tests there are before filters such as `--run`."""
     tests: tuple[str, ...] = ()
-    """Their names, in order; of a test module only."""
+    """The names of the tests of a module, in order."""
 
 
 class TestStart(Value):
@@ -93,7 +93,7 @@ class TestStart(Value):
     name: str
     position: int
     run: int = 0
-    """Which of several runs it is, from 1; 0: there is only one."""
+    """The number of the run, from 1; 0: there is only one."""
 
 
 class TurnStart(Value):
@@ -133,22 +133,22 @@ class RunError(Value):
 
 
 class Warned(Value):
-    """Something that the user should know, and that fails nothing."""
+    """A warning, which fails nothing."""
 
     message: str
 
 
 class SnapshotCounts(Value):
-    """What a run did with snapshots."""
+    """How many snapshots a run wrote, changed and removed."""
 
     written: int = 0
     """How many are new."""
     updated: int = 0
-    """How many were replaced by `--update-snapshots`."""
+    """How many `--update-snapshots` replaced."""
     removed: int = 0
-    """How many were obsolete, and removed by it."""
+    """How many obsolete ones it removed."""
     obsolete: tuple[str, ...] = ()
-    """Those that no test asks for any more: file and name of each."""
+    """File and name of each snapshot that no test uses any more."""
 
 
 class RunEnd(Value):
@@ -159,15 +159,15 @@ class RunEnd(Value):
     completed_at: str
     """UTC, RFC 3339."""
     stopped: str | None = None
-    """Why it ended before its time: `interrupted`, `terminated`, or the budget that is used up."""
+    """Why the run ended early: `interrupted`, `terminated`, or the budget that is used up."""
     not_run: int = 0
     """How many of the tests that were known have no verdict because of that; those that were cut short, and say so in
     their results, are among them."""
     looks: Looks = ONCE
     snapshots: SnapshotCounts | None = None
-    """None when there is nothing to say of them."""
+    """None when the run did nothing with snapshots."""
     coverage: CoverageReport | None = None
-    """What of handlers ran; None where that was not counted."""
+    """The coverage; None when it was not measured."""
 
 
 Event = RunStart | SuiteStart | TestStart | TurnStart | AttemptEnd | TestEnd | SuiteEnd | RunError | Warned | RunEnd

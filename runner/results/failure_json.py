@@ -1,4 +1,4 @@
-"""Failures and warnings as JSON records, and back."""
+"""Converts failures and warnings to JSON records and back."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PLACE = re.compile(r"(.+):(\d+):(\d+)")
 """A place as older reports have it, of warnings too."""
 
 Named = Callable[[str], str]
-"""Gives the path of a file from its name in a report."""
+"""Returns the path of a file that a report names."""
 
 
 def failure_record(failure: Failure) -> Record:
@@ -38,7 +38,7 @@ def failure_record(failure: Failure) -> Record:
 
 
 def cause_of(word: Any) -> Cause:
-    """The cause that a report names; `ERROR` for a word that another version wrote."""
+    """The cause that a report names; `ERROR` for an unknown word."""
     return _CAUSES.get(str(word), Cause.ERROR)
 
 
@@ -83,7 +83,7 @@ def warning_of(record: Record, named: Named) -> ResultWarning:
 
 
 def frame_records(frames: Iterable[StackFrame]) -> list[Record]:
-    """`[{function, file, line, column}]`, the innermost one first."""
+    """`[{function, file, line, column}]`, the innermost frame first."""
     return [{"function": frame.function, **_place_record(frame.location)} for frame in frames]
 
 
@@ -109,7 +109,7 @@ def frames_of(records: Iterable[Record] | None, named: Named) -> tuple[StackFram
 
 
 def frame_at(location: Any, named: Named) -> tuple[StackFrame, ...]:
-    """The one frame that a place is, as `file:line:column`; none when it is no place."""
+    """The frame for a place `file:line:column`; empty when the text is no place."""
     found = _PLACE.fullmatch(str(location or ""))
     if not found:
         return ()

@@ -1,4 +1,4 @@
-"""Failures as reports and the console say them: in one line, with their place, and with the frames that led there."""
+"""Failures as text: in one line, with their place, and with their stack frames."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from scripttest import Failure, ResultWarning, StackFrame
 
 
 def error_text(failure: Failure) -> str:
-    """One line that says what failed: `assertion failed: ...` for a check, else the message."""
+    """The error in one line: `assertion failed: ...` for a check, else the message."""
     where = ""
     if failure.phase and failure.phase not in ("deadlock", "load", "subtest"):
         where = f" ({failure.phase})" if failure.phase.startswith("after ") else f" (in {failure.phase})"
@@ -15,7 +15,8 @@ def error_text(failure: Failure) -> str:
 
 
 def stack_trace(failure: Failure) -> str:
-    """A line for each frame, `at function (file:line:column)`, and, indented, what an error says beside its message."""
+    """The stack trace: a line `at function (file:line:column)` for each frame, and the indented details of
+    the error."""
     return "\n".join([*(f"at {_frame(frame)}" for frame in failure.frames), *filter(None, [failure.details])])
 
 

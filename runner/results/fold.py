@@ -1,5 +1,5 @@
-"""Counts: the events of a run that is under way, and the results of one that was saved. What reports, the exit code
-and the commands on saved reports say of a whole run or suite comes from here."""
+"""Counts: the events of a run that is under way, and the results of one that was saved. All counts in reports, exit
+codes and commands on saved reports come from here."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from runner.results.result_json import ResultLine
 
 NAMED = 10
-"""Cases that check nothing and are named."""
+"""At most so many cases that check nothing are named."""
 DECIDED = (Verdict.PASSED, Verdict.FAILED)
 SUITE, TAG = "suite", "tag"
 
 Part = tuple[str, str]
-"""What some cases have in common: `suite`, `tag`, `criterion` or `checkpoint`, and its name."""
+"""A group of cases: those of a `suite` or a `tag`, or those with a `criterion` or `checkpoint`."""
 
 
 class PartFigures:
-    """What the cases of a part came to."""
+    """The verdicts and scores of the cases of a group."""
 
     __slots__ = ("rates", "scores")
 
@@ -51,7 +51,7 @@ class PartFigures:
 
 
 class Counts:
-    """Results by status, and the time they took. What is counted here is counted in the whole, too."""
+    """Counts results by status, and adds up their times. Everything that is counted here is counted in `whole` too."""
 
     __slots__ = (
         "_whole",
@@ -78,58 +78,59 @@ class Counts:
     )
 
     def __init__(self, whole: Counts | None = None) -> None:
-        """`whole`: of what these are a part; None: of nothing."""
+        """`whole`: the counts that these are part of; None: there are none."""
         self._whole = whole
         self.passed = self.failed = self.skipped = 0
         self.errors = 0
-        """Results that are no verdict, because what the test needs broke; they are in none of the others."""
+        """Results without a verdict because something that the test needs broke; they are in none of the
+        other counts."""
         self.warnings = 0
-        """Warnings of results, whatever their status."""
+        """Warnings of results with any status."""
         self.missing_calls = 0
         """Calls that neither a mock nor this host answered."""
         self.milliseconds = 0
-        """Of all runs, in whole ones, as reports have them."""
+        """Sum over all runs, in whole milliseconds, as in reports."""
         self.not_judged = 0
         """Criteria that no judge could judge."""
         self.checks_nothing = 0
         """Cases that passed and check nothing."""
         self.first_of_nothing: list[tuple[int, int, str]] = []
-        """The first of them: place of the suite, place in it, id."""
+        """The first of these cases: position of the suite, position in it, id."""
         self.rates: Counter[tuple[int, int]] = Counter()
         """`(runs that passed, judged runs)` of a case → how many cases have them."""
         self.scores: Counter[float] = Counter()
         """The mean score of a case → how many cases have it."""
         self.noise: NoiseSum | None = None
-        """What several votes of judges come to; None: no case was judged."""
+        """The noise of judges, by their votes; None: no case was judged."""
         self.parts: dict[Part, PartFigures] = {}
-        """The same for a suite, a tag, a criterion or a checkpoint."""
+        """The counts of each suite, tag, criterion and checkpoint."""
         self.input_tokens = self.output_tokens = 0
-        """Of all runs of cases that have ended."""
+        """Input tokens of all runs of cases that have ended."""
         self.cost: float | None = None
         """US dollars; None while no price is known."""
         self.repeated = self.not_needed = 0
-        """Judged runs of cases with a policy, and those that such a case did not need."""
+        """Judged runs of cases with a policy, and runs that such cases did not need."""
         self.saved_cost: float | None = None
-        """About what the latter would have cost, in US dollars."""
+        """The approximate cost of those that were not needed, in US dollars."""
 
     @property
     def total(self) -> int:
-        """All results."""
+        """The number of all results."""
         return self.passed + self.failed + self.skipped + self.errors
 
     @property
     def bad(self) -> int:
-        """Results with which a run does not pass."""
+        """The number of results with which a run does not pass."""
         return self.failed + self.errors
 
     @property
     def tokens(self) -> int:
-        """Of all runs of cases that have ended."""
+        """Tokens of all runs of cases that have ended."""
         return self.input_tokens + self.output_tokens
 
     @property
     def checks_nothing_first(self) -> list[str]:
-        """The ids of the first of the cases that check nothing, in the order of the suites and their cases."""
+        """Ids of the first cases that check nothing, in the order of the suites and their cases."""
         return [id for _, _, id in self.first_of_nothing]
 
     def add(self, result: TestResult, suite: int, name: str) -> None:
@@ -196,7 +197,7 @@ class Counts:
             self.take(usage.get("input_tokens") or 0, usage.get("output_tokens") or 0, usage.get("cost"))
 
     def take(self, input_tokens: int, output_tokens: int, cost: float | None) -> None:
-        """Counts what the models of one run of a case took."""
+        """Adds the tokens and the cost of one run of a case."""
         self.input_tokens += input_tokens
         self.output_tokens += output_tokens
         if cost is not None:
@@ -331,10 +332,10 @@ def status_of(counts: Counts, has_errors: bool, may_break: bool = False) -> RunS
 
 
 class Execution:
-    """The run so far."""
+    """The state of a run, computed from its events."""
 
     def __init__(self, clean: Callable[[str], str] = str) -> None:
-        """`clean` takes secrets out of what reporters read beside the events."""
+        """`clean` removes secrets from texts that reporters read besides the events."""
         self.clean = clean
         self.start: RunStart | None = None
         self.suites: dict[str, Suite] = {}
@@ -345,22 +346,22 @@ class Execution:
         """Tests of which some run has ended: what that took is counted, and not once more when they end."""
         self.listed: dict[str, SuiteStart] = {}
         self.running: dict[tuple[str, int, int], str] = {}
-        """Names of the tests under way, by suite, index and run."""
+        """Names of the tests under way, by suite, position and run."""
         self.turns: dict[tuple[str, int, int], int] = {}
-        """The turn that each of them is in, if it has turns."""
+        """The turn that each test under way is in, if it has turns."""
         self.ended: set[str] = set()
         """Suites that have ended."""
         self.cut = 0
-        """Cases that were cut short; they are among the skipped ones."""
+        """Cases that were cut short, which also count as skipped."""
         self.errors: list[RunError] = []
         self.end: RunEnd | None = None
         self.root = ""
         """The folder from which reports name files."""
         self.line: ResultLine | None = None
-        """The line of the last result of which a reporter has asked for it; see `runner.results.result_json`."""
+        """The line of the last result that a reporter asked for; see `runner.results.result_json`."""
 
     def add(self, event: Event) -> None:
-        """Folds one event in."""
+        """Processes one event."""
         if isinstance(event, TestEnd):
             result = event.result
             self._ended(result, is_counted=(result.suite, result.position) not in self._attempted)

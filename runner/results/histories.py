@@ -1,5 +1,5 @@
-"""Several reports of the same cases as one report in which each case has the runs of all: a baseline that costs
-nothing."""
+"""Combines several reports of the same cases into one, in which each case has the runs of all: a baseline without
+further runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from runner.results.summary import counts_record, usage_record
 from runner.results.verdict import verdict_in
 
 OWN = ("runs", "attempts", "run")
-"""Keys of a result that are made again."""
+"""Keys of a result's record that are computed again."""
 
 
 def as_runs(reports: Sequence[Report], names: Sequence[str]) -> tuple[Report, list[str]]:
@@ -65,7 +65,7 @@ def as_runs(reports: Sequence[Report], names: Sequence[str]) -> tuple[Report, li
 
 
 def _together(records: Sequence[Record], least: float) -> Record:
-    """The record of a case from those of several reports, each of one run or of several."""
+    """The combined record of a case from those of several reports, each of one run or of several."""
     owned = [(record, attempt) for record in records for attempt in _attempts(record)]
     attempts = [attempt.replace(run=number) for number, (_, attempt) in enumerate(owned, 1)]
     stability = stability_of(attempts)

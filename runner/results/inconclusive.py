@@ -1,4 +1,4 @@
-"""How inconclusive results count: `--on-inconclusive pass|fail|skip`."""
+"""`--on-inconclusive pass|fail|skip`: decides how inconclusive results count."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Record = dict[str, Any]
 FLAG = "--on-inconclusive"
 CHOICES = ("pass", "fail", "skip")
 KIND = "inconclusive"
-"""Of the warning of a result that passes all the same."""
+"""The kind of the warning for an inconclusive result that passes."""
 _OF_FAILED = ("error", "cause", "assertion_errors", "location", "stack_trace", "failures")
 
 
@@ -34,7 +34,7 @@ def settled(result: TestResult, how: str | None) -> TestResult:
 
 
 def line_settled(record: Record, flags: Sequence[str]) -> Record:
-    """The same for the line of a report; `flags` are those of its run."""
+    """The same for a line of a report; `flags` are those of its run."""
     if FLAG not in flags or verdict_in(record) is not Verdict.INCONCLUSIVE:
         return record
     how = flags[flags.index(FLAG) + 1]

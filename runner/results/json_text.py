@@ -17,7 +17,7 @@ _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=
 
 
 def json_line(value: Any) -> str:
-    """A JSON value in one line, as every reader takes it."""
+    """A JSON value in one line that every reader accepts."""
     try:
         text = _encoder.encode(value)
     except ValueError:
@@ -26,17 +26,17 @@ def json_line(value: Any) -> str:
 
 
 def without_halves(text: str) -> str:
-    """JSON text whose texts are as UTF-8 can have them."""
+    """JSON text without halves of surrogate pairs, which UTF-8 cannot encode."""
     return text if text.isascii() else _LONE.sub(_spelled, text)
 
 
 def is_utf8(text: str) -> bool:
-    """Whether UTF-8 can have a text."""
+    """Whether UTF-8 can encode a text."""
     return text.isascii() or not _LONE.search(text)
 
 
 def plain(value: Any) -> Any:
-    """A JSON value as every reader takes it."""
+    """A JSON value that every reader accepts."""
     return json.loads(without_halves(json.dumps(value, ensure_ascii=False)), parse_constant=str)
 
 
@@ -45,5 +45,5 @@ def _spelled(half: re.Match[str]) -> str:
 
 
 def utf8(text: str) -> bytes:
-    """A text as a file has it."""
+    """A text in the form in which it is written to a file."""
     return text.encode("utf-8", "backslashreplace")

@@ -1,4 +1,5 @@
-"""The cases of a report as a comparison sees them: what each says, and how its judged runs ended."""
+"""The cases of a report in the form in which they are compared: what each asks and expects, and how its judged runs
+ended."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ PASSED, SCORE = "passed", "score"
 
 
 class Key(Value):
-    """What a case of a report is known by."""
+    """Identifies a case of a report."""
 
     suite: str
     id: str
@@ -41,7 +42,7 @@ class JudgedRun(Value):
     cost: float | None
     """US dollars."""
     judging: Judging | None = None
-    """What several votes of judges come to."""
+    """The votes of several judges."""
 
 
 class JudgedCase(Value):
@@ -49,23 +50,23 @@ class JudgedCase(Value):
 
     key: Key
     runs: tuple[JudgedRun, ...]
-    """Of runs that stopped when their verdict stood, those that were made whatever came of them."""
+    """The runs. If runs stopped when the verdict was decided, only those that were made in any case."""
     broken: int
     inconclusive: int
     skipped: int
     digest: str
-    """Equal for cases that say the same, where both reports have one; else empty."""
+    """Equal for cases with the same content, where both reports have a digest; else empty."""
     record: Record
-    """The last of its results."""
+    """The record of the last of its results."""
     connectors: frozenset[str]
     doubled: int
-    """Results of the same name beside the one that counts."""
+    """How many more results have the same name."""
     is_script: bool
     tags: tuple[str, ...] = ()
 
 
 def judged_cases(report: Report) -> dict[Key, JudgedCase]:
-    """The cases of a report, in its order. Of several results of one name the last one counts."""
+    """The cases of a report, in their order. Of several results with the same name, the last one counts."""
     found: dict[Key, list[Record]] = {}
     for record in report.results:
         found.setdefault(Key(suite=record["suite"], id=record["id"]), []).append(record)
@@ -74,14 +75,14 @@ def judged_cases(report: Report) -> dict[Key, JudgedCase]:
 
 
 def says_the_same(one: JudgedCase, other: JudgedCase) -> bool:
-    """Whether both are the same case: by their digests, else by what they say."""
+    """Whether two cases are the same: by their digests, else by their content."""
     if one.digest and other.digest:
         return one.digest == other.digest
     return _says(one.record) == _says(other.record)
 
 
 def measured(run: JudgedRun, measure: str) -> float | None:
-    """A figure of a run; None: it has none."""
+    """The value of a measure in a run; None: it has none."""
     if measure == PASSED:
         return float(run.passed)
     return run.score if measure == SCORE else run.criteria.get(measure)
@@ -136,7 +137,7 @@ def _digest(record: Record) -> str:
 
 
 def _says(record: Record) -> str:
-    """What a case asks and expects. A script test says nothing but its name."""
+    """The content of a case: what it asks and expects. Of a script test, only the name."""
     if "input" not in record:
         return ""
     checks = [

@@ -1,4 +1,4 @@
-"""What judges said in a saved run: each verdict on each answer, with its votes."""
+"""Reads the verdicts of judges from a saved run: one for each answer and criterion, with its votes."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from scripttest.values import Value
 Record = dict[str, Any]
 PREFERENCE = "preference"
 TIED = 0.5
-"""Score of a preference that turned."""
+"""Score of a comparison of two answers whose verdict changes with their order."""
 JUDGED = ("agent", PREFERENCE, "rubrics")
-"""Types of assertions that judges decide."""
+"""Types of assertions that are decided by judges."""
 
 
 class Key(Value):
-    """What a judgement is known by."""
+    """Identifies a judgement."""
 
     suite: str
     id: str
     run: int
     """From 1."""
     turn: int
-    """0: the whole; of a script: which of several checks."""
+    """The turn, from 1; 0: the whole conversation. Of a script test: the number of the check."""
     criterion: str
 
 
 class Judgement(Value):
-    """One verdict of a judge, or of several."""
+    """The verdict of one judge or of several."""
 
     key: Key
     passed: bool
@@ -42,15 +42,15 @@ class Judgement(Value):
     output: str
     judge: str
     votes: tuple[bool, ...] = ()
-    """Those that did not break, in their order."""
+    """The votes that did not break, in their order."""
     scores: tuple[float, ...] = ()
-    """Of the votes that have one."""
+    """The scores of the votes that have one."""
     turned: bool | None = None
     """Of a preference: whether the verdict turned with the order of both answers. None: it is no preference."""
 
 
 class Prices(Value):
-    """What is paid for more runs and for more votes, both in US dollars or both in tokens."""
+    """The prices of a further run and of a further vote, both in US dollars or both in tokens."""
 
     run: float
     """One run of the agent."""
@@ -59,7 +59,8 @@ class Prices(Value):
 
 
 def judgements_in(results: Iterable[Mapping[str, Any]]) -> list[Judgement]:
-    """All verdicts of judges in some results, each once; none where nobody could judge, or votes did not decide."""
+    """All verdicts of judges in some results, each once. Verdicts that nobody could give or that votes did not decide
+    are left out."""
     found: dict[Key, Judgement] = {}
     for record in results:
         made: dict[Key, Judgement] = {}
@@ -103,10 +104,10 @@ def _of_result(record: Mapping[str, Any]) -> Iterator[Judgement]:
 
 
 class _Answer(Value):
-    """What was judged."""
+    """An answer that was judged."""
 
     number: int
-    """Of the turn; 0: the whole."""
+    """The number of the turn; 0: the whole conversation."""
     said: Any
     output: Any
 
@@ -159,7 +160,7 @@ def _of_checks(checks: Iterable[Record], of_all: Key, answer: _Answer) -> Iterat
 
 
 def prices_in(results: Iterable[Mapping[str, Any]]) -> Prices | None:
-    """What runs and votes took, by the traces of some results; None where these do not say it of both."""
+    """The prices of runs and votes, from the traces of some results; None when they do not have both."""
     agents: list[Mapping[str, Any]] = []
     judges: list[Mapping[str, Any]] = []
     for record in results:

@@ -1,4 +1,4 @@
-"""How much of a figure is the noise of its judges, by the votes that they cast on the same answers.
+"""Estimates how much noise judges add to a figure, by comparing their votes on the same answers.
 
 The first two votes on an answer are always cast, so half of their squared difference is what a single vote scatters by,
 whatever stopped the others. A score is the mean of its votes, and scatters less by their number; a majority is taken to
@@ -20,32 +20,32 @@ if TYPE_CHECKING:
 
 PASSED, SCORE = "passed", "score"
 FEWEST = 10
-"""Answers with two votes from which on anything is said."""
+"""The noise is estimated from so many answers with two votes on."""
 _Z = 1.959964
 _MOST = 0.25
-"""The variance of what passes and fails by chance."""
+"""The highest variance of a value that is 0 or 1."""
 
 
 class _Vote(Value):
-    """What one judge said of one question."""
+    """The vote of one judge on one question."""
 
     score: float | None
     passed: bool
 
 
 class Judging(Value):
-    """What the votes on one run of a case come to."""
+    """The votes on one run of a case."""
 
     criteria: int
-    """Assertions and criteria that were judged, by whomever."""
+    """How many assertions and criteria were judged, by any judge."""
     voted: int
-    """Those with two votes or more that were cast."""
+    """How many of them have at least two votes."""
     votes: int
-    """Votes on these."""
+    """How many votes these have."""
     verdicts: float
     """Half of the squared differences of the first two votes on each, 1 and 0; their sum."""
     scores: float
-    """The same of their scores, where they have some."""
+    """The same for their scores, where they have some."""
 
 
 class JudgesNoise(Value):
@@ -54,19 +54,19 @@ class JudgesNoise(Value):
     answers: int
     """On which there were several votes."""
     passed: float
-    """Of a pass rate."""
+    """The noise of a pass rate."""
     score: float
-    """Of a mean score."""
+    """The noise of a mean score."""
     criterion: float
-    """Of one criterion."""
+    """The noise of one criterion."""
 
     def of(self, measure: str) -> float:
-        """Of `passed`, `score`, or the id of a criterion."""
+        """The noise of `passed`, `score`, or the criterion with this id."""
         return {PASSED: self.passed, SCORE: self.score}.get(measure, self.criterion)
 
 
 class NoiseSum:
-    """The votes on several cases."""
+    """Adds up the votes on several cases."""
 
     def __init__(self) -> None:
         self._cases = self._voted = self._votes = 0
@@ -74,7 +74,7 @@ class NoiseSum:
         self._of_passed = self._of_score = self._of_runs = 0.0
 
     def add(self, runs: Sequence[Judging | None]) -> None:
-        """Counts the runs of a case."""
+        """Adds the runs of a case."""
         self._cases += bool(runs)
         for run in runs:
             if run is not None:
@@ -110,7 +110,7 @@ def noise_of(*sides: NoiseSum) -> JudgesNoise | None:
 
 
 def judging_of(case: CaseResult) -> Judging | None:
-    """The votes on a case; None where nobody voted several times."""
+    """The votes on a case; None when no question has several votes."""
     checks: list[AssertionResult | CriterionResult] = [check for entry in case.scores for check in entry.assertions]
     if not case.scores:
         lists = [case.assertions] if case.mode == "standard" else [turn.assertions for turn in case.turns]
@@ -122,7 +122,7 @@ def judging_of(case: CaseResult) -> Judging | None:
 
 
 def judging_in(record: Mapping[str, Any]) -> Judging | None:
-    """The same of the record of a result."""
+    """The same from the record of a result."""
     if "judging" in record:
         said = record["judging"]
         return Judging(**said) if isinstance(said, dict) else None

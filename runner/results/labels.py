@@ -1,6 +1,6 @@
-"""Labels: what people say of answers that judges have judged. As lines of JSON or as a table for spreadsheets, with
-`suite`, `id`, `run`, `turn`, `criterion`, `input`, `output`, `passed` (true, false, or nothing) and perhaps `score`; a
-line may have `why`, which nothing reads but people."""
+"""Labels: the verdicts of people on answers that judges have judged. As lines of JSON or as a table for spreadsheets,
+with `suite`, `id`, `run`, `turn`, `criterion`, `input`, `output`, `passed` (true, false, or nothing) and perhaps
+`score`; a line may have `why`, which nothing reads but people."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ YES, NO = ("true", "yes", "y", "1", "pass", "passed"), ("false", "no", "n", "0",
 HINT = "yao-test label writes such files; passed is true or false, and nothing where there is no label yet"
 _COMMENTS = ("//", "#")
 _RISKY = ("=", "+", "-", "@", "\t", "\r")
-"""A spreadsheet takes a text that begins so for a formula."""
+"""Spreadsheets take texts that begin with one of these characters for formulas."""
 
 
 class Label(Value):
-    """What one person says of one answer."""
+    """The verdict of one person on one answer."""
 
     key: Key
     passed: bool | None
-    """None: nothing yet."""
+    """None: there is no verdict yet."""
     score: float | None = None
     why: str = ""
-    """In their own words."""
+    """The reason, in the person's own words."""
 
 
 def drawn(judgements: Sequence[Judgement], count: int) -> list[Judgement]:
@@ -52,7 +52,7 @@ def drawn(judgements: Sequence[Judgement], count: int) -> list[Judgement]:
 
 
 def text_of_labels(judgements: Sequence[Judgement], labels: Mapping[Key, Label], *, as_table: bool) -> str:
-    """A file of labels. The verdict of the judge is not in it, since it would lead people."""
+    """The labels as the text of a file. It does not contain the verdict of the judge, which would influence people."""
     records = [_record(one, labels.get(one.key)) for one in judgements]
     if not as_table:
         return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
@@ -67,7 +67,7 @@ def text_of_labels(judgements: Sequence[Judgement], labels: Mapping[Key, Label],
 
 
 def read_labels(path: Path, shown: str) -> list[Label]:
-    """The labels of a file. Raises ConfigurationError, with the line that is wrong."""
+    """Reads a file of labels. Raises ConfigurationError, which names the invalid line."""
     try:
         text = read_bytes(path, None).decode("utf-8-sig")
     except OSError as error:
@@ -86,7 +86,7 @@ def _record(one: Judgement, label: Label | None) -> dict[str, Any]:
 
 
 def _safe(value: Any) -> Any:
-    """A cell that a spreadsheet shows as it is."""
+    """A cell that no spreadsheet takes for a formula."""
     return f"'{value}" if isinstance(value, str) and value.startswith(_RISKY) else value
 
 

@@ -28,7 +28,7 @@ SYNC_SECONDS = 1.0
 
 
 class LineFile:
-    """An open report."""
+    """A report that is open for writing."""
 
     def __init__(self, path: Path, keep: bool = False) -> None:
         """Opens it; a pipe only when somebody reads it. Raises ConfigurationError when nobody does, or another process
@@ -46,7 +46,7 @@ class LineFile:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing in it."""
+        """Whether the file is empty."""
         return self._is_regular and not os.fstat(self._file.fileno()).st_size
 
     def replace(self, lines: Iterable[str]) -> None:
@@ -98,8 +98,8 @@ class LineFile:
 
 
 class _Sync:
-    """Has the disk keep what was written to a file, on a thread: it may take long. Sees there that the file is still
-    where it was."""
+    """Flushes a file to the disk on a thread, since that may take long, and checks that the file is still in
+    its place."""
 
     def __init__(self, descriptor: int, path: Path) -> None:
         from threading import Event, Thread
@@ -114,14 +114,14 @@ class _Sync:
         self._thread.start()
 
     def soon(self) -> None:
-        """Says that something was written. Raises the error of what was written before."""
+        """Tells the thread that something was written. Raises an earlier error of the thread."""
         if self._error is not None:
             raise self._error
         if not self._changed.is_set():
             self._changed.set()
 
     def close(self) -> None:
-        """Has it keep the rest, and waits. Raises OSError and RunnerError."""
+        """Flushes the rest and waits for it. Raises OSError and RunnerError."""
         self._closing.set()
         self._changed.set()
         self._thread.join()
@@ -145,7 +145,7 @@ class _Sync:
 
 
 def _is_at(descriptor: int, path: Path) -> bool:
-    """Whether an open file is still the one that has the path."""
+    """Whether a path still leads to an open file."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.stat())
     except (FileNotFoundError, NotADirectoryError):

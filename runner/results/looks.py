@@ -1,4 +1,4 @@
-"""How often the runs of a run with variants were looked at, and how many looks were planned."""
+"""How often the runs of several variants were compared during a run, and how often that was planned."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Any
 from scripttest.values import Value
 
 MOST_LOOKS = 5
-"""Rounds that are ever planned."""
+"""At most so many rounds are planned."""
 
 
 class Looks(Value):
-    """Rounds of runs, with a look after each: whether their variants are told apart."""
+    """Rounds of runs, after each of which the variants are compared."""
 
     made: int = 1
     planned: int = 1
 
     @property
     def ended_early(self) -> bool:
-        """Whether the variants were told apart before all rounds were made."""
+        """Whether the variants differed clearly before all rounds were made."""
         return self.made < self.planned
 
 
@@ -26,12 +26,12 @@ ONCE = Looks()
 
 
 def looks_record(looks: Looks) -> dict[str, int] | None:
-    """`rounds` of a summary, `{made, planned}`; None where one round was planned."""
+    """`{made, planned}` for `rounds` of a summary; None when only one round was planned."""
     return {"made": looks.made, "planned": looks.planned} if looks.planned > 1 else None
 
 
 def looks_in(summary: dict[str, Any]) -> Looks:
-    """The looks by what a summary says, whatever that is."""
+    """Reads `rounds` of a summary, which may have any form."""
     said = summary.get("rounds")
     if not isinstance(said, dict) or not all(isinstance(said.get(key), int) for key in ("made", "planned")):
         return ONCE

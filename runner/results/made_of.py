@@ -1,4 +1,5 @@
-"""What results depend on, in words: the names of the parts of a fingerprint, and how two fingerprints differ."""
+"""Names the parts of a fingerprint, which say what a result depends on, and finds the differences of two
+fingerprints."""
 
 from __future__ import annotations
 
@@ -31,23 +32,23 @@ _NAMED = {
     "env": "$ENV.{}",
 }
 OWN = "env"
-"""The kind of part whose digests only compare within one report."""
+"""The kind of parts whose digests can be compared only within one report."""
 COUNTED = {"script", "module"}
-"""Kinds whose digests compare where `--coverage` counted both, or neither."""
+"""Kinds whose digests can be compared only if both runs measured coverage, or neither did."""
 SAID = 4
-"""Parts that are named."""
+"""At most so many parts are named."""
 
 
 def described(parts: Iterable[str]) -> str:
-    """Parts of a fingerprint, such as `the prompts of expense, the model of local`."""
+    """Parts of a fingerprint in words, such as `the prompts of expense, the model of local`."""
     names = [_name_of(part) for part in parts]
     more = f" and {len(names) - SAID} more" if len(names) > SAID else ""
     return ", ".join(names[:SAID]) + more
 
 
 def changed(before: Any, after: Any) -> tuple[str, ...]:
-    """The names of the parts that differ between the fingerprints of two reports; none where they cannot be compared,
-    or one does not have them."""
+    """The names of the parts that differ between two fingerprints; empty when they cannot be compared, or one is
+    missing."""
     if not isinstance(before, Mapping) or not isinstance(after, Mapping) or before.get("format") != after.get("format"):
         return ()
     names = dict.fromkeys([*before, *after])

@@ -27,10 +27,10 @@ class SuiteKind(Enum):
     """Where the tests of a suite come from."""
 
     MODULE = 1
-    """A test module, which has script tests. All others have cases."""
+    """A test module with script tests. All other kinds have cases."""
     CASE_FILE = 2
     MESSAGE = 3
-    """One message of the command line."""
+    """A message on the command line."""
     GENERATED = 4
     """Cases that an agent or a script made for this run."""
 
@@ -42,7 +42,7 @@ class Suite(Value):
     """Such as `scripts.expense.setup`; no other suite of the run has it."""
     kind: SuiteKind
     label: str
-    """Its file, for people: `expense/src/setup_test.ts`; a message in quotes; the id of a generator."""
+    """Its name for people: the path `expense/src/setup_test.ts`, a message in quotes, or the id of a generator."""
     file: str
     """Absolute path of its file; empty when there is none."""
     agent: str
@@ -52,13 +52,13 @@ class Suite(Value):
     multi_turn: bool = False
     """Whether some of its cases have several turns."""
     variant: str = ""
-    """Which of several ways to run its cases it is; empty: there is one."""
+    """The variant that its cases run with; empty: the run has no variants."""
     root: str = ""
     """The folder from which reports name files: the repository, else the application; empty when it is not known."""
 
     @property
     def without_variant(self) -> str:
-        """The id of the input that it is of, whatever its variant."""
+        """The id of its input, which is the same for all variants."""
         return self.id.removesuffix(f" [{self.variant}]") if self.variant else self.id
 
     @property
@@ -68,7 +68,7 @@ class Suite(Value):
 
     @property
     def is_message(self) -> bool:
-        """Whether it is one message of the command line."""
+        """Whether its only case is a message on the command line."""
         return self.kind is SuiteKind.MESSAGE
 
     @property
@@ -78,19 +78,19 @@ class Suite(Value):
 
     @property
     def name(self) -> str:
-        """What the console and reports call it. Where it has cases that is its label, so that the reports of several
+        """The name in the console and in reports. A suite of cases is named by its label, so that reports of several
         machines agree."""
         name = self.label if self.has_cases else self.id
         return f"{name} [{self.variant}]" if self.variant else name
 
     @property
     def input(self) -> str:
-        """What stands behind `-i` to run it."""
+        """The value of `-i` that runs it."""
         return self.label[1:-1] if self.is_message else self.label if self.has_cases else self.id
 
 
 class TurnUsage(Value):
-    """What the model calls of a turn took together."""
+    """The tokens and costs of all model calls in a turn."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -99,13 +99,14 @@ class TurnUsage(Value):
 
 
 class TurnResult(Value):
-    """One message to the agent and its answer, within a case."""
+    """A message to the agent, and its answer, within a case."""
 
     turn: int
     """From 1."""
     input: Any
     source: str
-    """Who said it: `static`, `initial`, `simulated` or `human`; empty when nobody did."""
+    """Where the message came from: `static`, `initial`, `simulated` or `human`; empty when nobody answered
+    the agent."""
     status: Status
     output: Any = None
     response: str = ""
@@ -121,15 +122,15 @@ class TurnResult(Value):
     error: str | None = None
     skip_reason: str | None = None
     note: str | None = None
-    """What else to say: `Goal achieved: ...`."""
+    """A remark such as `Goal achieved: ...`."""
     question: str | None = None
-    """What the agent had asked, where nobody answered."""
+    """The agent's question to which nobody answered."""
     no_next_turn: bool = False
     """Whether the agent waited and nobody was there who could answer: no further turn, no simulator, no person."""
     attachments: tuple[dict[str, Any], ...] = ()
     """The files that were sent with the input, as in `CaseResult`."""
     usage: TurnUsage | None = None
-    """What the answer took; None when that is not known."""
+    """The tokens and costs of the answer; None when they are not known."""
 
 
 class CheckpointResult(Value):
@@ -141,7 +142,7 @@ class CheckpointResult(Value):
     reached_at_turn: int | None
     """None: not reached."""
     message: str = ""
-    """Why its assertion last did not hold."""
+    """Why its assertion failed the last time."""
     judged: bool = True
     """False: it counts as reached, but nothing of it was judged."""
     not_judged: int = 0
@@ -154,7 +155,7 @@ class CheckpointResult(Value):
 
 
 class CriterionResult(Value):
-    """One criterion or assertion of a graded turn."""
+    """The result of one criterion or assertion of a graded turn."""
 
     text: str
     passed: bool
@@ -164,17 +165,17 @@ class CriterionResult(Value):
     required: bool = False
     reason: str = ""
     error: bool = False
-    """It could not be graded."""
+    """Why it could not be graded."""
     id: str | None = None
-    """The criterion's own, if it has one."""
+    """The id of the criterion, if it has one."""
     infrastructure: bool = False
     """It could not be graded because a judge, or the way to it, broke."""
     judged: bool = True
     """False: its judge could not judge; it counts in no score."""
     not_judged: int = 0
-    """How many judges could not judge; several where it is a composition."""
+    """How many judges could not judge; a composition may have several judges."""
     votes: tuple[Vote, ...] = ()
-    """Where there were several."""
+    """The votes, where there were several."""
     agreement: float | None = None
     """Share of equal pairs of votes."""
     inconclusive: bool = False
@@ -182,13 +183,13 @@ class CriterionResult(Value):
     judge: str | None = None
     """Id of the agent that judged."""
     judge_connector: str | None = None
-    """What it used; of several judges all of theirs."""
+    """The connector that it used; of several judges, all of their connectors."""
     options: Mapping[str, Any] | None = None
-    """What the judge was asked with beside the answer, as written: `{connector?, metadata?}`."""
+    """The options of the judge, as the case has them: `{connector?, metadata?}`."""
 
 
 class ScoreVerdict(StrEnum):
-    """What a score says of a turn or a conversation. Reports write the same words."""
+    """The verdict of a score on a turn or a conversation. Reports write the same words."""
 
     PASS = "pass"
     FAIL = "fail"
@@ -204,18 +205,18 @@ class ScoreResult(Value):
     type: str
     """`rubrics`, or the one assertion type that was used."""
     score: float | None
-    """None: nothing of it was judged."""
+    """None: nothing was judged."""
     verdict: ScoreVerdict
     assertions: tuple[CriterionResult, ...] = ()
 
 
 class TrialResult(Value):
-    """One of several times that a conversation was held."""
+    """One of several trials of a conversation."""
 
     trial: int
     """From 1."""
     score: float | None
-    """None: it was not held to its end, or nothing of it was judged."""
+    """None: the trial did not reach its end, or nothing of it was judged."""
     status: Status
     milliseconds: float
     error: str | None = None
@@ -223,18 +224,18 @@ class TrialResult(Value):
 
 
 class TrialsNoise(Value):
-    """How far the mean score of trials may be off, and whose noise that is."""
+    """The standard error of the mean score of trials, and where it comes from."""
 
     error: float
-    """Its standard error, by how the scores of the trials differ."""
+    """The standard error, computed from the scores of the trials."""
     judge: float
-    """Variance of the score of one trial that the votes of judges make; 0 where they are too few to say."""
+    """The variance of the score of one trial that comes from the votes of judges; 0 when there are too few votes."""
     agent: float
-    """The rest of it: the agent's, and that of a simulated user."""
+    """The rest of the variance, which comes from the agent and a simulated user."""
 
 
 class CaseResult(Value):
-    """What a case's agent answered and how it was judged."""
+    """What a case's agent answered, and how that was judged."""
 
     title: str | None
     """The case's `name`."""
@@ -246,10 +247,10 @@ class CaseResult(Value):
     """Text of the last completion."""
     expected: Any = None
     messages: int = 0
-    """How many messages the agent got."""
+    """How many messages were sent to the agent."""
     assertions: tuple[AssertionResult, ...] = ()
     tools: tuple[ToolUse, ...] = ()
-    """In the order of the calls."""
+    """The calls of tools, in their order."""
     connector: str = ""
     model_calls: int = 0
     input_tokens: int = 0
@@ -257,7 +258,7 @@ class CaseResult(Value):
     cost: float | None = None
     """US dollars."""
     sent: tuple[dict[str, Any], ...] = ()
-    """What scripts sent to the user beside the answer."""
+    """What scripts sent to the user besides the answer."""
     line: int = 0
     """Line of the case in its file; 0 when there is none."""
     tags: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""The calls that left the scripts of a test as JSON, and back: `[{call, answered, count, message?}]`."""
+"""Converts the calls that left the scripts of a test to JSON and back: `[{call, answered, count, message?}]`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def outside_records(calls: Iterable[OutsideCall]) -> list[dict[str, Any]]:
 
 
 def outside_of(records: Iterable[Mapping[str, Any]]) -> tuple[OutsideCall, ...]:
-    """The calls that records hold."""
+    """The calls in some records."""
     return tuple(
         OutsideCall(
             name=record["call"],

@@ -1,5 +1,5 @@
-"""Reports that go into a named pipe: opened when the run begins, and only when somebody reads it, so that a run never
-waits for a reader."""
+"""Reports that are written into a named pipe. The pipe is opened when the run begins, and only if something reads it,
+so that a run never waits for a reader."""
 
 from __future__ import annotations
 

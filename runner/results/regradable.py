@@ -1,5 +1,5 @@
-"""What the `result` line of a case keeps so that `yao-test regrade` can grade its answers again: its case as the file
-had it then, and of each answer what is nowhere else in the line."""
+"""Keeps in the `result` line of a case what `yao-test regrade` needs to grade its answers again: the case as its file
+had it, and for each answer what is nowhere else in the line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Record = dict[str, Any]
 
 
 class Answered(Value):
-    """What an answer of the agent took, without judges and simulators."""
+    """The time, tokens and calls of one answer of the agent, without those of judges and simulators."""
 
     milliseconds: float
     usage: TurnUsage | None
@@ -29,7 +29,7 @@ class Answered(Value):
 
 
 class Regradable(Value):
-    """Of one result."""
+    """What is needed to grade one result again."""
 
     case: Mapping[str, Any] | None
     """As its file has it, but for `id` and `input`; None: it is too long to be kept."""
@@ -45,7 +45,7 @@ def regradable_record(result: Regradable) -> Record:
 
 
 def regradable_in(record: Any) -> Regradable | None:
-    """The same, read; None where a report does not have it."""
+    """Reads this record; None when a report does not have it."""
     if not isinstance(record, dict):
         return None
     case = record.get("case")

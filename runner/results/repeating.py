@@ -23,14 +23,14 @@ _OF_FAILED = ("error", "cause", "assertion_errors", "location", "stack_trace", "
 
 
 class Repeat(Value):
-    """What a policy says of the runs of a case."""
+    """The result of applying a policy to the runs of a case."""
 
     written: Any
     """The policy, as its file has it."""
     verdict: Verdict | None
     """None: more runs are needed."""
     decided_after: int | None
-    """Runs until the verdict, broken ones included."""
+    """How many runs were needed for the verdict, including broken ones."""
     wave: int
     judged: int
     passed: int
@@ -38,13 +38,13 @@ class Repeat(Value):
     due: int
     """The fewest further runs that could decide."""
     text: str
-    """The policy for people."""
+    """The policy in words."""
     exact_errors: tuple[Record, ...] = ()
     """How a sequential test ends at three rates, `{rate, passed, failed, undecided, mean_runs}`."""
 
     @property
     def saved(self) -> int:
-        """Runs that were not needed."""
+        """How many runs were not needed."""
         return self.most - self.judged if self.verdict in (Verdict.PASSED, Verdict.FAILED) else 0
 
     @property
@@ -60,7 +60,7 @@ class Repeat(Value):
 
 
 def repeat_of(written: Any, verdicts: Sequence[Verdict]) -> Repeat:
-    """What the runs of a case come to, by their verdicts in the order of the runs."""
+    """Applies a policy to the verdicts of a case's runs, in their order."""
     policy = read_policy(written)
     found = policy.after("".join(_LETTERS.get(verdict, "b") for verdict in verdicts))
     verdict = _VERDICTS[found.verdict] if found.verdict else None
@@ -83,7 +83,7 @@ def repeat_of(written: Any, verdicts: Sequence[Verdict]) -> Repeat:
 
 
 def needs_more(written: Any, verdicts: Mapping[int, Verdict]) -> list[int]:
-    """The numbers of the runs that are to be made next, by the verdicts of those that have ended."""
+    """The numbers of the next runs, given the verdicts of those that have ended."""
     due = repeat_of(written, [verdicts[number] for number in sorted(verdicts)]).due
     numbers: list[int] = []
     number = 1
@@ -95,7 +95,7 @@ def needs_more(written: Any, verdicts: Mapping[int, Verdict]) -> list[int]:
 
 
 def shown_of_repeat(repeat: Repeat, verdicts: Sequence[Verdict]) -> int:
-    """Place of the run that a case ends like."""
+    """Index of the run that represents the case."""
     wanted = [repeat.verdict, Verdict.FAILED, Verdict.BROKEN, Verdict.PASSED, Verdict.SKIPPED, Verdict.INCONCLUSIVE]
     return next(verdicts.index(verdict) for verdict in wanted if verdict in verdicts)
 

@@ -1,5 +1,5 @@
-"""The report of a whole run as one value, which every document (JSON, Markdown, HTML, JUnit ...) is made from, whether
-the run has just ended or was saved in a file."""
+"""The report of a whole run as one value. All documents (JSON, Markdown, HTML, JUnit ...) are made from it, at the end
+of a run or from a saved file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A result as JSON and back: the `result` line of a JSONL report, which all other formats are made from too."""
+"""Converts a result to JSON and back: the `result` line of a JSONL report, from which all other formats are made."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Record = dict[str, Any]
 
 
 class ResultLine:
-    """The line of one result, made when somebody asks for it, and once for all who ask: it costs as much as some
+    """The line of one result. It is made on the first use and then shared, because it costs as much as writing some
     formats."""
 
     __slots__ = ("_record", "_text", "result", "suite")
@@ -35,7 +35,7 @@ class ResultLine:
 
     @property
     def record(self) -> Record:
-        """`{type, suite, position, id, ...}`, which belongs to all who ask: nobody may change it."""
+        """`{type, suite, position, id, ...}`. It is shared by all readers and must not be changed."""
         if self._record is None:
             record = _record(self.result, self.suite)
             self._record = _cleaned(record) if _is_odd(record.values()) else record
@@ -43,7 +43,7 @@ class ResultLine:
 
     @property
     def text(self) -> str:
-        """The same as JSON."""
+        """The record as JSON."""
         if not self._text:
             record = self._record or _record(self.result, self.suite)
             text = json_line(record)
@@ -55,8 +55,7 @@ class ResultLine:
 
 
 def line_of(result: TestResult, so_far: Execution) -> ResultLine:
-    """The line of a result. All reporters that ask for the one that ended last get the same, so that it is made
-    once."""
+    """The line of a result. Reporters that ask for the result that ended last share one line."""
     line = so_far.line
     if line is None or line.result is not result:
         line = so_far.line = ResultLine(result, so_far.suites[result.suite])
@@ -75,7 +74,7 @@ def _cleaned(record: Record) -> Record:
 
 
 def _is_odd(values: Iterable[Any]) -> bool:
-    """Whether there is something to clean among JSON values."""
+    """Whether a JSON value has attachments or texts that `_cleaned` has to replace."""
     for item in values:
         kind = type(item)
         if kind is str:

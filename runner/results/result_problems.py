@@ -1,4 +1,4 @@
-"""What is wrong with the line of a result in a saved report. What is not looked at here, no figure comes from."""
+"""Finds errors in the line of a result in a saved report. It checks all fields that figures are computed from."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def result_problem(record: Record) -> str | None:
 
 
 def _problem_of_repeat(record: Record) -> str | None:
-    """What is wrong with what a result says of the policy of its case, if it has one."""
+    """The error in what a result says of the policy of its case, if there is one."""
     said = (record.get("runs") or {}).get("repeat")
     policy = said.get("policy") if isinstance(said, dict) else record.get("repeat")
     if said is None and policy is None:
@@ -68,7 +68,7 @@ def _problem_of_repeat(record: Record) -> str | None:
 
 
 def _problem_of_parts(record: Record) -> str | None:
-    """What is wrong with subtests, turns or trials: they do not say how they ended."""
+    """The error in subtests, turns or trials, if one of them does not say how it ended."""
     for key in ("steps", "turns", "trials"):
         parts = record.get(key)
         if not parts:

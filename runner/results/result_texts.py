@@ -1,4 +1,4 @@
-"""What several kinds of report say of one result."""
+"""Texts about one result that several kinds of report share."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from scripttest import Cause, Status
 from scripttest.values import Value
 
 ERRORS = 50
-"""Errors of one result that are listed."""
+"""At most so many errors of one result are listed."""
 
 
 class FilePlace(Value):
-    """Somewhere in a file."""
+    """A place in a file."""
 
     file: str
     """Path from the repository, or the label of the suite; empty when there is none."""
@@ -42,7 +42,7 @@ def warnings_of(record: Record) -> list[tuple[str, FilePlace]]:
 
 
 def place_of(suite: Record, record: Record) -> FilePlace:
-    """Where a result failed: in a script, else at its case."""
+    """Where a result failed: in a script, else the place of its case."""
     for part in (record, *_failed_steps(record)):
         if place := _place(part):
             return place
@@ -102,7 +102,7 @@ def name_of(record: Record) -> str:
 
 
 def remarks_of(record: Record) -> list[str]:
-    """What a result has to say beside its status: that criteria were not judged, how sure the mean of its trials is, or
+    """Remarks on a result besides its status: that criteria were not judged, how certain the mean of its trials is, or
     that it checks nothing."""
     said = [unjudged(record["not_judged"])] if record.get("not_judged") else []
     said += [trials_text(record["trials_noise"])] if record.get("trials_noise") else []
@@ -129,12 +129,12 @@ def counts_text(summary: Record) -> str:
 
 
 def agents_of(suites: list[Record]) -> str:
-    """The agents of a run."""
+    """The ids of the tested agents."""
     return ", ".join(dict.fromkeys(suite["agent"] for suite in suites if suite["agent"]))
 
 
 def connectors_of(suites: list[Record], results: list[Record]) -> str:
-    """The connectors of a run."""
+    """The ids of the connectors that were used."""
     found = {suite["connector"] for suite in suites} | {record.get("connector") or "" for record in results}
     return ", ".join(sorted(map(str, found - {""})))
 
@@ -154,12 +154,12 @@ def differences_of(record: Record) -> list[str]:
 
 
 def tokens_of(usage: Record) -> int:
-    """All tokens that were taken."""
+    """The sum of all tokens."""
     return int(usage.get("input_tokens") or 0) + int(usage.get("output_tokens") or 0)
 
 
 def dollars(cost: float, digits: int = 4) -> str:
-    """An amount in US dollars, for people; `digits` are those behind the point."""
+    """An amount in US dollars as text, with so many `digits` after the point."""
     return f"${cost:.{digits}f}"
 
 

@@ -1,4 +1,4 @@
-"""A run as lines of JSON: what `.jsonl` reports and stores keep of each event. `runner.results.saved` reads them."""
+"""The events of a run as lines of JSON, as `.jsonl` reports and stores keep them. `runner.results.saved` reads them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ OF_SOME = ("notes", "flags", "shard", "regraded_from", "runs_per_case", "min_pas
 
 
 def line_of_event(event: Event, so_far: Execution, goes_on: bool = False) -> str | None:
-    """The line of an event that `so_far` has; None for one that has none. `goes_on`: the lines of the run that is
-    resumed stand there already."""
+    """The line for an event; None for events without a line. `so_far` includes the event. `goes_on`: the report is
+    continued, and has the lines of the resumed run already."""
     if isinstance(event, TestStart):
         return None
     if isinstance(event, (TestEnd, AttemptEnd)):  # a union would be made again each time

@@ -1,4 +1,4 @@
-"""Results as the JSON records of seed 004 ("Script Test Report Format")."""
+"""Converts results of script tests to JSON records, as seed 004 defines them ("Script Test Report Format")."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def warning_records(outcome: Outcome) -> list[Record]:
 
 
 def outcome_of(record: Record, named: Named) -> Outcome:
-    """How a test or a subtest ended, by its record."""
+    """The outcome of a test or a subtest from its record."""
     failures = failures_of(record, named)
     if failures is None:
         from runner.results.older_reports import script_failures

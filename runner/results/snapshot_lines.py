@@ -1,4 +1,4 @@
-"""What a run did with snapshots, in words and as a record."""
+"""Describes in words and as a record what a run did with snapshots."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from runner.results.events import SnapshotCounts
 from runner.results.report import Record
 
 NAMED = 50
-"""Obsolete snapshots that are named."""
+"""At most so many obsolete snapshots are named."""
 
 
 def snapshot_record(counts: SnapshotCounts) -> Record:
@@ -27,7 +27,7 @@ def snapshots_in(record: Record) -> SnapshotCounts | None:
 
 
 def together(records: list[Record]) -> Record:
-    """What several runs did with snapshots, as one record."""
+    """Adds up what several runs did with snapshots, as one record."""
     found = list(filter(None, map(snapshots_in, records)))
     whole = SnapshotCounts(
         written=sum(counts.written for counts in found),
@@ -39,7 +39,7 @@ def together(records: list[Record]) -> Record:
 
 
 def in_words(counts: SnapshotCounts) -> str:
-    """`2 snapshots written, 1 obsolete snapshot`."""
+    """The counts in words, such as `2 snapshots written, 1 obsolete snapshot`."""
     parts = [
         _count(counts.written, "snapshot", "written"),
         _count(counts.updated, "snapshot", "updated"),
@@ -50,7 +50,7 @@ def in_words(counts: SnapshotCounts) -> str:
 
 
 def in_lines(counts: SnapshotCounts) -> list[str]:
-    """The same, with the obsolete ones by name and what to do about them."""
+    """The counts in lines, with the names of obsolete snapshots and how to remove them."""
     lines = [in_words(counts)]
     named = [name.replace("\n", "\\n") for name in counts.obsolete[:NAMED]]
     lines += [f"  obsolete: {name}" for name in named]

@@ -1,4 +1,4 @@
-"""How steady a test is that was run several times (seed 004, "Stability Analysis"): figures of its attempts.
+"""The stability of a test that ran several times (seed 004, "Stability Analysis").
 
 Pure functions over values; nothing here knows of events or reports. Attempts that were skipped, and those that could
 not be judged because something else broke, are in none of the figures but `errors`. So are those that passed because
@@ -25,7 +25,7 @@ Z = 1.959963984540054
 
 
 def stability_of(attempts: Sequence[Attempt], stops: bool = False) -> Stability | None:
-    """The figures of a test; None when none of its runs could be judged. With `stops`, the runs ended when their
+    """The stability of a test; None when none of its runs could be judged. With `stops`, the runs ended when their
     verdict stood, so pass@k and pass^k say nothing."""
     from statistics import fmean, pstdev
 
@@ -70,7 +70,7 @@ def pass_rate(passed: int, count: int) -> float:
 
 
 def classification(passed: int, count: int) -> str:
-    """The class of a test, by the table of seed 004."""
+    """The class of a test with this pass rate, by the table of seed 004."""
     rate = 100 * passed / count
     return next(name for least, name in CLASSES if rate >= least)
 
@@ -94,7 +94,7 @@ def _judged(attempts: Sequence[Attempt]) -> list[Attempt]:
 
 
 def consistency(answers: Sequence[str]) -> float:
-    """Share of the most frequent answer, with two digits; 1.0 when all are equal."""
+    """Share of the runs with the most frequent answer, with two decimals; 1.0 when all answers are equal."""
     share = max(Counter(answers).values()) / len(answers)
     return 1.0 if share == 1 else min(0.99, round(share, 2))
 

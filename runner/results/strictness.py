@@ -1,4 +1,4 @@
-"""What `--strict` makes of a result: its warnings are failures."""
+"""`--strict`: turns the warnings of a result into failures."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from runner.results.model import TestResult
 from scripttest import Cause, Failure, ResultWarning, Status
 
 CAUSES = {"pending": Cause.PENDING}
-"""Kind of a warning → cause of the failure that it becomes; `error` for the others."""
+"""Kind of a warning → cause of the failure that it becomes; `error` for all other kinds."""
 
 TOLD = ("retried",)
-"""Kinds of warnings that say how a result came about, and fail nothing."""
+"""Kinds of warnings that only say how a result was made, and that fail nothing."""
 
 
 def strict(result: TestResult) -> TestResult:

@@ -1,4 +1,4 @@
-"""What the summaries of saved reports and of their suites say, as JSON, from the one fold that counts."""
+"""The summaries of saved reports and of their suites as JSON; all counts come from `runner.results.fold`."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def counts_record(counts: Counts) -> dict[str, Any]:
 
 
 def usage_record(counts: Counts) -> dict[str, Any]:
-    """`{usage: {input_tokens, output_tokens, cost?}}` where models took something; `cost` is in US dollars."""
+    """`{usage: {input_tokens, output_tokens, cost?}}` when models were asked; `cost` is in US dollars."""
     if not (counts.tokens or counts.cost):
         return {}
     usage: dict[str, Any] = {"input_tokens": counts.input_tokens, "output_tokens": counts.output_tokens}
@@ -58,8 +58,8 @@ def usage_record(counts: Counts) -> dict[str, Any]:
 
 
 def remarks(summary: dict[str, Any]) -> list[str]:
-    """What a summary has to say beside its counts: calls that nothing answered, criteria that were not judged, and
-    cases that check nothing."""
+    """Remarks on a summary: calls that nothing answered, criteria that were not judged, and cases that check
+    nothing."""
     said = []
     if number := summary.get("missing_calls"):
         said.append(missing_calls(number))

@@ -1,4 +1,4 @@
-"""Whether a score reaches the threshold, and what is said when it does not."""
+"""Decides whether a score reaches its threshold, and explains it when it does not."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from runner.results.model import CriterionResult, ScoreResult, ScoreVerdict
 from scripttest import Cause, Failure
 
 TOLERANCE = 1e-9
-"""How far below the threshold sums of fractions may end that reach it."""
+"""A score that is lower than the threshold by at most this much reaches it, because sums of fractions are inexact."""
 FEWEST_VOTES = 3
-"""Votes with a score on one criterion from which on their scatter is taken into account."""
+"""The scatter of votes counts from so many votes with a score on one criterion on."""
 ERRORS = 2
-"""Standard errors around a score within which the threshold leaves it undecided."""
+"""Whether the threshold is reached is undecided when it is within so many standard errors of the score."""
 
 
 def reaches(score: float, threshold: float) -> bool:
-    """Whether a score is good enough."""
+    """Whether a score reaches the threshold."""
     return score >= threshold - TOLERANCE
 
 
@@ -56,8 +56,8 @@ def undecided_by(error: float, score: float, threshold: float) -> str | None:
 
 
 def error_of(score: float, scores: Sequence[ScoreResult], aggregation: str | None = None) -> float:
-    """The standard error that the votes give the score of a case; 0 where there are too few. Without an `aggregation`,
-    the one that fits the score."""
+    """The standard error of a case's score that comes from votes; 0 when there are too few votes. Without an
+    `aggregation`, the one that fits the score is used."""
     if aggregation is None:
         known = [entry.score for entry in scores if entry.score is not None]
         is_mean = bool(known) and math.isclose(math.fsum(known) / len(known), score, abs_tol=TOLERANCE)
@@ -98,5 +98,5 @@ def _why(entry: ScoreResult) -> str:
 
 
 def _shown(score: float, threshold: float) -> str:
-    """With two digits, or with more when these hide that it is below the threshold."""
+    """The score with two decimals, or with more if these would hide that it is below the threshold."""
     return next((text for digits in (2, 4) if float(text := f"{score:.{digits}f}") < threshold), f"{score!r}")

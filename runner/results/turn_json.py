@@ -1,5 +1,5 @@
-"""What a case is made of, as JSON records and back: turns (seed 000), checkpoints (001), scores and trials (003),
-assertions, calls of tools."""
+"""Converts the parts of a case to JSON records and back: turns (seed 000), checkpoints (001), scores and trials (003),
+assertions, and calls of tools."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def turn_record(turn: TurnResult) -> Record:
 
 
 def turn_of(item: Record) -> TurnResult:
-    """A turn, by its record."""
+    """A turn from its record."""
     output = item.get("output")
     response = item.get("response", output if isinstance(output, str) else "")
     return TurnResult(
@@ -108,7 +108,7 @@ def _tool_call(tool: ToolUse) -> Record:
 
 
 def tool_of(item: Record) -> ToolUse:
-    """A call of a tool, by its record."""
+    """A call of a tool from its record."""
     arguments = item.get("arguments", item.get("args"))
     return ToolUse(
         name=item["name"],
@@ -149,7 +149,7 @@ def checkpoint_record(checkpoint: CheckpointResult) -> Record:
 
 
 def checkpoint_of(item: Record) -> CheckpointResult:
-    """A checkpoint, by its record."""
+    """A checkpoint from its record."""
     return CheckpointResult(
         id=item["id"],
         description=item.get("description"),
@@ -175,7 +175,7 @@ def score_record(score: ScoreResult) -> Record:
 
 
 def score_of(item: Record) -> ScoreResult:
-    """A score, by its record."""
+    """A score from its record."""
     criteria = tuple(
         CriterionResult(
             text=part["text"],
@@ -226,7 +226,7 @@ def trial_record(trial: TrialResult) -> Record:
 
 
 def trial_of(item: Record) -> TrialResult:
-    """A trial, by its record."""
+    """A trial from its record."""
     return TrialResult(
         trial=item["trial"],
         score=item.get("score"),
@@ -285,7 +285,7 @@ def assertion_records(results: tuple[AssertionResult, ...]) -> list[Record]:
 
 
 def assertions_of(items: list[Record] | None) -> tuple[AssertionResult, ...]:
-    """Assertions, by their records."""
+    """Assertions from their records."""
     return tuple(
         AssertionResult(
             type=item["type"],

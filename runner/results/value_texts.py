@@ -1,4 +1,4 @@
-"""Values, messages, assertions and calls of tools in a few words, for people."""
+"""Short texts for people: values, messages, assertions and calls of tools."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from runner.assertions.base import AssertionResult, ToolUse
 
 TEXT_LIMIT = 300
-"""Characters of a text that are shown in one line."""
+"""At most so many characters of a text are shown in one line."""
 
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 
 
 def written(result: AssertionResult) -> str:
-    """An assertion in a few words: `contains "x"`, `$.status = "open"`."""
+    """An assertion as a short text: `contains "x"`, `$.status = "open"`."""
     value = result.expected
     expected = (
         "" if value is None else f' "{one_line(value)}"' if isinstance(value, str) else f" {one_line(_literal(value))}"
@@ -73,10 +73,10 @@ def _literal(value: Any) -> str:
 
 
 def one_line(text: str) -> str:
-    """A text without its line breaks, and not all of a long one."""
+    """A text without line breaks, shortened if it is long."""
     return cut(" ".join(text.split()), TEXT_LIMIT)
 
 
 def cut(text: str, limit: int) -> str:
-    """The beginning of a text, and how long it is."""
+    """The beginning of a text, with its length."""
     return text if len(text) <= limit else f"{text[:limit]}... ({len(text)} characters)"

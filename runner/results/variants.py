@@ -1,4 +1,4 @@
-"""Variants of one run as reports of their own, so that they are compared like any two reports."""
+"""Splits a run with variants into one report for each variant, so that they are compared like any two reports."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from runner.results.value_texts import text_of
 from scripttest.values import Value
 
 Piece = tuple[str, bool]
-"""A piece of an answer, and whether it is not in the answer that it is compared with."""
+"""A piece of an answer, and whether it is missing in the answer that it is compared with."""
 LONGEST = 4000
-"""Characters of an answer that are compared."""
+"""At most so many characters of an answer are compared."""
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 
 
@@ -28,11 +28,11 @@ class MatrixRow(Value):
     cases: tuple[JudgedCase | None, ...]
     """None: a variant has no result of it."""
     answers: tuple[str, ...]
-    """What the agent said in the run that is shown, as text."""
+    """What the agent answered in the run that is shown, as text."""
 
     @property
     def rates(self) -> list[tuple[int, int]]:
-        """Runs that passed, and judged runs, of each variant."""
+        """For each variant, how many runs passed and how many were judged."""
         return [
             (sum(run.passed for run in case.runs), len(case.runs)) if case is not None else (0, 0)
             for case in self.cases
@@ -40,7 +40,7 @@ class MatrixRow(Value):
 
     @property
     def differs(self) -> bool:
-        """Whether it passes more often in one variant than in another."""
+        """Whether its pass rate differs between variants."""
         shares = {passed / made for passed, made in self.rates if made}
         return len(shares) > 1 or any(not made for _, made in self.rates)
 
@@ -74,7 +74,7 @@ def verdicts_on(report: Report) -> tuple[list[str], list[Report], list[ChangeRep
 
 
 def matrix(parts: Sequence[Report]) -> list[MatrixRow]:
-    """The cases of all variants; those that differ come first."""
+    """One row for each case, with all variants. Cases that differ come first."""
     known = [judged_cases(part) for part in parts]
     shown: list[dict[Key, Record]] = [
         {Key(suite=record["suite"], id=record["id"]): record for record in part.results} for part in parts
@@ -92,7 +92,7 @@ def matrix(parts: Sequence[Report]) -> list[MatrixRow]:
 
 
 def marked(first: str, other: str) -> tuple[list[Piece], list[Piece]]:
-    """Two answers in pieces, those that only one of them has marked."""
+    """Two answers in pieces; the pieces that only one of them has are marked."""
     a, b = _WORDS.findall(first[:LONGEST]), _WORDS.findall(other[:LONGEST])
     left: list[Piece] = []
     right: list[Piece] = []

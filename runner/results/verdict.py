@@ -1,4 +1,4 @@
-"""The verdict on a result, which is decided here and nowhere else."""
+"""Decides the verdict on a result. No other module does."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ if TYPE_CHECKING:
 
 
 class Verdict(StrEnum):
-    """What a result says of what was tested."""
+    """The verdict of a result on what was tested."""
 
     PASSED = "passed"
     FAILED = "failed"
     SKIPPED = "skipped"
     BROKEN = "broken"
-    """Nothing: something that the test needs broke. Reports write `failed` with the cause `infrastructure`, and count
-    it among `errors`."""
+    """There is no verdict, because something that the test needs broke. Reports write `failed` with the cause
+    `infrastructure`, and count it among `errors`."""
 
     INCONCLUSIVE = "inconclusive"
-    """Nothing either: it was judged, and that does not decide. Reports write `failed` with the cause `inconclusive`,
-    and count it among `errors`."""
+    """There is no verdict, because the judges did not decide. Reports write `failed` with the cause `inconclusive`, and
+    count it among `errors`."""
 
     @property
     def is_none(self) -> bool:
-        """Whether it says nothing of what was tested, although the test ran."""
+        """Whether the test ran and there is no verdict."""
         return self in (Verdict.BROKEN, Verdict.INCONCLUSIVE)
 
     @property
     def status(self) -> Status:
-        """How what it is about ended."""
+        """The status that a test with this verdict has."""
         return Status.FAILED if self.is_none else Status(self.value)
 
     @property
@@ -68,5 +68,5 @@ def verdict_on(result: TestResult) -> Verdict:
 
 
 def verdict_in(record: Mapping[str, Any]) -> Verdict:
-    """The verdict on the result that a line of a report holds."""
+    """The verdict on the result in a line of a report."""
     return verdict_of(record["status"], record.get("cause"))

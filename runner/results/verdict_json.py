@@ -1,4 +1,4 @@
-"""A verdict on a change as JSON."""
+"""Converts the verdict on a change to JSON."""
 
 from __future__ import annotations
 

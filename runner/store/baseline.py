@@ -27,7 +27,7 @@ Key = tuple[str, str]
 
 
 class Baseline(Value):
-    """What is compared with."""
+    """The runs of a baseline, as one report."""
 
     name: str
     """As it was asked for."""

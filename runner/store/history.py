@@ -1,4 +1,4 @@
-"""What became of each test over time: how often it passes, whether it is flaky, slower or dearer, and since when."""
+"""The history of each test: how often it passes, whether it has become flaky, slower or dearer, and since when."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCRIPTED = "scripted"
 
 
 class Trend(StrEnum):
-    """What can be said of a test, the worst first."""
+    """The trend of a test; the worst one is listed first."""
 
     BROKE = "broke"
     """It passes less often than before, beyond chance."""
@@ -56,7 +56,7 @@ class Since(Value):
 
 
 class Level(Value):
-    """A figure that changed."""
+    """A figure before and after a change."""
 
     before: float
     """The mean before."""
@@ -70,7 +70,7 @@ class Level(Value):
 
 
 class TestHistory(Value):
-    """One test over the runs that are looked at, in the order of time."""
+    """The results of one test in several runs, in the order of time."""
 
     suite: str
     test: str

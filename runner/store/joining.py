@@ -22,7 +22,7 @@ _SIZE = (
 
 
 class Joined(Value):
-    """What came of it."""
+    """How many runs and labels were copied."""
 
     added: int
     """Runs that the store did not have."""

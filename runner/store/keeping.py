@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 
 class RunKeeper:
-    """A reporter. It holds the lock of its run, which says that the run is under way, until it is closed."""
+    """A reporter that writes a run into a store. Until it is closed it holds the run's lock: the run is
+    under way."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Where a run is kept, and what can be said of that place before a database is loaded."""
+"""Where a store keeps a run, and checks of that place that need no database."""
 
 from __future__ import annotations
 

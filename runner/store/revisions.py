@@ -26,7 +26,7 @@ LINKS = 5
 
 
 class Revision(Value):
-    """Where code comes from."""
+    """The revision of the code: its branch and commit."""
 
     commit: str | None = None
     branch: str | None = None

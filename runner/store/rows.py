@@ -30,7 +30,7 @@ COLUMNS = (
 
 
 class Row(Value):
-    """A result."""
+    """The row of a result."""
 
     values: Mapping[str, Any]
     """By the names of `COLUMNS`."""

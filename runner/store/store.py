@@ -38,7 +38,7 @@ _ENDED_LINES = f"""
 
 
 class KeptRun(Value):
-    """A run."""
+    """A run in a store."""
 
     id: str
     started_at: str

@@ -1,1 +1,1 @@
-"""Runs test modules on workers."""
+"""Runs test modules in worker processes."""

@@ -1,4 +1,4 @@
-"""Threads that answer host calls: one that has answered waits for the next call, which takes less than a new one."""
+"""Threads that answer host calls. They are used again, because a new thread costs more than an idle one."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 Work = Callable[[], None]
 MOST_IDLE = 8
-"""Threads that wait for work."""
+"""At most so many idle threads are kept."""
 
 
 class Answerers:
-    """Belongs to the thread of the host. To be closed."""
+    """A pool of threads. Used by the thread of the host only; has to be closed."""
 
     def __init__(self) -> None:
         """Starts no thread yet."""
@@ -20,14 +20,14 @@ class Answerers:
         self._closed = False
 
     def run(self, work: Work) -> None:
-        """Has work done that raises nothing: by a thread that is idle, else by a new one."""
+        """Runs a function on an idle thread, or else on a new one. The function must not raise."""
         try:
             self._idle.pop().put(work)
         except IndexError:
             _thread.start_new_thread(self._serve, (work,))
 
     def close(self) -> None:
-        """Ends threads that are idle, and others when they have done their work."""
+        """Ends idle threads at once, and the others when they have finished."""
         self._closed = True
         while self._idle:
             self._idle.pop().put(None)

@@ -1,4 +1,4 @@
-"""Wakes the thread that waits in a poll loop: from other threads, and from signal handlers."""
+"""Wakes the thread that waits in a poll loop, from other threads and from signal handlers."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from scripttest.poll_loop import PollLoop
 
 
 class Bell:
-    """To be closed."""
+    """Wakes one poll loop. Has to be closed."""
 
     def __init__(self, loop: PollLoop) -> None:
-        """Wakes `loop`."""
+        """`loop` is the poll loop that is woken."""
         self._heard, self.descriptor = os.pipe()
         """What is written to the descriptor wakes the loop too, until the bell is closed. It is for
         `signal.set_wakeup_fd`, since a signal may reach another thread than the one that waits."""
@@ -22,12 +22,12 @@ class Bell:
         loop.watch(self._heard, self._hear)
 
     def ring(self) -> None:
-        """From any thread; after `close` it does nothing."""
+        """Wakes the loop, from any thread; after `close` it does nothing."""
         with self._lock:
             self._write()
 
     def ring_at_once(self) -> None:
-        """The same, and from a signal handler, which may not wait."""
+        """Wakes the loop without waiting for a lock, from any thread and from signal handlers."""
         if self._lock.acquire(blocking=False):  # who has the lock rings, or closes the bell
             try:
                 self._write()
@@ -35,7 +35,7 @@ class Bell:
                 self._lock.release()
 
     def close(self) -> None:
-        """Frees the descriptors."""
+        """Closes the file descriptors."""
         with self._lock:
             self._is_closed = True
             os.close(self._heard)

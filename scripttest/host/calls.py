@@ -1,4 +1,4 @@
-"""Host calls of tests: answered on threads of their own, and handed to their workers by the thread of the host."""
+"""Answers the host calls of tests on threads, and passes the answers to the workers on the thread of the host."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from scripttest.names import TEST, kind_of
 
 
 class HostCalls:
-    """Those that are under way. Belongs to the thread of the host."""
+    """The host calls under way. Used by the thread of the host only."""
 
     def __init__(self, services: Services, bell: Bell) -> None:
         """`bell` is rung when there is something to deliver."""
         self._services = services
         self._bell = bell
         self._answers: deque[tuple[Slot, str, str, float | None]] = deque()
-        """What host calls came to: the slot and number of the question, the answer, and what the test has from then on
-        where its clock stood meanwhile."""
+        """Answers to host calls: the slot and number of the question, the answer, and the seconds that the test has
+        from then on, if its clock stood still meanwhile."""
         self._asks: deque[tuple[Slot, int | None, str, str, Backed]] = deque()
-        """What tests are asked back: slot and index of the test, a name, arguments, and who waits for the answer."""
+        """What the realms of tests are asked: slot and index of the test, a name, arguments, and the function that gets
+        the answer."""
         self._asked_back = 0
         self._answerers = Answerers()
 
@@ -68,7 +69,7 @@ class HostCalls:
         self._answerers.close()
 
     def deliver(self) -> None:
-        """Hands out what the threads have left."""
+        """Sends the answers of the threads to the workers, and their questions to the realms of tests."""
         while self._answers:
             slot, number, envelope, seconds = self._answers.popleft()
             if seconds is not None and slot.is_open:

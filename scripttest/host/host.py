@@ -35,13 +35,13 @@ from scripttest.workers.worker import Processes, Worker
 LONGEST_WAIT = 3600.0
 """Seconds that one wait takes at the most; the system call takes no more than a few weeks."""
 MAX_IDLE_DEATHS = 3
-"""How many workers in a row may end without a word while no test runs, before the host gives up."""
+"""The host gives up when so many workers in a row have ended without an error message while no test ran."""
 MAX_IDLE_KILLS = 30
-"""The same for workers that somebody kills."""
+"""The same for workers that something outside has killed."""
 
 
 class ScriptHost:
-    """Runs test modules in worker processes. To be closed, or used as a context manager."""
+    """Runs test modules in worker processes. Has to be closed, or used as a context manager."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class ScriptHost:
         self._ending = False
         """Whether no further test begins."""
         self._listed_by: float | None = None
-        """When `run` ends, though there are modules that are not listed."""
+        """The time at which `run` ends even if some modules are not listed yet."""
         self._told: Callable[[Compiled], None] | None = None
         for worker in (processes.worker, *processes.more):
             self._workers.start(worker)
@@ -110,7 +110,7 @@ class ScriptHost:
         self.close()
 
     def release(self) -> Processes:
-        """Closes the host, and gives what still runs and is idle to another one, with what is missing started again.
+        """Closes the host, and returns its compiler and idle workers for another host; missing ones are started again.
         Raises HostError."""
         compiler, workers = self._compiler.release(), self._workers.release()
         first, *more = workers or [Worker(self._command)]
@@ -162,7 +162,7 @@ class ScriptHost:
                     return
 
     def tell_compiled(self, told: Callable[[Compiled], None]) -> None:
-        """Has every script that is compiled from here on told."""
+        """Sets a function that is told of every script that is compiled from now on."""
         self._told = self._libraries.told = told
 
     def called_by(self, module: str) -> list[Source]:
@@ -170,8 +170,8 @@ class ScriptHost:
         return self._libraries.called_by(module)
 
     def only_list(self, seconds: float) -> None:
-        """From here on `run` lists the modules that are not listed yet, for so many seconds at the most, and no test
-        runs; those under way have no result. Modules that are listed before are done."""
+        """From now on `run` only lists the modules that are not listed yet, for at most so many seconds. No test runs
+        any more, and tests under way have no result. Modules that are listed already are left out."""
         self.list_only = True
         self._listed_by = time.monotonic() + seconds
         self._queue.only_list()
@@ -182,12 +182,12 @@ class ScriptHost:
         self._out = deque(record for record in self._out if isinstance(record, Listed | Broken))
 
     def wake(self) -> None:
-        """Makes `run` look at `left`. From any thread, and from a signal handler."""
+        """Makes `run` call `left` again. May be called from any thread and from signal handlers."""
         self._bell.ring_at_once()
 
     @property
     def wake_descriptor(self) -> int:
-        """What is written to it wakes `run`, until `close`; see `Bell.descriptor`."""
+        """A write to this descriptor wakes `run`, until `close`; see `Bell.descriptor`."""
         return self._bell.descriptor
 
     def _wait(self, longest: float = LONGEST_WAIT) -> None:
@@ -213,7 +213,7 @@ class ScriptHost:
             self._queue.add(run)
 
     def heard(self, slot: Slot, kind: str, parts: list[str]) -> None:
-        """Takes what a worker has sent. Raises ValueError when it does not fit to what the worker does."""
+        """Handles a frame from a worker. Raises ValueError when the frame does not fit to what the worker does."""
         self._idle_deaths = 0
         work = slot.work
         if work is None:
@@ -287,14 +287,14 @@ class ScriptHost:
             self._rest(slot)
 
     def _rest(self, slot: Slot) -> None:
-        """A worker has done its job."""
+        """Gives the next job to a worker that has finished one."""
         slot.worker.deadline = None
         if slot.work is not None:
             slot.work.abandon()
         slot.work = None
 
     def _place(self, index: int) -> tuple[int, int]:
-        """Position and run of what a worker knows by an index."""
+        """Position and run of the test that has this index in a worker."""
         return index // self._runs, index % self._runs + 1
 
     def _listed(self, slot: Slot, run: ModuleRun, parts: list[str]) -> None:
@@ -343,7 +343,7 @@ class ScriptHost:
         self._module_runs.pop(key, None)
 
     def asked(self, slot: Slot, number: str, name: str, arguments: str, world: str) -> None:
-        """Has a host call answered."""
+        """Answers a host call."""
         work = slot.work
         assert work is not None
         key, test = work.job.key, ""
@@ -370,7 +370,7 @@ class ScriptHost:
         self._blame(slot, Failure(cause=Cause.TIMEOUT, message=message))
 
     def lost(self, slot: Slot, loss: Loss) -> None:
-        """Goes on without a worker. Raises HostError when no worker starts."""
+        """Replaces a worker that has ended. Raises HostError when no worker starts."""
         work = slot.work
         was_killed = loss.cause == Cause.INFRASTRUCTURE
         if work is not None:
@@ -385,7 +385,7 @@ class ScriptHost:
         self._blame(slot, Failure(cause=loss.cause, message=loss.message))
 
     def _blame(self, slot: Slot, failure: Failure) -> None:
-        """The running test of a worker that is gone fails, what it had not started goes back into the queue."""
+        """Fails the test that a lost worker was running, and puts its other tests back into the queue."""
         work = slot.work
         run = self._module_runs.get(work.job.key) if work is not None else None
         if work is None or run is None:

@@ -1,4 +1,4 @@
-"""What the host asks of its owner, and what the owner may ask of the realm of a test."""
+"""The interfaces between the host and its owner: what the owner answers, and what it may ask the realm of a test."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 from scripttest.results import Outcome
 
 Backed = Callable[[str | None, str], None]
-"""Hears what a realm answered, and what it told of its world; None: the test has ended."""
+"""Gets the answer of a realm and what the realm reports of its world; None: the test has ended."""
 
 
 class Link:
-    """The way back to the realm of a test that waits for a host call."""
+    """Asks the realm of a test that waits for the answer to a host call."""
 
     def __init__(self, ask: Callable[[str, str, Backed], None]) -> None:
         self._ask = ask
@@ -29,7 +29,7 @@ class Link:
 
 
 class Services:
-    """What the host asks of its owner, who overrides it."""
+    """What the host asks its owner. The owner overrides these methods."""
 
     def call(self, module: str, test: str, name: str, arguments: str, world: str, link: Link) -> str:
         """Answers a host call; runs on a thread of its own and may block.
@@ -52,11 +52,11 @@ class Services:
         raise NotImplementedError
 
     def selects(self, module: str, test: str) -> bool:
-        """Whether a test of a module is to be run."""
+        """Whether a test of a module runs."""
         raise NotImplementedError
 
     def arranged(self, module: str, tests: Sequence[str]) -> Sequence[int]:
-        """The places of the tests of a module that run, in the order in which they run."""
+        """The positions of the tests of a module that run, in the order in which they run."""
         return range(len(tests))
 
     def seconds_after(self, module: str, test: str, name: str) -> float | None:
@@ -65,5 +65,5 @@ class Services:
         return None
 
     def settled(self, module: str, test: str, outcome: Outcome) -> Outcome | None:
-        """The outcome of a fuzz test or a benchmark whose realm has ended; None: it runs once more, in a new one."""
+        """The outcome of a fuzz test or a benchmark whose realm has ended; None: it runs again, in a new realm."""
         return outcome

@@ -1,4 +1,5 @@
-"""Work for workers: what waits to be done, who gets it next, and how far each worker is with its own."""
+"""The jobs of workers: which are waiting, which worker gets the next one, and how much of its job each worker
+has done."""
 
 from __future__ import annotations
 
@@ -15,42 +16,43 @@ from scripttest.workers.protocol import encode
 from scripttest.workers.session import WorkerSlot
 
 CHUNK = 40
-"""Tests that a worker is given at once."""
+"""How many tests a worker gets at once."""
 MOST_FAILED = 1000
-"""Failures of a running test that are kept in case it has no outcome."""
+"""At most so many failures of a running test are kept, for the case that the test has no outcome."""
 
 
 class Job(Value):
-    """To list a module, or to run some of its tests."""
+    """Lists a module, or runs some of its tests."""
 
     key: str
-    """Of the module."""
+    """Key of the module."""
     tests: tuple[int, ...] | None
-    """None: list the module."""
+    """Indexes of the tests; None: the job is to list the module."""
 
 
 class Assignment:
-    """A job that a worker has, and how far it is with it."""
+    """The job of a worker, and how much of it is done."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
         self.todo = deque(job.tests or ())
         self.running: int | None = None
         self.seconds = 0.0
-        """What the running test may take, since its clock was started last."""
+        """Seconds that the running test may take since its clock was last started."""
         self.failed: list[tuple[str, str]] = []
-        """Failures of the running test so far: name of it or its subtest, JSON."""
+        """Failures of the running test so far: the name of the test or subtest, and JSON."""
         self.backs: dict[str, Backed] = {}
-        """By number, who waits for what the realm of the running test is asked back."""
+        """By number, the functions that get the answers of the running test's realm."""
 
     def note_failure(self, name: str, failure: str) -> None:
-        """Keeps a failure of the running test, or of its subtest of this name. Raises ValueError for what is none."""
+        """Keeps a failure of the running test or subtest with this name. Raises ValueError when the text is not a
+        failure."""
         if len(self.failed) < MOST_FAILED:
             failure_of(failure)
             self.failed.append((name, failure))
 
     def abandon(self) -> None:
-        """Tells those who wait for the running test that it has ended."""
+        """Tells those who wait for an answer of the running test that it has ended."""
         while self.backs:
             self.backs.popitem()[1](None, "")
 
@@ -59,14 +61,14 @@ Slot = WorkerSlot[Assignment]
 
 
 def start_clock(slot: Slot, seconds: float) -> None:
-    """Gives the running test of a worker so long from now."""
+    """Gives the running test of a worker so many seconds from now."""
     if slot.work is not None:
         slot.work.seconds = seconds
         slot.worker.start_clock(seconds)
 
 
 class WorkQueue:
-    """The jobs that no worker has, and the workers that get them."""
+    """The jobs that no worker has yet, and how they are given to workers."""
 
     def __init__(
         self,
@@ -76,7 +78,8 @@ class WorkQueue:
         kinds: tuple[str, ...],
         runs: dict[str, ModuleRun],
     ) -> None:
-        """`limit`: how many workers at the most; `kinds` of tests are listed; `runs`: key → module, while it runs."""
+        """`limit` is the highest number of workers; `kinds` are the kinds of tests that are listed; `runs` has the
+        modules that run, by key."""
         self.jobs: deque[Job] = deque()
         self._workers = workers
         self._limit = limit
@@ -85,7 +88,7 @@ class WorkQueue:
         self._runs = runs
 
     def assign(self) -> None:
-        """Gives jobs to idle workers, and to new ones."""
+        """Gives jobs to idle workers, and starts workers as needed."""
         for slot in self._workers.slots:
             if self.jobs and slot.work is None:
                 self.give(slot, self._next_for(slot))
@@ -93,18 +96,18 @@ class WorkQueue:
             self.give(self._workers.start(), self.jobs.popleft())
 
     def reserve(self, workers: int) -> None:
-        """Starts workers ahead of their work, so that it does not wait for them."""
+        """Starts workers before there are jobs for them, because their start takes time."""
         while len(self._workers.slots) < min(workers, self._limit):
             self._workers.start()
 
     def add(self, run: ModuleRun) -> None:
-        """A module that is to be listed."""
+        """Adds the job to list a module."""
         self.jobs.append(Job(key=run.compiled.source.key, tests=None))
         if run.is_big:
             self.reserve(self._limit)
 
     def only_list(self) -> None:
-        """Drops all tests."""
+        """Drops all jobs that run tests."""
         self.jobs = deque(job for job in self.jobs if job.tests is None)
 
     def give(self, slot: Slot, job: Job) -> None:
@@ -135,14 +138,15 @@ class WorkQueue:
         run.frame(self._boots)
 
     def give_tests(self, slot: Slot, key: str, indexes: list[int]) -> None:
-        """Gives a worker the first tests of the module that it has listed; the others come next, for all workers."""
+        """Gives a worker the first tests of the module that it has listed. The other tests become jobs for
+        all workers."""
         size = CHUNK if TEST in self._kinds else 1  # others may go on in another realm, before the next begins
         first, *others = (Job(key=key, tests=tuple(indexes[at : at + size])) for at in range(0, len(indexes), size))
         self.jobs.extendleft(reversed(others))
         self.give(slot, first)
 
     def _next_for(self, slot: Slot) -> Job:
-        """The next job of the module that a worker knows, else the first one."""
+        """The next job of the module that a worker has loaded, else the first job."""
         for job in self.jobs:
             if job.key == slot.module:
                 self.jobs.remove(job)

@@ -1,1 +1,1 @@
-"""What runs inside a worker process: the engine, one realm at a time, and the limits around both."""
+"""What runs inside a worker process: the JavaScript engine, one realm at a time, and limits on time and memory."""

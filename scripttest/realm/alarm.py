@@ -1,7 +1,7 @@
-"""Time that is up: what the thread that hears of it and the thread that runs scripts share in a worker.
+"""Stops scripts whose time is up: shared by the thread of a worker that is told so, and its thread that runs scripts.
 
-The supervisor names the work whose time is up, since the worker may have gone on to the next meanwhile. The first time
-the work is stopped, to clean up; the second time its cleaning up is.
+The supervisor names the work whose time is up, since the worker may have gone on to the next meanwhile. The first
+alarm stops the work, so that it can clean up; the second one stops the cleaning up.
 """
 
 from __future__ import annotations
@@ -17,43 +17,44 @@ if TYPE_CHECKING:
 
 
 class Alarm:
-    """Belongs to one worker."""
+    """The alarm of one worker."""
 
     def __init__(self) -> None:
         self.rang = False
-        """Whether the time of the work is up; its realms are being stopped."""
+        """Whether the time of the current work is up, so that its realms are being stopped."""
         self.realms: list[Realm] = []
-        """Those that run, innermost last."""
+        """The realms under way, the innermost last."""
         self._work = ""
         self._times = 0
-        """How often its time has been up."""
+        """How often the time of the current work has been up."""
         self._lock = _thread.allocate_lock()
         self._bell = _thread.allocate_lock()
         self._bell.acquire()
         self._interrupts: Interrupts | None = None
 
     def begin(self, work: str) -> None:
-        """Work begins; it is known by a text."""
+        """Begins work, which is identified by a text."""
         with self._lock:
             self._work, self._times = work, 0
             if self.rang:
                 self._reset()
 
     def enter(self, realm: Realm) -> None:
-        """A realm runs, inside the others."""
+        """Adds a realm, inside those under way."""
         with self._lock:
             self.realms.append(realm)
             if self.rang and self._interrupts:
                 realm.stop(self._interrupts)
 
     def leave(self) -> None:
-        """The innermost realm is over."""
+        """Removes the innermost realm, which has ended."""
         with self._lock:
             self.realms.pop()
 
     def ring(self, expired: str) -> None:
-        """Stops work, unless it is over or this was heard before; from any thread. `expired` is the work, a slash, and
-        which time it is. Does nothing where the engine is one that cannot be stopped."""
+        """Stops the current work, from any thread. `expired` is the identifier of the work, a slash, and how often its
+        time is up; a message for other work, or one that came before, is ignored. Does nothing where code in the engine
+        cannot be stopped."""
         with self._lock:
             work, _, time = expired.partition("/")
             if work != self._work or int(time) <= self._times:
@@ -69,7 +70,7 @@ class Alarm:
                 realm.stop(self._interrupts)  # type: ignore[arg-type]
 
     def interrupts(self) -> Interrupts | None:
-        """What stops code; None where the engine is one that cannot be stopped."""
+        """What can stop code in the engine; None where that is not possible."""
         if self._interrupts is None:
             try:
                 self._interrupts = Interrupts()
@@ -78,7 +79,7 @@ class Alarm:
         return self._interrupts
 
     def silence(self) -> Interrupts | None:
-        """Lets the realms run again, until it rings again; what stops them."""
+        """Lets realms run again until the next alarm, and returns what stops them."""
         with self._lock:
             if self.rang:
                 self._reset()
@@ -88,7 +89,7 @@ class Alarm:
             return self._interrupts
 
     def sleep(self, seconds: float) -> bool:
-        """Waits so long; whether it was for nothing, because it rang."""
+        """Waits so many seconds, and returns whether the alarm cut that short."""
         if self.rang:
             return True
         if self._bell.acquire(timeout=min(max(0.0, seconds), _thread.TIMEOUT_MAX)):

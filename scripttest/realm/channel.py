@@ -1,4 +1,5 @@
-"""The worker's end of the pipes to the supervisor: frames in, frames out, questions that wait for their answers."""
+"""The worker's end of the pipes to the supervisor: it reads and writes frames, and waits for the answers to
+questions."""
 
 from __future__ import annotations
 
@@ -16,22 +17,23 @@ _CHUNK = 1 << 16
 
 
 class Channel:
-    """Belongs to the thread that runs scripts."""
+    """Reads and writes frames. Used by the thread that runs scripts only."""
 
     def __init__(self, incoming: int, outgoing: int, meanwhile: Callable[[str, list[str]], bool]) -> None:
-        """`meanwhile` is given the frames, other than replies, that come while an answer is waited for; it says whether
-        that is to be waited for no longer."""
+        """`meanwhile` is called with frames that arrive while an answer is awaited, other than answers. It returns
+        whether to stop waiting."""
         self._incoming = incoming
         self._outgoing = outgoing
         self._meanwhile = meanwhile
         self.frames = self._read()
-        """Until the supervisor closes its end."""
+        """The frames that arrive, until the supervisor closes its end."""
         self._asked = 0
-        """How many questions were asked."""
+        """How many questions were sent."""
         self._open: set[str] = set()
-        """Numbers of those whose answers are waited for: of several when a realm is asked back."""
+        """Numbers of the questions that wait for an answer; there are several when a realm is asked a question while it
+        waits."""
         self._answers: dict[str, list[str]] = {}
-        """Answers to those that came before they were looked for."""
+        """Answers that arrived before they were needed."""
 
     def send(self, kind: str, *parts: str) -> None:
         """Writes one frame."""
@@ -40,7 +42,7 @@ class Channel:
             data = data[os.write(self._outgoing, data) :]
 
     def ask(self, kind: str, *parts: str) -> list[str] | None:
-        """The answer; None when it is waited for no longer."""
+        """Sends a question and waits for the answer; None when it stopped waiting."""
         self._asked += 1
         number = str(self._asked)
         self._open.add(number)

@@ -1,5 +1,5 @@
-"""A worker process that counts what its scripts run: counters in memory that all its realms share, and that is a file
-which the command reads in the end.
+"""A worker process that counts which code its scripts run. The counters are in memory that all its realms share, and
+that is a file which the command reads at the end.
 
 `JS_NewArrayBuffer` of the pinned engine takes the size, the size that it may grow to, a function that frees the memory,
 its argument, and whether it is shared. That function must not be Python's; `labs` of the C library takes a number
@@ -65,5 +65,5 @@ class Counters:
 
 
 def main(folder: str) -> None:
-    """Entry point; `folder` is where counters are left."""
+    """Entry point of the process; `folder` is where the counters are written."""
     worker.main(Counters(folder))

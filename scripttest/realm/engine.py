@@ -53,7 +53,7 @@ def _limited() -> _quickjs.Context:
 
 
 class Engine:
-    """One engine context with the core of the bindings in it."""
+    """One engine context in which the core of the bindings is loaded."""
 
     def __init__(self, parts: Parts, host_bridge: HostBridge) -> None:
         context = _limited()
@@ -73,7 +73,8 @@ class Engine:
             self.dispatch = context.get("$dispatch")
 
     def part(self, name: str) -> str:
-        """The source of a part; empty when it has been put on `dispatch` as its property `part`."""
+        """The source of a part of the bindings; empty when the part was set on `dispatch` as its property `part`
+        instead."""
         if self._bytecode is not None and self._dispatched is not None:
             try:
                 code = self._parts.compiled(name, self._bytecode)
@@ -84,15 +85,16 @@ class Engine:
         return self._parts.text(name)
 
     def stop(self, interrupts: Interrupts) -> None:
-        """Has its code stopped: EngineError is raised, whatever the code catches. From any thread."""
+        """Stops the code in this context, from any thread: EngineError is raised, even if the code catches
+        everything."""
         interrupts.stop(self._context)
 
     def allow(self, interrupts: Interrupts) -> None:
-        """Lets its code run again."""
+        """Lets its code run again after `stop`."""
         interrupts.allow(self._context)
 
     def lend_error(self, interrupts: Interrupts) -> None:
-        """Puts an error that no code can catch on `dispatch` as its property `part`."""
+        """Sets an error that no code can catch as the property `part` of `dispatch`."""
         interrupts.lend_error(self._context, self.dispatch)
 
     def eval(self, source: str) -> None:
@@ -100,8 +102,8 @@ class Engine:
         self._context.eval(source)
 
     def drain(self, alarm: Alarm) -> bool:
-        """Runs promise jobs until none is queued; whether there was any. Raises EngineError when a job throws (call it
-        again then), and when the alarm rings."""
+        """Runs promise jobs until none is queued, and returns whether there was any. Raises EngineError when a job
+        throws, after which it has to be called again, and when the alarm rings."""
         run = self._context.execute_pending_job
         ran = False
         while run():

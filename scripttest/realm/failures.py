@@ -1,5 +1,5 @@
-"""What a worker says of realms that cannot say it themselves: JSON, without the json module, which takes longer to load
-than a worker."""
+"""Reports failures of realms that cannot do it themselves, as JSON. It does without the json module, whose import takes
+longer than the start of a worker."""
 
 from __future__ import annotations
 

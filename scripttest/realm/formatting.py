@@ -22,15 +22,15 @@ _ZONES = "/zoneinfo/"
 
 
 class Formatting:
-    """Answers what realms ask of `Intl`."""
+    """Answers the calls of `Intl` that realms make."""
 
     def __init__(self, folder: str) -> None:
-        """Opens the file, and reads nothing of it."""
+        """Opens the file without reading it."""
         self._pack = _Pack(f"{folder}/{PACK}")
         self._answer: Callable[[str], str] | None = None
 
     def answer(self, request: str) -> str:
-        """JSON of what `bindings/src/intl/core.ts` answers."""
+        """The answer to a call as JSON; see `bindings/src/intl/core.ts`."""
         try:
             if self._answer is None:
                 self._answer = evaluate_apart(self._pack.read("core"), "$read", self._pack.read)
@@ -42,7 +42,7 @@ class Formatting:
 
 
 class _Pack:
-    """The file. Apart from the formatters, which must not refer to themselves."""
+    """Reads the file. It is separate from the formatters, because it must not refer to them."""
 
     def __init__(self, path: str) -> None:
         self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -50,7 +50,7 @@ class _Pack:
         self._pieces: dict[str, tuple[int, int]] = {}
 
     def read(self, name: str) -> str:
-        """A piece, or the time zone of this machine as `zone`; empty when there is none."""
+        """Reads a piece of the file, or the time zone of this machine as `zone`; empty when there is no such piece."""
         if name == "zone":
             return self._zone
         if not self._pieces:
@@ -69,6 +69,6 @@ class _Pack:
 
 
 def _time_zone() -> str:
-    """The name of this machine's time zone; `UTC` when the system does not say it."""
+    """The name of this machine's time zone; `UTC` when the system does not tell it."""
     _, mark, name = os.path.realpath("/etc/localtime").rpartition(_ZONES)
     return name if mark else "UTC"

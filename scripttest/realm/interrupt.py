@@ -14,14 +14,14 @@ from scripttest.shortcuts.bytecode import PLAIN, UnsupportedError, pointers
 from scripttest.shortcuts.library import Int, Library, Pointer, Text, UnsignedInt, Value, sizeof
 
 _CALLABLE_SIZE = 40
-"""Of the package's `Object`, which ends with a value of the engine."""
+"""Size in bytes of the package's `Object`, which ends with a value of the engine."""
 
 
 class Interrupts:
-    """Sets and removes handlers."""
+    """Stops code in engine contexts, and lets it run again."""
 
     def __init__(self) -> None:
-        """Raises UnsupportedError."""
+        """Raises UnsupportedError when the installed engine does not fit."""
         if _quickjs.Object.__basicsize__ != _CALLABLE_SIZE:
             raise UnsupportedError
         try:
@@ -39,7 +39,7 @@ class Interrupts:
             raise UnsupportedError from error
 
     def stop(self, context: _quickjs.Context) -> None:
-        """Has the code of a context stopped from now on, each time that it asks. From any thread."""
+        """Stops the code of a context from now on, whenever the engine asks whether to go on. From any thread."""
         self._handle(pointers(context)[0], self._stop, None)
 
     def allow(self, context: _quickjs.Context) -> None:

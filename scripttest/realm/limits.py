@@ -12,21 +12,22 @@ import sys
 from scripttest.walls.confinement import close_files, close_system
 
 MAX_INHERITED = 1024
-"""Descriptors up to this one that the process got from its parent, and does not know, are closed."""
+"""Inherited file descriptors that the process does not know are closed, up to this number."""
 ADDRESS_SPACE = 3 << 29
-"""Bytes: the interpreter, the script thread's stack, and realms within realms at the engine's own bound."""
+"""Bytes of address space: for the interpreter, the stack of the script thread, and nested realms at the engine's own
+limit."""
 FILE_SIZE = 1 << 20
 """Bytes of the largest file that may be written. Workers write none; the interpreter may cache a module."""
 OPEN_FILES = 16
 ROOM = 100 << 20
-"""Bytes that a worker may have used at once and still keep what it could free."""
+"""A worker that never used more bytes than this keeps the memory that it could free."""
 PROCESSOR_SECONDS = 4 * 3600
 """Seconds of the processor that a worker may use in all its life; how long a test takes is watched from outside."""
 
 
 def limit_resources() -> None:
-    """No core dumps, which would store what scripts hold; few open files, small ones, and so much memory
-    and time of the processor."""
+    """Forbids core dumps, which would store what scripts hold, and limits open files, file sizes, memory and processor
+    time."""
     _lower("RLIMIT_CORE", 0)
     _lower("RLIMIT_NOFILE", OPEN_FILES)
     _lower("RLIMIT_FSIZE", FILE_SIZE)
@@ -35,13 +36,14 @@ def limit_resources() -> None:
 
 
 def has_room() -> bool:
-    """Whether the process has never used much memory."""
+    """Whether the process has never used more memory than `ROOM`."""
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return (most if sys.platform == "darwin" else most << 10) < ROOM
 
 
 def give_way() -> None:
-    """Has the command go on when its message wakes this process: it has work for the other workers too."""
+    """Lets the command run before this process when a message wakes it, because the command has work for other workers
+    too."""
     try:
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
     except (AttributeError, OSError):
@@ -49,14 +51,14 @@ def give_way() -> None:
 
 
 def limit_files() -> None:
-    """No files, TCP, signals to others and abstract sockets, for this thread and those that it starts from now on. What
-    is needed must be loaded. Raises OSError."""
+    """Forbids files, TCP, abstract sockets and signals to other processes, for this thread and those that it starts
+    later. Everything that is needed must be loaded before. Raises OSError."""
     close_files()
 
 
 def limit_processes() -> None:
-    """No further processes and threads, and no call of the system that scripts do not need. To be called once all
-    threads run. The limit does not hold for root, the filter does. Raises OSError."""
+    """Forbids further processes and threads, and system calls that scripts do not need. Must be called once, when all
+    threads run. The limit on processes does not apply to root, the filter of system calls does. Raises OSError."""
     _lower("RLIMIT_NPROC", 0)
     close_system()
 

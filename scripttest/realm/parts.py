@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from scripttest.realm.counting import Counters
 
 FEW_REALMS = 12
-"""A worker that makes no more than these is done before bytecode has paid for itself."""
+"""A worker that makes at most so many realms gains nothing by compiling bytecode."""
 
 
 class Parts:
-    """Has read them all when it is made: later, a worker can open no file any more."""
+    """Reads all parts when it is created, since a worker cannot open files later."""
 
     def __init__(self, folder: str, counters: Counters | None = None) -> None:
         self.counters = counters
-        """What each realm counts with, if anything is counted."""
+        """Gives realms their counters, if coverage is measured."""
         self._read = {name[:-3]: _content(f"{folder}/{name}") for name in os.listdir(folder) if name.endswith(".js")}
         self._texts: dict[str, str] = {}
         self._compiled: dict[str, bytes] = {}
@@ -28,7 +28,7 @@ class Parts:
         self._bytecode: Bytecode | None = None
 
     def text(self, name: str) -> str:
-        """Source of an expression. Raises ValueError for what is no name."""
+        """The source of a part, which is an expression. Raises ValueError for an unknown name."""
         text = self._texts.get(name)
         if text is None:
             if name not in self._read:
@@ -37,14 +37,15 @@ class Parts:
         return text
 
     def compiled(self, name: str, bytecode: Bytecode, prefix: str = "") -> bytes:
-        """Bytecode of the expression after a prefix, always the same for a name. Raises BytecodeError."""
+        """The bytecode of the expression after a prefix, which must be the same for each call with this name. Raises
+        BytecodeError."""
         code = self._compiled.get(name)
         if code is None:
             code = self._compiled[name] = bytecode.compile(prefix + self.text(name))
         return code
 
     def bytecode(self) -> Bytecode | None:
-        """What runs bytecode in the next realm; None when it is to be made from text."""
+        """Runs bytecode in the next realm; None when that realm is made from text."""
         self._realms += 1
         if self._realms == FEW_REALMS and not is_off("bytecode"):
             try:
@@ -55,7 +56,7 @@ class Parts:
 
 
 def _content(path: str) -> bytes:
-    """Of a small file, read in a third of the time that a file object takes."""
+    """Reads a small file, in a third of the time that a file object takes."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         return os.read(descriptor, os.fstat(descriptor).st_size)

@@ -31,11 +31,11 @@ class Realm:
         self.part = self._engine.part
 
     def stop(self, interrupts: Interrupts) -> None:
-        """Has its code stopped, see `Engine.stop`. From any thread."""
+        """Stops its code, from any thread; see `Engine.stop`."""
         self._engine.stop(interrupts)
 
     def allow(self, interrupts: Interrupts) -> None:
-        """Lets its code run again."""
+        """Lets its code run again after `stop`."""
         self._engine.allow(interrupts)
 
     def load(self, scripts: list[str]) -> None:
@@ -62,13 +62,14 @@ class Realm:
                 raise EngineError(RANG)
 
     def _deadlock(self) -> None:
-        """Fails what waits forever where it waits, and goes on with cleanups; the second time the work is over."""
+        """Fails what waits for something that cannot happen any more, and lets cleanups run; the second time, ends the
+        work."""
         if interrupts := self._alarm.interrupts():
             self._name_waits(interrupts)
         self.dispatch("abandon", DEADLOCK)
 
     def run_jobs(self) -> bool:
-        """Runs promise jobs until none is queued; whether there was any."""
+        """Runs promise jobs until none is queued, and returns whether there was any."""
         failed = False
         while True:
             try:
@@ -83,7 +84,7 @@ class Realm:
         self.dispatch("uncaught", str(error))
 
     def test(self, plan: str) -> str:
-        """Runs one test; JSON of its outcome."""
+        """Runs one test, and returns its outcome as JSON."""
         outcome = self.dispatch("start", plan)
         if isinstance(outcome, str) and not self.run_jobs():
             return outcome
@@ -91,14 +92,14 @@ class Realm:
         return str(self.dispatch("result"))
 
     def close(self, trace: str, interrupts: Interrupts) -> None:
-        """Fails what the test has under way, for lack of time, and runs its cleanups and After hooks; `trace` is the
-        engine's text on where code was stopped. Raises EngineError when the alarm rings again."""
+        """Fails the running test because its time is up, and runs its cleanups and After hooks; `trace` is the engine's
+        stack where code was stopped. Raises EngineError when the alarm rings again."""
         self._name_waits(interrupts)
         self.dispatch("expire", trace)
         self.settle()
 
     def _name_waits(self, interrupts: Interrupts) -> None:
-        """Has the core told where each asynchronous function waits that the test has under way."""
+        """Tells the core of the bindings where each asynchronous function of the test waits."""
         while self.dispatch("waiting"):
             self._engine.lend_error(interrupts)
             try:
@@ -107,13 +108,14 @@ class Realm:
                 self.dispatch("waits", str(error))
 
     def call(self, process: str, arguments: str) -> str:
-        """Calls the function of the loaded scripts that a process names; JSON envelope of what it returns."""
+        """Calls the function that a process names in the loaded scripts, and returns the JSON envelope of its
+        result."""
         self.dispatch("call", process, arguments)
         self.settle()
         return str(self.dispatch("answer"))
 
     def invoke(self, function: str, arguments: str) -> str:
-        """Calls a function of the loaded scripts for the host; JSON of what came of it."""
+        """Calls a function of the loaded scripts for the host, and returns its result as JSON."""
         self.dispatch("invoke", function, arguments)
         self.settle()
         return str(self.dispatch("invoked"))

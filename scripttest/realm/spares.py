@@ -1,6 +1,7 @@
-"""Realms that are made before they are wanted, and freed after they were used, while nobody waits for the worker.
+"""Makes realms before they are needed, and frees used ones, while nobody waits for the worker.
 
-That is for a worker whose next run wants about as many as its last one: both take longer than a small test.
+Making and freeing a realm takes longer than a small test. The next run is expected to need about as many realms as the
+last one.
 """
 
 from __future__ import annotations
@@ -14,33 +15,34 @@ if TYPE_CHECKING:
     from scripttest.realm.realm import Realm
 
 MOST = 100
-"""Realms that are made ahead, of some 200 KB each."""
+"""At most so many realms are made ahead, of about 200 KB each."""
 
 
 class SpareRealms:
-    """Those of one worker."""
+    """The spare and used realms of one worker."""
 
     def __init__(self, make: Callable[[], Realm]) -> None:
         self._make = make
         self._spare: list[Realm] = []
         self._used: list[Realm] = []
         self._wanted = 0
-        """How many were taken since the last pause."""
+        """How many realms were taken since the last pause."""
         self._most_used = 0
-        """As many as were made ahead, so that the worker never holds more of them than in a pause."""
+        """At most so many used realms are kept: as many as were made ahead, so that the worker never holds more than in
+        a pause."""
 
     def take(self) -> Realm:
-        """A realm in which nothing has run."""
+        """Returns a realm in which nothing has run."""
         self._wanted += 1
         return self._spare.pop() if self._spare else self._make()
 
     def put_aside(self, realm: Realm) -> None:
-        """Keeps a realm that is no longer needed until the next pause, where that takes little memory."""
+        """Keeps a used realm until the next pause, if it takes little memory, because freeing it takes time."""
         if len(self._used) < self._most_used and has_room():
             self._used.append(realm)
 
     def pause(self) -> None:
-        """Nobody waits: frees what was used, and makes as many as were taken since the last pause."""
+        """Called while nobody waits: frees used realms, and makes as many as were taken since the last pause."""
         self._used.clear()
         while len(self._spare) < min(self._wanted, MOST):
             self._spare.append(self._make())

@@ -35,12 +35,12 @@ DEPTH_LIMIT = 8
 """How deep `Process("scripts...")` calls may nest."""
 CHUNK = 1 << 16
 MOST_NOTED = 200
-"""Failures of a test that are kept in case its realm cannot tell them."""
+"""At most so many failures of a test are kept, for the case that its realm cannot report them."""
 
 
 def main(counters: Counters | None = None) -> None:
-    """Entry point; `sys.argv` is the core's folder and the descriptors for frames in, frames out and the lifeline.
-    `counters` are for all realms."""
+    """Entry point of the process. `sys.argv` has the core's folder and the descriptors for incoming frames, outgoing
+    frames and the lifeline. `counters` are used in all realms."""
     folder, incoming, outgoing, lifeline = sys.argv[1], *map(int, sys.argv[2:5])
     os.closerange(max(2, incoming, outgoing, lifeline) + 1, MAX_INHERITED)
     give_way()
@@ -57,7 +57,8 @@ def main(counters: Counters | None = None) -> None:
 
 
 def run(worker: Worker) -> None:
-    """The script thread: serves until the supervisor closes its end. Whatever breaks here ends the process."""
+    """The main function of the script thread: it handles frames until the supervisor closes its end. Any error ends the
+    process."""
     limit_processes()
     try:
         worker.serve()
@@ -68,7 +69,7 @@ def run(worker: Worker) -> None:
 
 
 class Worker:
-    """Serves one supervisor."""
+    """Runs the work of one supervisor."""
 
     def __init__(self, folder: str, incoming: int, outgoing: int, counters: Counters | None) -> None:
         self._channel = Channel(incoming, outgoing, self._meanwhile)
@@ -79,28 +80,28 @@ class Worker:
         self.alarm = Alarm()
         self._realms = self.alarm.realms
         self._stopped = ""
-        """Where scripts were stopped that the test had called, innermost first, as the engine says it."""
+        """Where scripts that the test had called were stopped, innermost first, as stacks of the engine."""
         self._noted: list[str] = []
-        """JSON of the failures of the running test."""
+        """The failures of the running test, as JSON."""
         self._listed: Realm | None = None
         self._ready: Realm | None = None
-        """A realm for the function that is called next."""
+        """A realm that is ready for the next function."""
         self._over: Realm | None = None
-        """That of the last function, which takes time to free."""
+        """The realm of the last function, which is freed later because that takes time."""
         self._used = " "
-        """Names of the parts of the bindings that realms have loaded, with spaces around them."""
+        """Names of the parts of the bindings that realms have loaded, separated and surrounded by spaces."""
         self._spares = SpareRealms(self._new_realm)
         self._boot = self._nested_boot = self._context = ""
         self._scripts: list[str] = []
         self._lead = self._entry = self._base = ""
         self._end = 0
         self._backs = 0
-        """How many times a realm is being asked back."""
+        """How many questions of the host a realm is answering at the moment."""
         self._world = ""
-        """What the outermost realm tells of its world; see `protocol`."""
+        """What the outermost realm reports of its world; see `protocol`."""
 
     def serve(self) -> None:
-        """Handles frames until the supervisor hangs up."""
+        """Handles frames until the supervisor closes its end."""
         for kind, parts in self._channel.frames:
             if kind == "module":
                 self._module(parts)
@@ -119,7 +120,7 @@ class Worker:
                 self._spares.pause()
 
     def _meanwhile(self, kind: str, parts: list[str]) -> bool:
-        """A frame that comes while the host is asked; whether time is up."""
+        """Handles a frame that arrives while a host call waits; returns whether time is up."""
         if kind == "back":
             self._back(*parts)
         elif kind == "expired":
@@ -128,7 +129,7 @@ class Worker:
         return False
 
     def _back(self, number: str, name: str, arguments: str) -> None:
-        """Has the realm of the test answer the host, while it waits for it."""
+        """Lets the realm of the test answer a question of the host, while it waits for the host itself."""
         if self.alarm.rang or self._backs == DEPTH_LIMIT or not self._realms:
             why = f"Cannot call back: {DEPTH_LIMIT} such calls are already inside each other"
             self._send("backed", number, failure_envelope(why), self._world)
@@ -175,7 +176,7 @@ class Worker:
             self._send("result", index, self._worked(index, self._test, plan, pieces), next)
 
     def _worked(self, work: str, run: Callable[..., str], *arguments: str) -> str:
-        """The outcome of work whose time may be up before it is over."""
+        """The outcome of work during which time may run out."""
         self._stopped = self._world = ""
         self._noted.clear()
         self.alarm.begin(work)
@@ -205,7 +206,7 @@ class Worker:
             self._spares.put_aside(realm)
 
     def _closed(self, realm: Realm, trace: str) -> str:
-        """The outcome of a test whose time is up, after its cleanups, or as many as there was time for."""
+        """The outcome of a test whose time is up, after those cleanups for which there was time."""
         head, _, frames = trace.partition("\n")
         trace, said = f"{head}\n{self._stopped}{frames}", "expire"
         while True:
@@ -225,13 +226,13 @@ class Worker:
             said = "quit"
 
     def _expired(self, trace: str) -> str:
-        """The outcome of a test whose time is up and whose realm cannot say more."""
+        """The outcome of a test whose time is up and whose realm cannot report anything."""
         self.alarm.silence()
         return broken_outcome("", "timeout", self._stopped + trace, self._noted)
 
     def _invoke(self, boot: str, nested_boot: str, context: str, function: str, arguments: str) -> str:
-        """Calls a function of the scripts for the host; JSON of what came of it, see `invoke.ts` in the bindings, or
-        `{unloaded}` with the outcome of a script that throws while it loads."""
+        """Calls a function of the scripts for the host, and returns JSON: see `invoke.ts` in the bindings, or
+        `{unloaded}` with the outcome of a script that throws while it is loaded."""
         self._boot, self._nested_boot, self._context = boot, nested_boot, context
         ready, self._ready = self._ready, None
         realm = self._over = self._enter(made=ready)
@@ -247,7 +248,7 @@ class Worker:
             self._leave()
 
     def _make_ready(self) -> None:
-        """Makes the realm of the function that is called next, as far as all of them are alike, while nobody waits."""
+        """Prepares the realm of the next function while nobody waits, as far as it is the same for all functions."""
         self.alarm.begin("")  # what is told of the last function stops nothing any more
         realm = self._new_realm()
         self.alarm.enter(realm)
@@ -256,7 +257,7 @@ class Worker:
         self._ready, self._over = realm, None
 
     def _given_up(self, realm: Realm, trace: str) -> str:
-        """The answer of a function whose time is up: an error that says where it was, if the realm still can."""
+        """The answer of a function whose time is up: an error that says where it was, if the realm can tell."""
         head, _, frames = trace.partition("\n")
         interrupts = self.alarm.silence()
         try:
@@ -267,7 +268,7 @@ class Worker:
             return failure_envelope(str(error), stack=self._stopped + frames)
 
     def _broken(self, realm: Realm, text: str) -> str:
-        """The outcome of a test whose realm said `text`, which may be all that it can still say."""
+        """The outcome of a test whose realm broke; `text` is what the realm still reported."""
         try:
             return str(realm.dispatch("broken", text))
         except EngineError as error:
@@ -277,7 +278,7 @@ class Worker:
             return broken_outcome(text, "error", "", self._noted)
 
     def _restored(self, pieces: str) -> list[str]:
-        """The module's scripts, the last one cut down to what one test needs."""
+        """The module's scripts; the last one is reduced to what one test needs."""
         if not pieces:
             return self._scripts
         base, full = self._base, self._entry
@@ -289,7 +290,7 @@ class Worker:
         return [*self._scripts[:-1], "".join(text) + base[at : self._end]]
 
     def _why(self, engine_text: str) -> str:
-        """The outcome of work that broke: the scripts are loaded again in a realm that can see what is thrown."""
+        """The outcome of work that broke: loads the scripts again, in a realm that can see what is thrown."""
         realm = self._enter()
         try:
             for script in self._scripts:
@@ -316,8 +317,8 @@ class Worker:
         self.alarm.leave()
 
     def _host_bridge(self, op: str, a: str, b: str) -> str | None:
-        """What `$bridge` does; None when time is up: its caller then waits to be stopped. Never raises, see
-        `engine`."""
+        """Answers `$bridge` calls of scripts. None when time is up: the caller then waits until it is stopped. Never
+        raises, see `engine`."""
         try:
             if op == "log":
                 self._send("log", a, b)
@@ -363,7 +364,7 @@ class Worker:
             self._leave()
 
     def _script(self, name: str, arguments: str) -> str | None:
-        """Runs a function of another script in a realm of its own; empty when there is no such script."""
+        """Calls a function of another script in a realm of its own; empty when there is no such script."""
         if len(set(self._realms)) > DEPTH_LIMIT:
             return failure_envelope(f"Cannot call {name}: {DEPTH_LIMIT} script calls are already inside each other")
         script = name.rpartition(".")[0]

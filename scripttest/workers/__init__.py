@@ -1,1 +1,1 @@
-"""Worker processes from outside: messages, starting and ending them, modules and functions that run in them."""
+"""Controls worker processes: messages, start and end, and the modules and functions that run in them."""

@@ -1,4 +1,4 @@
-"""What a worker sends, checked before anybody acts on it: a script may have taken its process over.
+"""Checks what a worker sends before it is used, because a script may have taken its process over.
 
 `check` knows the form of each frame, the other functions that of the JSON in them. All raise ValueError, which ends the
 worker.
@@ -12,11 +12,11 @@ from math import isfinite
 from typing import Any
 
 LEVELS = frozenset(("trace", "debug", "info", "warn", "error"))
-"""Of captured lines."""
+"""Levels of captured lines."""
 LONGEST_NUMBER = 9
-"""Digits of an index, and of the number of a question."""
+"""At most so many digits in an index or in the number of a question."""
 DEEPEST = 100
-"""How deep subtests may lie in each other, and the lines of an error's details."""
+"""Greatest depth of nested subtests, and of the details of an error."""
 _COUNTS = {
     "broken": (1,),
     "start": (0, 1),
@@ -30,13 +30,13 @@ _COUNTS = {
 _COUNTS["returned"] = (1,)
 """Kind of frame → how many parts it may have. `tests` has pairs."""
 _NUMBERED = ("call", "backed", "library", "start")
-"""Kinds that begin with a number, if they have parts."""
+"""Kinds of frames whose first part is a number."""
 _TEXTS = ("stack", "origin", "phase", "type", "reason", "expected_text", "actual_text", "diff")
-"""Fields of a failure that are text or missing."""
+"""Fields of a failure that are text or absent."""
 
 
 def check(kind: str, parts: list[str]) -> None:
-    """Whether a frame is one that workers send."""
+    """Raises ValueError for a frame that no worker sends."""
     if kind == "tests":
         if len(parts) % 2:
             raise ValueError("a list of tests that are no pairs")
@@ -65,12 +65,12 @@ def line_of(parts: list[str]) -> tuple[str, str]:
 
 
 def outcome_of(text: str) -> dict[str, Any]:
-    """The record of an outcome, as `bindings/src/check/record.ts` writes it."""
+    """The checked record of an outcome, as `bindings/src/check/record.ts` writes it."""
     return _outcome(_value(text), 0)
 
 
 def failure_of(text: str) -> dict[str, Any]:
-    """The record of one failure."""
+    """The checked record of one failure."""
     return _failure(_value(text))
 
 
@@ -172,7 +172,7 @@ def _count(record: dict[str, Any], name: str) -> int:
 
 
 def _calls(record: dict[str, Any]) -> None:
-    """`mocked`: pairs of the name of a call and how often a mock has answered it."""
+    """`mocked`: pairs of the name of a call and how often a mock answered it."""
     for pair in _list(record, "mocked"):
         if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) and type(pair[1]) is int):
             raise ValueError("calls of another kind")
@@ -197,4 +197,4 @@ def _constant(name: str) -> None:
 
 
 _value = partial(json.JSONDecoder.decode, json.JSONDecoder(parse_float=_number, parse_constant=_constant))
-"""The value of a JSON text."""
+"""The value that a JSON text holds."""

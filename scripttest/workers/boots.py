@@ -1,4 +1,4 @@
-"""What a realm is told when it is made: JSON of `Boot` in `bindings/src/core.ts`."""
+"""Makes the data that a new realm gets: JSON of `Boot` in `bindings/src/core.ts`."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
 
 
 class Boots:
-    """Makes it, for realms with some or all of the globals that there are."""
+    """Makes this data for realms with some or all of the available globals."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
         """`names`: global name → part of the bindings that supplies it."""
         self.names = names
 
     def own(self, scan: Scan) -> str:
-        """For a realm of a module's own code."""
+        """The data for a realm of a module's own code."""
         return self._text(scan, nested=False)
 
     def whole(self) -> str:
-        """The same for a module whose code is not known."""
+        """The data for a module whose code is not known: it gets all globals."""
         from scripttest.shortcuts.scan import everything
 
         return self._text(everything(self.names, guarded=True), nested=False)

@@ -36,39 +36,41 @@ from scripttest.workers.worker import LAST_WORDS
 LEAST_WAIT = 0.01
 """Seconds between two looks at the clock."""
 IDLE = 32
-"""How many idle workers are kept."""
+"""At most so many idle workers are kept."""
 FEW_UNRESTED = 8
-"""A run with fewer functions one right after another is over before a second worker has paid for itself."""
+"""A second worker is started only after so many functions in close succession; a run with fewer gains nothing
+from it."""
 MOST_LINES = 10_000
-"""Captured lines of one call that are kept."""
+"""At most so many captured lines of one call are kept."""
 Mocked = tuple[tuple[str, int], ...]
 """Name of a call, and how often a mock has answered it."""
 Owner = Any
-"""What the caller of a function knows it by; handed back with everything that the function asks for."""
+"""Whatever identifies a call of a function for its caller; it is handed back with every host call of the function."""
 
 
 class FunctionServices(Protocol):
-    """What functions ask of the host's owner."""
+    """What functions ask the owner of the pool."""
 
     async def answer(self, owner: Owner, name: str, arguments: str, world: str) -> str:
         """Answers a host call: JSON arguments in, JSON envelope out, as `Services.call` does. `world` is what the realm
         of the function tells of it; see `protocol`."""
 
     def at_once(self, owner: Owner, name: str, arguments: str, world: str) -> str | None:
-        """The same answer, where it takes so little time that the event loop can wait for it; else None."""
+        """The same answer, if it takes so little time that the event loop can wait for it; else None."""
 
     def returned(self, owner: Owner, world: str, mocked: Mocked) -> None:
-        """Hears what the realm of a function tells of its world when it has ended, and which calls mocks answered."""
+        """Called when a function has ended, with what its realm reports of its world, and the calls that
+        mocks answered."""
 
     def stopped(self, owner: Owner, frames: tuple[StackFrame, ...]) -> None:
-        """Hears where a function was when its time was up, innermost first."""
+        """Called with the frames where a function was when its time was up, innermost first."""
 
     def library(self, module: str, script: str) -> Path:
         """The file of the script that `Process("scripts.a.b.Fn")` names without its function. Raises ScriptError."""
 
 
 class FunctionPool:
-    """Runs functions. Belongs to one event loop; to be closed in it."""
+    """Runs functions of scripts in workers. Belongs to one event loop, and has to be closed in it."""
 
     def __init__(
         self,
@@ -100,12 +102,12 @@ class FunctionPool:
         self._is_late = is_late
         self._running = asyncio.Semaphore(workers)
         self._unrested = 0
-        """How often the only worker has gone on without a rest."""
+        """How often the only worker has begun a function without a pause before it."""
         self._compiler = Compiler(root, self, instrument=instrument)
         self._libraries = Libraries(self._compiler, lambda module, script: services.library(module, script))
         self._pool: WorkerPool[_Call] = WorkerPool(command, self, self, self._libraries)
         self._checking: asyncio.TimerHandle | None = None
-        """Looks whether the compiler takes too long."""
+        """The timer that checks whether the compiler takes too long."""
         self._compiled: dict[str, asyncio.Future[LoadedScript]] = {}
         self._told: Callable[[Compiled], None] | None = None
 
@@ -130,7 +132,7 @@ class FunctionPool:
         return loaded.read(record, call.function, logs)
 
     async def _run(self, call: FunctionCall, loaded: LoadedScript, owner: Owner) -> tuple[dict[str, Any], Logs] | None:
-        """What a worker answers; None when it had been killed while it was idle."""
+        """The answer of a worker; None when it had been killed while it was idle."""
         key = str(call.script)
         slot = self._pool.idle(key)
         was_idle = slot is not None
@@ -165,8 +167,8 @@ class FunctionPool:
             self._pool.keep(max(IDLE, self._workers))
 
     def _have_another_rest(self, slot: WorkerSlot[_Call]) -> None:
-        """Starts a second worker when the only one has often gone on without a rest: from then on one of them makes
-        ready while the other one works."""
+        """Starts a second worker when the only one has often worked without a pause. From then on, one of them prepares
+        its next realm while the other one works."""
         if self._workers > 1 and len(self._pool.slots) == 1 and not slot.has_rested(time.monotonic()):
             self._unrested += 1
             if self._unrested >= FEW_UNRESTED:
@@ -174,7 +176,7 @@ class FunctionPool:
                     self._pool.start()
 
     async def _outside(self, owner: Owner, question: _Question) -> str:
-        """Asks the host, and lets another function run meanwhile."""
+        """Answers a host call of a function, and lets another function run meanwhile."""
         name, arguments, world = question.name, question.arguments, question.world
         if name.startswith("store."):
             return await self._services.answer(owner, name, arguments, world)
@@ -189,7 +191,7 @@ class FunctionPool:
                 await self._running.acquire()
 
     def heard(self, slot: WorkerSlot[_Call], kind: str, parts: list[str]) -> None:
-        """Takes what a worker has sent. Raises ValueError when it does not fit to what the worker does."""
+        """Handles a frame from a worker. Raises ValueError when the frame does not fit to what the worker does."""
         work = slot.work
         if work is None:
             raise ValueError(f"unexpected {kind}")
@@ -215,7 +217,7 @@ class FunctionPool:
         work.events.put_nowait(_Question(number=number, name=name, arguments=arguments, world=world))
 
     def lost(self, slot: WorkerSlot[_Call], loss: Loss) -> None:
-        """Tells the task that waits for the function."""
+        """Tells the task that waits for the function that its worker is lost."""
         if slot.work is not None:
             slot.work.events.put_nowait(loss)
 
@@ -237,7 +239,7 @@ class FunctionPool:
         return (await self.load(script, module)).declared
 
     def tell_compiled(self, told: Callable[[Compiled], None]) -> None:
-        """Has every script that is compiled from here on told."""
+        """Sets a function that is told of every script that is compiled from now on."""
         self._told = self._libraries.told = told
 
     async def used(self, script: Path, module: Path | None = None) -> list[Source]:
@@ -253,15 +255,15 @@ class FunctionPool:
         self._compiler.close()
 
     def watch(self, descriptor: int, ready: Callable[[], None]) -> None:
-        """Has the event loop call `ready` whenever there is something to read."""
+        """Lets the event loop call `ready` whenever there is something to read."""
         asyncio.get_running_loop().add_reader(descriptor, ready)
 
     def unwatch(self, descriptor: int) -> None:
-        """Forgets a descriptor, which is still open."""
+        """Stops watching a descriptor, which stays open."""
         asyncio.get_running_loop().remove_reader(descriptor)
 
     def _check_time(self) -> None:
-        """Ends a build that takes too long, and looks again when the time of the next is up."""
+        """Ends a build that takes too long, and checks again when the time of the next build is up."""
         self._compiler.expire()
         if self._checking is not None:
             self._checking.cancel()
@@ -281,7 +283,7 @@ class FunctionPool:
 
 
 class _Question(Value):
-    """A host call of a function."""
+    """A host call of a function, which waits for its answer."""
 
     number: str
     name: str
@@ -295,15 +297,15 @@ class _Call:
     def __init__(self, owner: Owner) -> None:
         self.owner = owner
         self.events: asyncio.Queue[_Question | dict[str, Any] | Loss] = asyncio.Queue()
-        """Host calls, and then what the function came to, or how its worker was lost."""
+        """The host calls of the function, and at last its result, or how its worker was lost."""
         self.logs: list[tuple[str, str]] = []
         self.began = False
-        """Whether the worker has begun with it."""
+        """Whether the worker has started the function."""
         self.returned = False
 
 
 async def _place_of(slot: WorkerSlot[_Call], work: _Call, loaded: LoadedScript) -> tuple[StackFrame, ...]:
-    """Where a function is that is to be given up; nothing where its worker does not say so in time."""
+    """Where a function is that is about to be given up; empty when its worker does not say so in time."""
     slot.worker.expire("call")
     try:
         async with asyncio.timeout(LAST_WORDS):

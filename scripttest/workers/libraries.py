@@ -1,4 +1,5 @@
-"""Scripts that other scripts call with `Process("scripts.a.b.Fn")`: found and compiled once, given to who asks."""
+"""Finds and compiles scripts that other scripts call with `Process("scripts.a.b.Fn")`, each once, and sends them to the
+workers that ask for them."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ Answer = Callable[[list[str]], None]
 
 
 class Libraries:
-    """Those of one application."""
+    """The scripts of one application that other scripts call."""
 
     def __init__(self, compiler: Compiler, find: Callable[[str, str], Path]) -> None:
         """`find` gives the file of a script for a module that calls it, or raises ScriptError."""
@@ -27,19 +28,20 @@ class Libraries:
         self._asked: dict[str, dict[str, Source]] = {}
         """Module → the scripts that it asked for."""
         self.told: Callable[[Compiled], None] | None = None
-        """Hears of each script that was compiled."""
+        """Called with each script that was compiled."""
 
     def called_by(self, module: str) -> list[Source]:
         """The scripts that a module has called so far, and those that they have called."""
         return list(self._asked.get(module, {}).values())
 
     def called(self, script: str) -> Compiled | None:
-        """A script that was called, by its name."""
+        """A called script, by its name."""
         result = self._known.get(self._keys.get(script, ""))
         return result if isinstance(result, Compiled) else None
 
     def ask(self, module: str, script: str, answer: Answer) -> None:
-        """Has `answer` told the code of a script, or why there is none: at once, or once it is compiled."""
+        """Calls `answer` with the code of a script, or with the reason why there is none: at once, or when it is
+        compiled."""
         try:
             file = self._find(module, script)
         except ScriptError as error:

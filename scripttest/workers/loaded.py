@@ -1,4 +1,4 @@
-"""A compiled script whose functions are called: what its realms need, and what comes back from them."""
+"""A compiled script whose functions are called: the data for its realms, and how their answers are read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Logs = tuple[tuple[str, str], ...]
 
 
 class FunctionCall(Value):
-    """What is to be called."""
+    """A call of a function of a script."""
 
     script: Path
     """Absolute path of the file that is loaded."""
@@ -35,7 +35,7 @@ class FunctionCall(Value):
     module: Path | None = None
     """The script that a test file belongs to, loaded with it."""
     context_at: int | None = None
-    """Index of the argument that the context stands in for."""
+    """Index of the argument that is replaced by the context."""
 
 
 class Returned(Value):
@@ -50,7 +50,7 @@ class Returned(Value):
 
 
 class FunctionError(ScriptError):
-    """A function failed, or could not be loaded."""
+    """A function failed, or its script could not be loaded."""
 
     frames: tuple[StackFrame, ...] = ()
     """The user's frames, innermost first."""
@@ -58,7 +58,8 @@ class FunctionError(ScriptError):
     """The code of an `Exception`."""
     logs: tuple[tuple[str, str], ...] = ()
     infrastructure: bool = False
-    """Whether its worker or the compiler was killed by somebody else, or what it asked broke and that ended it."""
+    """Whether something outside killed its worker or the compiler, or a service that it called broke and thereby ended
+    it."""
     loading: bool = False
     """Whether its script threw while it was loaded, so that the function never ran."""
 
@@ -96,7 +97,7 @@ class LoadedScript:
         return encode("invoke", own, self._boots.nested, call.context, function, call.arguments)
 
     def read(self, record: dict[str, Any], function: str, logs: Logs) -> Returned:
-        """What a worker's answer means."""
+        """Reads a worker's answer."""
         if "ok" in record:
             return Returned(value=record["ok"], sent=tuple(record.get("sent") or ()), logs=logs)
         if record.get("missing"):

@@ -1,4 +1,5 @@
-"""A test module while it runs: its code as workers take it, its tests, and what their records mean in its sources."""
+"""A test module while it runs: its code in the form that workers take, its tests, and how their results are mapped to
+its sources."""
 
 from __future__ import annotations
 
@@ -22,16 +23,16 @@ if TYPE_CHECKING:
 
 
 BIG = 50_000
-"""Characters of code."""
+"""A module with more characters of code than this is big, see `is_big`."""
 MOST_EARLY = 10_000
-"""Lines of the top-level code of a module that are kept."""
+"""At most so many captured lines of a module's top-level code are kept."""
 _STATUSES = {status.value: status for status in Status}
 _CAUSES = {cause.value: cause for cause in (Cause.ERROR, Cause.TIMEOUT, Cause.INFRASTRUCTURE, Cause.INCONCLUSIVE)}
-"""Kind of a failure, as a worker says it → its cause; the others are checks."""
+"""Kind of a failure in a worker's words → its cause; all other kinds are failed checks."""
 
 
 class Module(Value):
-    """A test module to run."""
+    """A test module that will run."""
 
     source: Source
     context: str
@@ -41,7 +42,7 @@ class Module(Value):
 
 
 class ModuleRun:
-    """What is known of a module while it runs."""
+    """The state of a module while it runs."""
 
     def __init__(
         self,
@@ -51,28 +52,28 @@ class ModuleRun:
         called: Callable[[str], Compiled | None],
         timeout: float,
     ) -> None:
-        """`called` knows the scripts that were called by `Process`; `timeout` is what a test may take, in seconds."""
+        """`called` has the scripts that were called by `Process`; `timeout` is the time limit of a test in seconds."""
         self.timeout = module.timeout or timeout
         """Seconds that one test may take."""
         self.module = module
         self.compiled = compiled
         self.slices: Slices | None = None
         self.tests: tuple[Test, ...] = ()
-        """Each as often as it is to run: index = position * runs + run - 1."""
+        """The tests, each as often as it runs: index = position * runs + run - 1."""
         self.orders: list[tuple[str, str]] = []
-        """For each test, what a worker is told: JSON of its plan, and its pieces."""
+        """For each test, the data that a worker gets: JSON of its plan, and its pieces of code."""
         self.left = 0
         self.again: set[int] = set()
-        """Those that have begun more than once, by index."""
+        """Indexes of the tests that have begun more than once."""
         self._root = root
         self._called = called
         self._mapper: StackMapper | None = None
         self.early: list[tuple[str, str]] = []
-        """Lines of its top-level code, before they belong to a test."""
+        """Captured lines of its top-level code, until they belong to a test."""
         self._frame: bytes | None = None
 
     def note_early(self, level: str, text: str) -> None:
-        """Keeps a line of its top-level code."""
+        """Keeps a captured line of its top-level code."""
         if len(self.early) < MOST_EARLY:
             self.early.append((level, text))
 
@@ -95,7 +96,7 @@ class ModuleRun:
         return " ".join(kinds), " ".join({*renamed, *declared(self.compiled.scripts[-1].code, kinds)})
 
     def place(self, index: int | None) -> StackFrame:
-        """Where a test is declared, or where the module begins: the position of failures that have none."""
+        """Where a test is declared, or where the module begins: the place of failures that have no position."""
         file = Location(file=str(self.compiled.source.test), line=1, column=1)
         if index is None:
             return StackFrame(function="", location=file)
@@ -106,7 +107,7 @@ class ModuleRun:
         )
 
     def placed(self, failure: Failure, index: int | None) -> Failure:
-        """A failure without a position, put where the test is declared; None: where the module begins."""
+        """A failure without a position, placed where the test is declared; None: where the module begins."""
         frame = self.place(index)
         code = _code_frame(frame.location) if index is not None else ""
         return failure.replace(frames=(frame,), code_frame=code)
@@ -117,7 +118,7 @@ class ModuleRun:
         return len(self.compiled.scripts[-1].code) > BIG
 
     def frame(self, boots: Boots) -> bytes:
-        """The frame that loads it into a worker; its realms hold what the code needs."""
+        """The frame that loads the module into a worker, with realms that have only what the code needs."""
         if self._frame is None:
             from scripttest.shortcuts.scan import scan
 
@@ -126,7 +127,7 @@ class ModuleRun:
         return self._frame
 
     def whole_frame(self, boots: Boots) -> bytes:
-        """The same, with realms that hold everything."""
+        """The frame that loads the module, with realms that have everything."""
         return self._encoded(boots.whole(), boots)
 
     def _encoded(self, boot: str, boots: Boots) -> bytes:
@@ -136,8 +137,8 @@ class ModuleRun:
         return encode("module", *parts)
 
     def outcome(self, record: dict[str, Any], name: str, index: int | None, seconds: float | None = None) -> Outcome:
-        """A worker's record of an outcome, which `answers` has checked, with its positions mapped; `index` is the
-        test's, None: the module itself; `seconds` is what it was allowed to take, None: as much as any test."""
+        """The outcome in a worker's record, which `answers` has checked, with its positions mapped. `index` is that of
+        the test, None: the module itself. `seconds` is the time limit that it had, None: that of every test."""
         failures = [self._failure(failure, index, seconds) for failure in record["failures"]]
         if any(failure.cause is Cause.ASSERTION for failure in failures):  # a check that said no decides
             failures.sort(key=lambda failure: failure.cause is Cause.INFRASTRUCTURE)
@@ -178,13 +179,14 @@ class ModuleRun:
         )
 
     def _returns(self, index: int) -> tuple[StackFrame, ...]:
-        """Where a test function returns."""
+        """The place where a test function returns."""
         test = self.tests[index]
         place = self.mapper.last_return(test.offset) if test.offset >= 0 else None
         return (StackFrame(function=test.name, location=place),) if place else ()
 
     def _thrown(self, index: int, message: str) -> tuple[StackFrame, ...]:
-        """Where a test threw what is no Error, and the test, where that is elsewhere; nothing where it is not known."""
+        """The place where a test threw a value that is not an Error, and the place of the test, if that is another;
+        empty when it is not known."""
         test = self.tests[index]
         found = self.mapper.thrown([other.offset for other in self.tests], test.offset, message)
         if found is None:
@@ -195,8 +197,8 @@ class ModuleRun:
         return (StackFrame(function="", location=place), self.place(index))
 
     def cut_short(self, failed: list[tuple[str, str]], index: int, failure: Failure, milliseconds: float) -> Outcome:
-        """The outcome of a test that did not come to its end because of a failure, after those that it had told:
-        name of it or its subtest, and JSON."""
+        """The outcome of a test that a failure ended early. It comes after the failures that the test had reported: the
+        name of the test or subtest, and JSON."""
         name = self.tests[index].name
         of_steps: dict[str, list[Failure]] = {}
         for step, record in failed:
@@ -259,7 +261,7 @@ class ModuleRun:
         return (*frames, *set_by[of_test[0] if of_test else 0 :])
 
     def _details(self, details: list[dict[str, Any]]) -> str:
-        """What an error says beside its message, with the places of the errors within it."""
+        """The details of an error besides its message, with the places of nested errors."""
         lines = []
         for detail in details:
             indent = "  " * detail["depth"]
@@ -272,14 +274,14 @@ class ModuleRun:
 
 
 def timeout_text(seconds: float, of_module: bool) -> str:
-    """What the failure of a test, or of a module, says whose time is up."""
+    """The message for a test, or a module, whose time is up."""
     more = ": the top-level code of the module does not end" if of_module else ""
     return f"timeout after {seconds:g}s{more}"
 
 
 def order(test: Test, filter: bool, run: int, seed: int | None) -> tuple[str, str]:
-    """What a worker is told of one test: JSON of `Plan` in `bindings/src/core.ts`, and its pieces; `run` is 0 when the
-    test runs once; its random numbers are made of `seed` and its name, if there is one."""
+    """The data that a worker gets for one test: JSON of `Plan` in `bindings/src/core.ts`, and its pieces of code. `run`
+    is 0 when the test runs once. Its random numbers depend on its name and on `seed`, if there is one."""
     name, entry = _quoted(test.name), _quoted(test.entry)
     of_run = f',"run":{run}' if run else ""
     of_seed = "" if seed is None else f',"seed":{_quoted(f"{seed} {test.name}")}'
@@ -290,7 +292,7 @@ def order(test: Test, filter: bool, run: int, seed: int | None) -> tuple[str, st
 
 
 def _quoted(identifier: str) -> str:
-    """JSON of an identifier, which has nothing to escape but letters outside ASCII."""
+    """An identifier as JSON, in which only letters outside ASCII have to be escaped."""
     return f'"{identifier}"' if identifier.isascii() else json.dumps(identifier)
 
 
@@ -307,7 +309,7 @@ def _code_frame(location: Location) -> str:
 
 
 def broken_by(module: str, error: ScriptError) -> Broken:
-    """The record for an exception of this package."""
+    """The record of a module that an exception of this package has broken."""
     frames = (StackFrame(function="", location=error.location),) if error.location and error.location.line else ()
     frame = _code_frame(error.location) if error.location else ""
     cause = error.cause if isinstance(error, CompileError) else Cause.ERROR

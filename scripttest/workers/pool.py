@@ -1,4 +1,4 @@
-"""Worker processes of one owner: started, found for work, watched by the clock, ended."""
+"""Starts worker processes, finds idle ones for work, checks their time limits, and ends them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from scripttest.workers.worker import Worker
 
 
 class WorkerPool(Generic[W]):
-    """Belongs to one thread, that of its watcher. How many workers there may be is the owner's business."""
+    """The worker processes of one owner. Used by the thread of its watcher only. The owner decides how many workers
+    there are."""
 
     def __init__(self, command: list[str], watcher: Watcher, listener: Listener[W], libraries: Libraries) -> None:
         """Starts nothing yet. `command` is the command line of a worker, from `worker_command`."""
@@ -24,7 +25,7 @@ class WorkerPool(Generic[W]):
         """The workers that have not ended."""
 
     def start(self, worker: Worker | None = None) -> WorkerSlot[W]:
-        """One more worker; `worker` is one that runs already. Raises HostError when it cannot be started."""
+        """Adds a worker: a new one, or `worker`, which runs already. Raises HostError when it cannot be started."""
         slot = WorkerSlot(
             worker or Worker(self._command), self._watcher, self._listener, self._libraries, self.slots.remove
         )
@@ -32,8 +33,8 @@ class WorkerPool(Generic[W]):
         return slot
 
     def idle(self, module: str) -> WorkerSlot[W] | None:
-        """An idle worker: best one that has rested, then one that has loaded the module, then the one that has rested
-        the longest."""
+        """An idle worker: preferably one that has had a pause, then one that has loaded the module, then the one that
+        has been idle the longest."""
         now = time.monotonic()
         return min(
             (slot for slot in self.slots if slot.work is None and not slot.worker.child.has_ended),
@@ -47,7 +48,7 @@ class WorkerPool(Generic[W]):
             slot.end()
 
     def release(self) -> list[Worker]:
-        """The idle workers, for somebody else; all others are ended."""
+        """Returns the idle workers for another owner, and ends all others."""
         idle = [slot for slot in self.slots if slot.work is None and not slot.worker.child.has_ended]
         workers = [slot.release() for slot in idle]
         self.close()
@@ -55,7 +56,7 @@ class WorkerPool(Generic[W]):
 
     @property
     def deadline(self) -> float | None:
-        """Monotonic time at which the time of the first worker is up; None: that of none."""
+        """Monotonic time at which the first time limit of a worker ends; None: no worker has one."""
         return min((slot.worker.deadline for slot in self.slots if slot.worker.deadline is not None), default=None)
 
     def late(self) -> list[WorkerSlot[W]]:

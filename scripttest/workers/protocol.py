@@ -37,12 +37,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 HEADER_LIMIT = 4 * 1024 * 1024
-"""Bytes of a header: a module with 200 000 functions has a shorter one."""
+"""Greatest length of a header in bytes; that of a module with 200 000 functions is shorter."""
 SHOWN = 60
-"""Bytes of what is no header that an error shows."""
+"""At most so many bytes of an invalid header are shown in an error."""
 
 Frame = tuple[str, list[str]]
-"""Kind and parts."""
+"""The kind and the parts of a message."""
 
 
 def encode(kind: str, *parts: str) -> bytes:

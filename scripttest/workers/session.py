@@ -26,31 +26,32 @@ up is; and what the host asks it back, while it waits, may be answered with ques
 
 
 class Loss(Value):
-    """How a worker was lost."""
+    """The reason why a worker was lost."""
 
     message: str
-    """For people."""
+    """The message for people."""
     cause: Cause
     """`CRASH`, or `INFRASTRUCTURE`: somebody killed it. What runs in it cannot do that."""
 
 
 class Listener(Protocol[W]):
-    """The owner of a pool of workers, each with work of the kind `W`. It raises ValueError where an answer does not fit
-    to the work."""
+    """Handles what the workers of a pool send; each worker has work of the type `W`. Its methods raise ValueError when
+    a frame does not fit to the work."""
 
     def heard(self, slot: WorkerSlot[W], kind: str, parts: list[str]) -> None:
-        """A worker has sent a frame that is no question; `protocol` lists them."""
+        """Called for a frame that is not a question; `protocol` lists them."""
 
     def asked(self, slot: WorkerSlot[W], number: str, name: str, arguments: str, world: str) -> None:
-        """A worker calls the host, which calls `WorkerSlot.reply`: at once or later. `world` is what it tells of the
-        world of what it runs; see `protocol`."""
+        """Called for a host call. It has to call `WorkerSlot.reply`, at once or later. `world` is what the realm
+        reports of its world; see `protocol`."""
 
     def lost(self, slot: WorkerSlot[W], loss: Loss) -> None:
-        """A worker has ended by itself, or had to be ended. It is no longer in the pool; its work is as it was."""
+        """Called when a worker has ended by itself, or had to be ended. It is no longer in the pool; its `work` is
+        unchanged."""
 
 
 class WorkerSlot(Generic[W]):
-    """A worker, and what it is doing."""
+    """A worker in a pool, and its current work."""
 
     def __init__(
         self,
@@ -60,12 +61,12 @@ class WorkerSlot(Generic[W]):
         libraries: Libraries,
         forget: Callable[[WorkerSlot[W]], None],
     ) -> None:
-        """Listens from now on; `forget` is called when the worker has ended."""
+        """Starts listening to the worker; `forget` is called when the worker has ended."""
         self.worker = worker
         self.work: W | None = None
-        """None: it is idle."""
+        """The current work; None: the worker is idle."""
         self.module = ""
-        """Key of the module that it works for, which is the one that asks for other scripts."""
+        """Key of the module that it works for, and on whose behalf it asks for other scripts."""
         self.loaded: str | None = None
         """Key of the module that it has loaded and can use again."""
         self.has_base = False
@@ -88,24 +89,24 @@ class WorkerSlot(Generic[W]):
             self.worker.send_frame("reply", number, *parts)
 
     def ask_back(self, number: str, name: str, arguments: str) -> None:
-        """Asks the realm of what it runs, which waits for a reply; its `Listener` hears `backed`. Does nothing once the
-        worker has ended."""
+        """Asks the realm that runs in the worker a question, while it waits for a reply. The `Listener` gets the answer
+        as a frame `backed`. Does nothing once the worker has ended."""
         if self.is_open:
             self.worker.send_frame("back", number, name, arguments)
 
     def has_rested(self, now: float) -> bool:
-        """Whether it has had the time to make ready for what comes; `now` is the monotonic time."""
+        """Whether it has been idle long enough to prepare for its next work; `now` is the monotonic time."""
         return now - self.worked_until >= REST
 
     def end(self) -> Ending:
-        """Ends the worker and stops listening. To be called once."""
+        """Ends the worker and stops listening. Must be called once."""
         self.is_open = False
         self._watcher.unwatch(self.worker.child.stdout)
         self._forget(self)
         return self.worker.end()
 
     def release(self) -> Worker:
-        """Stops listening; the worker, which is idle, is for somebody else."""
+        """Stops listening to an idle worker, so that another owner can use it."""
         self.is_open = False
         self._watcher.unwatch(self.worker.child.stdout)
         self._forget(self)

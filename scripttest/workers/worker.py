@@ -23,7 +23,8 @@ from scripttest.values import Value
 from scripttest.workers.protocol import Frame, FrameReader, encode
 
 CHUNK = 1 << 16
-"""Bytes of one read: what a pipe holds. More would have the C library map memory for each."""
+"""Bytes of one read, which is the size of a pipe. A larger read would be slower, because memory has to be
+mapped for it."""
 STARTING = 2.0
 """Seconds that a process may take to start on a busy machine."""
 
@@ -42,8 +43,8 @@ _COUNTING = "import sys; sys.path += sys.argv[6:]; from scripttest.realm.countin
 
 
 def worker_command(parts: Path, counters: str | None = None) -> list[str]:
-    """The command line of a worker that takes the script half of the bindings from a folder. Where `counters` is a
-    folder, it counts what scripts run and leaves that there. Raises HostError."""
+    """The command line of a worker that loads the script half of the bindings from a folder. If `counters` is a folder,
+    the worker counts the code that scripts run, and leaves the counters there. Raises HostError."""
     engine = PathFinder.find_spec("_quickjs")
     if engine is None or engine.origin is None:
         raise HostError(
@@ -55,30 +56,30 @@ def worker_command(parts: Path, counters: str | None = None) -> list[str]:
 
 
 class Processes(Value):
-    """The processes that every run needs, started before anything else so that they load meanwhile. They end by
-    themselves when this process does."""
+    """The processes that every run needs, started early so that they load while the command prepares the run. They end
+    by themselves when this process ends."""
 
     compiler: Service
     worker: Worker
     command: list[str]
     """The command line of further workers."""
     more: tuple[Worker, ...] = ()
-    """Workers that run already beside the first."""
+    """Further workers that already run."""
 
     def prepare(self) -> None:
-        """Has idle workers make ahead what the next tests want, while nobody waits for them."""
+        """Lets idle workers prepare realms for the next tests, while nobody waits for them."""
         for worker in (self.worker, *self.more):
             worker.send_frame("spare")
 
     def close(self) -> None:
-        """Ends them. For a run that comes to nothing before a host has taken them over."""
+        """Ends the processes, for a run that ends before a host has taken them over."""
         self.compiler.child.end()
         for worker in (self.worker, *self.more):
             worker.child.end()
 
 
 def start_processes(parts: Path, root: Path, counters: str | None = None) -> Processes:
-    """Starts one worker, which takes the script half of the bindings from `parts`, and the compiler of the application
+    """Starts one worker, which loads the script half of the bindings from `parts`, and the compiler of the application
     at `root`. `counters` as in `worker_command`. Raises HostError."""
     command = worker_command(parts, counters)
     return Processes(worker=Worker(command), compiler=Service(readable(root)), command=command)
@@ -96,13 +97,13 @@ class Worker:
         os.set_blocking(self.child.stdin, False)
         self._reader = FrameReader(FRAME_LIMIT)
         self.deadline: float | None = None
-        """Monotonic time at which the time of what it does is up."""
+        """Monotonic time at which the time limit of its current work ends."""
         self._was_deaf = False
-        """Whether it was killed because it did not read."""
+        """Whether it was killed because it did not read what was sent."""
         self._told = 0
-        """How often it was told that the time of what it does is up."""
+        """How often it was told that the time of its current work is up."""
         self.is_starting = True
-        """Whether it has not said anything yet."""
+        """Whether it has not sent anything yet."""
 
     def send(self, *frames: bytes) -> None:
         """Writes frames; blocks while the worker reads them. One that reads nothing for `SENDING` seconds is killed. A
@@ -134,16 +135,17 @@ class Worker:
 
     @property
     def is_late(self) -> bool:
-        """Whether it was told that the time of what it does is up."""
+        """Whether it was told that the time of its current work is up."""
         return self._told > 0
 
     def start_clock(self, seconds: float) -> None:
-        """Gives it so long from now, and longer when its process has yet to start."""
+        """Gives its work so many seconds from now, and more while its process is still starting."""
         self._told = 0
         self.deadline = time.monotonic() + seconds + (STARTING if self.is_starting else 0)
 
     def expire(self, work: str) -> bool:
-        """Tells it that the time of its work is up, see `alarm`; False when it was told twice and is to be killed."""
+        """Tells it that the time of its work is up, see `alarm`. False when it was told twice, so that it has to be
+        killed."""
         if self._told == 2:
             return False
         self._told += 1
@@ -157,7 +159,7 @@ class Worker:
         return True
 
     def end(self) -> Ending:
-        """Kills it if need be, and says how it ended. To be called once."""
+        """Kills the process if it still runs, and says how it ended. Must be called once."""
         ending = self.child.end()
         if self._was_deaf:
             return Ending(text=f"did not read for {SENDING:g}s what it was sent", was_killed=False)
@@ -165,7 +167,7 @@ class Worker:
 
 
 def _takes_more(descriptor: int) -> bool:
-    """Waits until a pipe takes more, for `SENDING` seconds at the most."""
+    """Waits until a pipe accepts more data, for at most `SENDING` seconds."""
     from select import POLLOUT, poll
 
     pipe = poll()

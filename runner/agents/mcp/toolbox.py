@@ -32,7 +32,7 @@ class Choice(Value):
 
 
 class ToolRun(Value):
-    """A call by the model, and what it is told of it."""
+    """A tool call of the model, and the answer that the model gets."""
 
     use: ToolUse
     content: str
@@ -42,7 +42,7 @@ class ToolRun(Value):
 
 
 class ToolBox:
-    """What one agent offers; made by `open_toolbox`."""
+    """The tools that one agent offers to its model; made by `open_toolbox`."""
 
     def __init__(
         self,

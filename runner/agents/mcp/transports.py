@@ -1,4 +1,4 @@
-"""How an MCP server is reached: over stdio, SSE or streamable HTTP, with the clients of the official SDK."""
+"""Connects to MCP servers over stdio, SSE or streamable HTTP, with the clients of the official SDK."""
 
 from __future__ import annotations
 
