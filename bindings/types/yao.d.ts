@@ -23,9 +23,9 @@
 
 /**
  * Calls a process: a function of the host, of a script (`scripts.<file>.<function>`), of an agent
- * (`agents.<id>.Stream`) or whatever `t.mock.process` stands in for. Groups that work offline are `text`, `encoding`,
- * `json`, `crypto`, `utils`, `fs`, `stores`, `session`, `scripts` and `agents`; `http` needs a mock or `--allow-net`;
- * `models`, `flows` and `schemas` need a mock.
+ * (`agents.<id>.Stream`), or a mock of `t.mock.process`. These groups work offline: `text`, `encoding`, `json`,
+ * `crypto`, `utils`, `fs`, `stores`, `session`, `scripts` and `agents`. `models` and `schemas` use the database of the
+ * test. `http` needs a mock or `--allow-net`, and `flows` needs a mock.
  *
  * @example
  * ```ts
