@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _OPENED = "workspace"
 MOST_BYTES = 64 * 1024 * 1024
-"""Of one file that is read or written."""
+"""The largest size of one file that is read or written."""
 _COPIED = "Copy takes paths of the workspace: files of the host are not there offline"
 
 

@@ -24,7 +24,7 @@ class ColumnType(Value):
     default: tuple[int, ...] = ()
     """Length, or precision and scale, where the file says nothing."""
     most: int = 65535
-    """Of the length."""
+    """The greatest length."""
 
 
 def _types() -> dict[str, ColumnType]:

@@ -48,7 +48,7 @@ class Assistant(Value):
     """`src/index.ts` or `.js`: the hooks."""
     uses: dict[str, Any]
     sandbox: Sandbox | None = None
-    """Of an agent whose answers come from a runner."""
+    """The sandbox of an agent whose answers come from a runner."""
     has_old_sandbox: bool = False
     """Whether `package.yao` has the key `sandbox` of old, which means nothing any more."""
 

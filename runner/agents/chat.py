@@ -80,7 +80,7 @@ class ModelStep(Value):
     """A call of a model as the trace of a case shows it, also one that failed."""
 
     role: str
-    """Of whoever asked: `agent`, or that of a helper, such as `validator`."""
+    """The role of the agent that asked: `agent`, or that of a helper, such as `validator`."""
     turn: int
     """0 outside of turns."""
     agent: str

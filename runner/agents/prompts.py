@@ -40,7 +40,7 @@ class PromptVariables(Value):
     """The environment variables that prompts may use."""
 
     named: Mapping[str, str] = {}
-    """Those in the application's `.env`, by name."""
+    """The variables in the application's `.env`, by name."""
     environment: Mapping[str, str] = {}
     """All others that are set."""
     clean: Callable[[str], str] = str

@@ -240,7 +240,7 @@ class Runtime:
             raise broken from error
 
     async def evaluate(self, scope: Scope) -> None:
-        """Has the script of a scope's agent evaluated, of which no function may ever be called. Raises AgentError when
+        """Evaluates the script of a scope's agent, of which no function may ever be called. Raises AgentError if
         that fails."""
         assistant = scope.assistant
         assert assistant is not None and assistant.script is not None
@@ -373,7 +373,7 @@ class Runtime:
         return await ask(connectors.get(connector), request)
 
     def begin_pass(self) -> None:
-        """Has hosts that were down tried again at once."""
+        """Lets the next calls try hosts again that were down."""
         for connectors in (self.connectors, *self._varied.values()):
             connectors.forget_outages()
 

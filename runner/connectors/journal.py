@@ -94,12 +94,12 @@ class _CaseCalls:
         self.of_suite = False
         """As of their `Origin`."""
         self.kept: KeptAnswers[_Call] | None = None
-        """Those of a time before, which it gets again."""
+        """The answers of an earlier run of the case, which it gets again."""
         self.unanswered = False
         """Whether a model did not answer."""
 
     def rewind(self) -> None:
-        """Has all answers so far kept for when it runs again."""
+        """Keeps all answers so far, for the next time that it runs."""
         self.kept, self.unanswered = KeptAnswers(list(self.calls), _keys_of), False
 
 

@@ -173,15 +173,15 @@ class Connectors:
         return sorted({SCRIPTED, *(id for id, kind in kinds.items() if kind in TYPES)})
 
     def bound(self, number: int) -> None:
-        """Has so many requests under way at a time, over all connectors."""
+        """Limits how many requests are under way at the same time, over all connectors."""
         self._shared_places().bound(number)
 
     def share(self, places: Places) -> None:
-        """Has bounds that are shared with others. To be called before a connector is made."""
+        """Sets limits that are shared with other processes. To be called before a connector is made."""
         self._places = places
 
     def forget_outages(self) -> None:
-        """Has hosts that were down asked again at once."""
+        """Lets the next calls try hosts again that were down."""
         for connector in self._made.values():
             connector.forget_outage()
 

@@ -125,7 +125,7 @@ class HttpConnector:
             return await with_retries(attempt, retries, self._timing, lambda: self._shortest or 0.0)
 
     def forget_outage(self) -> None:
-        """Has the host asked again at once, if it was down."""
+        """Lets the next call try the host again, if it was down."""
         self._circuit.reached()
 
     async def close(self) -> None:

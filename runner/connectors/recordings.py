@@ -36,7 +36,7 @@ from runner.security.files import check_target, read_text
 from scripttest.values import Value, fields_of
 
 VERSION = 1
-"""Of the format."""
+"""The version of the format."""
 SUFFIX = ".json"
 _NAME = 80
 """Characters of a file's name that come from the id."""

@@ -211,7 +211,7 @@ class CaseAttempt:
         return {} if workspace is None else workspace.files()
 
     def options_of(self, own: CallOptions | None) -> dict[str, Any]:
-        """Those of a turn over those of the case; `--connector` wins."""
+        """The options of a turn; what it does not set is taken from the case. `--connector` wins over both."""
         options = self.options
         if own is None:
             return options

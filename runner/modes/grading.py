@@ -38,7 +38,7 @@ class Grading:
         self._grader = grader or VALIDATOR
         self._threshold = threshold
         self._chats: list[tuple[Chat, int]] = []
-        """Of the graders, and how many model calls were in each when it began."""
+        """The chats of the graders, each with the number of model calls that it had at the start."""
 
     async def grade(self, name: str, criteria: Sequence[Criterion], evidence: Evidence, reference: Any = None) -> Grade:
         """Grades an answer, or the last one of a conversation. Raises nothing: a criterion that cannot be judged fails

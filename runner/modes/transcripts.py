@@ -36,7 +36,7 @@ class Transcripts(Value):
     report: str
     """As the user named it."""
     suites: Sequence[Suite]
-    """Of the report, with the names that they have there."""
+    """The suites of the report, with the names that they have there."""
     results: Mapping[tuple[str, str, int], TestResult]
     """Suite, case and run (from 1) → a result with a transcript."""
     refused: Mapping[str, str]

@@ -30,12 +30,12 @@ class Exchange(Value):
 
     answer: Answer
     tools: tuple[ToolUse, ...]
-    """Those of this turn."""
+    """The tools that were called in this turn."""
     milliseconds: float
     evidence: Evidence
     """What assertions on this turn look at."""
     calls: tuple[ModelCall, ...]
-    """Those of models for this answer."""
+    """The calls of models for this answer."""
 
     @property
     def usage(self) -> TurnUsage | None:

@@ -107,7 +107,7 @@ class TestHistory(Value):
 
     @property
     def interval(self) -> Interval:
-        """Of the pass rate, at 95 %."""
+        """The interval of the pass rate, at 95 %."""
         return wilson(self.passed, self.judged)
 
     @property

@@ -114,7 +114,7 @@ class KeptLabel(Value):
     test: str
     attempt: int = 0
     turn: int = 0
-    """Of a conversation, from 1; 0: of the whole."""
+    """The turn of a conversation, from 1; 0: the whole conversation."""
     criterion: str = ""
     """As a judge was asked; empty: of the answer as such."""
     passed: bool | None

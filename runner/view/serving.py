@@ -60,7 +60,7 @@ class _Server(uvicorn.Server):
         self._ending = ending
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Has streams end, then the rest."""
+        """Ends the streams, then the server."""
         self._ending.is_near = True
         await super().shutdown(sockets)
 

@@ -30,7 +30,7 @@ class Contents:
         self.changed(self._all())
 
     def changed(self, paths: Iterable[str]) -> set[str]:
-        """Those that hold something else than before, are new, or are gone."""
+        """The files whose content has changed, and those that are new or gone."""
         found = set()
         for path in paths:
             before, now = self._known.get(path), _digest(path)
@@ -63,7 +63,7 @@ class Contents:
 
 
 class Changes:
-    """Tells of changes, on a thread of its own."""
+    """Reports changes of files, on a thread of its own."""
 
     def __init__(self, root: Path, tell: Callable[[set[str]], None], broke: Callable[[Exception], None]) -> None:
         """`tell` hears the absolute paths of files that changed, `broke` why nothing more is told."""

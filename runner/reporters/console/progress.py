@@ -27,7 +27,7 @@ REFRESH = 0.125
 SLOWEST = 30.0
 """Seconds between two looks at a run in which nothing happens."""
 SHARE = 0.015
-"""Of the processor time of the command, which drawing may take."""
+"""Drawing may take this share of the command's processor time."""
 LEAST = 20
 """Columns that are kept for what is running, where there are so many."""
 MEASURED = 5
