@@ -72,7 +72,7 @@ class Workspace:
             return False
 
     def read_folder(self, path: str) -> list[dict[str, Any]]:
-        """What is in a folder: `[{name, is_dir, size}]`, by name. Raises ProcessError."""
+        """The content of a folder: `[{name, is_dir, size}]`, by name. Raises ProcessError."""
         with _told("ReadDir", "readdir", path):
             return [
                 {

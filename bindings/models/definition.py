@@ -109,7 +109,7 @@ class Model(Value):
 
     @property
     def selected(self) -> tuple[Column, ...]:
-        """What a row has when nothing is selected."""
+        """The columns that a row has when none are selected."""
         return tuple(column for column in self.columns if column.name != RESTORE_DATA)
 
     def answers(self, method: str) -> bool:

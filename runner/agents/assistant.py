@@ -123,7 +123,7 @@ class Assistants:
 
 
 def stand_in(agent: AgentFolder) -> Assistant:
-    """What stands for an agent whose files cannot be used."""
+    """The substitute for an agent whose files cannot be used."""
     return Assistant(
         id=agent.id,
         folder=agent.folder,

@@ -160,7 +160,7 @@ class Runtime:
         return self._varied[variant.name]
 
     def variables_of(self, chat: Chat) -> PromptVariables:
-        """What prompts may use of the environment, as a chat sees it."""
+        """The environment variables that prompts may use in a chat."""
         variant = chat.variant
         if variant is None or not variant.env:
             return self.variables
@@ -356,7 +356,7 @@ class Runtime:
         return completion
 
     def now(self, chat: Chat) -> datetime:
-        """What `$SYS` variables say."""
+        """The time that `$SYS` variables show."""
         clock = chat.world.clock
         if clock.stopped_at is not None:
             return datetime.fromtimestamp(clock.seconds).astimezone()

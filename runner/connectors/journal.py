@@ -183,7 +183,7 @@ class Journal:
         return answer
 
     def time(self, origin: Origin, now: Callable[[], datetime]) -> datetime:
-        """What `$SYS` variables say in a case: the time at which it began first."""
+        """The time that `$SYS` variables show in a case: that at which it first began."""
         if not origin.suite:
             return now()
         of_case = self._case(self._key(origin))

@@ -146,14 +146,14 @@ class Connectors:
         return self._models[id]
 
     def vendor(self, id: str) -> str:
-        """Who has the model of a connector: `openai`, `scripted`. Raises ConfigurationError."""
+        """The vendor of a connector's model, such as `openai` or `scripted`. Raises ConfigurationError."""
         from runner.connectors.vendors import vendor_of
 
         path = self.find(id)
         return id if path is None else vendor_of(self._type(path) or "", str(self.settings(id).get("host", "")))
 
     def settings(self, id: str) -> Mapping[str, Any]:
-        """What the file of a connector says of how the model is asked, without its key and its bounds. Raises
+        """The settings in a connector's file that affect answers, without its key and its limits. Raises
         ConfigurationError."""
         if id not in self._settings:
             path = self.find(id)

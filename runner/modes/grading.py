@@ -115,7 +115,7 @@ class Grading:
 
 
 def seen_by_graders(attempt: CaseAttempt, size: int | None) -> tuple[list[dict[str, Any]], list[Said]]:
-    """What graders of the newest turn see: all that was said, or system messages and the last turns."""
+    """The messages that graders of the newest turn see: all, or system messages and the last turns."""
     transcript, said = attempt.transcript, attempt.said
     if size is None or size >= len(said):
         return list(transcript), list(said)

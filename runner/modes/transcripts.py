@@ -182,7 +182,7 @@ def _answered(turn: TurnResult) -> bool:
 
 
 def _usage_of(took: TurnUsage | None) -> Usage:
-    """What an answer took; earlier versions do not say it."""
+    """The tokens and cost of an answer; reports of earlier versions do not have them."""
     if took is None:
         return Usage(unknown=True)
     return Usage(input_tokens=took.input_tokens, output_tokens=took.output_tokens, cost=took.cost)

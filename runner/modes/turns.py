@@ -39,7 +39,7 @@ class Exchange(Value):
 
     @property
     def usage(self) -> TurnUsage | None:
-        """What the calls took together; None when one does not say it."""
+        """The tokens and costs of the calls; None when one does not report them."""
         return usage_of(self.calls)
 
 

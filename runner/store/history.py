@@ -112,7 +112,7 @@ class TestHistory(Value):
 
     @property
     def worst(self) -> Trend:
-        """What is to be said first."""
+        """The trend that is listed first."""
         return self.trends[0]
 
 

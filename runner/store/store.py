@@ -325,7 +325,7 @@ class Store:
         return [KeptResult(**dict(zip(names, row, strict=True))) for row in rows]
 
     def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
-        """What a query gives; see `runner.store.schema` for the tables."""
+        """The result of a query; see `runner.store.schema` for the tables."""
         with understood(self.folder):
             return self._database.execute(statement, values).fetchall()
 

@@ -127,7 +127,7 @@ def _files(folder: str) -> list[str]:
 
 
 def _digest(path: str) -> bytes | None:
-    """What a file holds; None when there is none."""
+    """The digest of a file's content; None when there is no file."""
     try:
         about = os.stat(path)
         if not os.path.isfile(path):

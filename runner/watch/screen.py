@@ -33,7 +33,7 @@ class Screen:
         self._write(self._style.paint(f"{text}\n", "cyan"))
 
     def explain(self, error: RunnerError) -> None:
-        """What is wrong, and what to do."""
+        """Prints what is wrong, and what to do."""
         hint = f"Hint: {error.hint}\n" if error.hint else ""
         self._write(self._style.paint(f"Error: {error.message}\n", "red") + hint)
 
