@@ -17,7 +17,7 @@ GRACE = 1
 
 
 class Serving:
-    """A server that listens, from when it is made."""
+    """A server that listens as soon as it is created."""
 
     def __init__(self, desk: Desk, port: int) -> None:
         """`port` is 0 for any. Raises ConfigurationError when it is in use."""

@@ -21,7 +21,7 @@ IGNORED = frozenset({"node_modules", ".git", ".hg", ".svn", ".venv", "__pycache_
 
 
 class Contents:
-    """What files held when they were last looked at."""
+    """The contents of files when they were last read, as digests."""
 
     def __init__(self, root: Path) -> None:
         """Looks at all files below `root`."""

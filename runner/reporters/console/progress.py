@@ -37,7 +37,7 @@ CLEAR = "\r\x1b[K"
 
 
 class Progress:
-    """A reporter that shows what is running, and the way in which other reporters write to the terminal."""
+    """A reporter that shows what is running. Other reporters write to the terminal through it."""
 
     def __init__(self, stream: TextIO, colors: bool = True, columns: str = "") -> None:
         """`columns` is how wide the terminal is where somebody has said so, as in the variable `COLUMNS`."""
