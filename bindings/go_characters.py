@@ -43,7 +43,7 @@ def literal(code: int) -> str:
 
 
 def set_text(ranges: Iterable[tuple[int, int]]) -> str:
-    """What stands in the brackets of a character class."""
+    """The text between the brackets of a character class."""
     return "".join(literal(low) if low == high else f"{literal(low)}-{literal(high)}" for low, high in ranges)
 
 

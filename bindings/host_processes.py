@@ -118,7 +118,7 @@ class HostProcesses:
         return processes.call(name, args, surroundings)
 
     def _translated(self, text: str, locale: str) -> str:
-        """What `$L` answers: the application's translation for a locale, which is read once."""
+        """The answer of `$L`: the application's translation for a locale, which is read once."""
         if locale not in self._translations:
             from bindings.translations import load_translations
 

@@ -22,7 +22,7 @@ class Mock(Value):
     value: Any = None
     """What it answers, a JSON value."""
     number: int | None = None
-    """Of a mock of a script test: by what its realm knows it."""
+    """The number by which the realm of a script test knows its mock."""
 
 
 class Mocks(Value):

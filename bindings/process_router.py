@@ -151,7 +151,7 @@ def arguments_text(args: list[Any]) -> str:
 
 
 def answered_value(envelope: dict[str, Any]) -> Any:
-    """What an envelope holds. Raises ProcessError for an error, LookupError and the like for what is no envelope."""
+    """The value in an envelope. Raises ProcessError for an error, LookupError and the like for what is no envelope."""
     from bindings.services import ProcessError
 
     if "error" in envelope:

@@ -102,7 +102,7 @@ class Place(Value):
             return os.open(self.name, os.O_RDONLY | _FOLDER, dir_fd=self.folder.descriptor)
 
     def content(self) -> list[Place]:
-        """What is in the folder, sorted by name. Raises OSError."""
+        """The places in the folder, sorted by name. Raises OSError."""
         with named(self.parts):
             folder = Folder(self.open_folder())
             return [
@@ -286,7 +286,7 @@ def _existing_is_fine() -> Iterator[None]:
 
 
 def _link_target(folder: Folder, name: str, parts: tuple[str, ...]) -> str | None:
-    """What a link says; None for everything else, also for what is missing."""
+    """The target of a link; None for everything else, also for what is missing."""
     try:
         with named(parts):
             return os.readlink(name, dir_fd=folder.descriptor)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _OPENED = "workspace"
 MOST_BYTES = 64 * 1024 * 1024
-"""Of one file that is read or written."""
+"""The largest size of one file that is read or written."""
 _COPIED = "Copy takes paths of the workspace: files of the host are not there offline"
 
 
@@ -72,7 +72,7 @@ class Workspace:
             return False
 
     def read_folder(self, path: str) -> list[dict[str, Any]]:
-        """What is in a folder: `[{name, is_dir, size}]`, by name. Raises ProcessError."""
+        """The content of a folder: `[{name, is_dir, size}]`, by name. Raises ProcessError."""
         with _told("ReadDir", "readdir", path):
             return [
                 {

@@ -133,7 +133,7 @@ class World:
             return found
 
     def held(self, name: str) -> Any:
-        """What the world holds open under a name; None when nothing was opened."""
+        """The object that the world holds open under a name; None when nothing was opened."""
         return self._open.get(name)
 
     def take(self, told: str) -> None:

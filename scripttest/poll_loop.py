@@ -14,7 +14,7 @@ class PollLoop:
         self._ready: dict[int, Callable[[], None]] = {}
 
     def watch(self, descriptor: int, ready: Callable[[], None]) -> None:
-        """Has `ready` called in `wait` whenever there is something to read."""
+        """Calls `ready` in `wait` whenever there is something to read."""
         self._ready[descriptor] = ready
         self._poll.register(descriptor, select.POLLIN)
 

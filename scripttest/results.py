@@ -24,7 +24,8 @@ class Placed(Value):
     """The user's frames, innermost first."""
     code_frame: str = ""
     details: str = ""
-    """Of what was thrown: its own fields, what caused it, the errors within it; indented lines, with their places."""
+    """The details of what was thrown: its own fields, what caused it, the errors within it; indented lines, with
+    their places."""
 
     @property
     def location(self) -> Location | None:

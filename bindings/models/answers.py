@@ -14,7 +14,7 @@ from bindings.services import ProcessError
 
 Json = Any
 QUERY_METHODS = tuple(query.METHODS)
-"""Of `Query`, in lower case."""
+"""The methods of `Query`, in lower case."""
 NAMED = 10
 """Models that are named where one is not found."""
 Fixture = Callable[[str], Sequence[tuple[str, Json]]]

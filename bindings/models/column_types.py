@@ -24,7 +24,7 @@ class ColumnType(Value):
     default: tuple[int, ...] = ()
     """Length, or precision and scale, where the file says nothing."""
     most: int = 65535
-    """Of the length."""
+    """The greatest length."""
 
 
 def _types() -> dict[str, ColumnType]:
@@ -88,7 +88,7 @@ def declaration(type: str, length: int, precision: int, scale: int) -> str:
 
 
 def stored(kind: str, column: str, value: Json) -> Json:
-    """What a value of a script becomes in the database. Raises ProcessError."""
+    """The form of a script's value in the database. Raises ProcessError."""
     if kind == "json":
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     if value is None:
@@ -128,7 +128,7 @@ def wall_clock(value: Json) -> str:
 
 
 def read(kind: str, type: str, column: str, value: Json) -> Json:
-    """What a value of the database is for a script. Raises ProcessError for JSON that is none."""
+    """The form of a database value for a script. Raises ProcessError for JSON that is none."""
     if value is None:
         return None
     if kind == "json":

@@ -26,12 +26,12 @@ MAX_BYTES = 64 << 20
 PAGE = 1024
 """Bytes of a page, of which each table and each index has one of its own: an empty database is copied for each test."""
 MAX_PAGES = (512 << 20) // PAGE
-"""Of the database: 512 MB."""
+"""The largest size of the database in pages: 512 MB."""
 CHANGES_BETWEEN_LOOKS = 16
 SMALL_PAGES = (2 << 20) // PAGE
-"""Of a small database: 2 MB."""
+"""The largest size of a small database in pages: 2 MB."""
 SECONDS = 30.0
-"""Of one statement."""
+"""The time limit of one statement."""
 _CHECKED_EVERY = 10_000
 """Instructions of SQLite between two looks at the clock."""
 
@@ -56,7 +56,7 @@ _ASKING_PRAGMAS = {
 }  # fmt: skip
 """PRAGMA statements that answer, whatever they are given."""
 _STATE_PRAGMAS = {"foreign_keys", "user_version", "page_count", "encoding"}
-"""Those that set something when they are given a value."""
+"""Pragmas that change the state when they are given a value."""
 _TIMES = ("date", "time", "datetime", "julianday", "strftime", "unixepoch")
 """Functions of SQLite that know what time it is."""
 _ZONES = ("localtime", "utc")

@@ -109,7 +109,7 @@ class Model(Value):
 
     @property
     def selected(self) -> tuple[Column, ...]:
-        """What a row has when nothing is selected."""
+        """The columns that a row has when none are selected."""
         return tuple(column for column in self.columns if column.name != RESTORE_DATA)
 
     def answers(self, method: str) -> bool:
@@ -117,7 +117,7 @@ class Model(Value):
         return self.has_columns or method.lower() in _WITHOUT_ROWS
 
     def unique_columns(self) -> list[Column]:
-        """Those that stand in a unique index or key."""
+        """The columns in a unique index or key."""
         names = [column.name for column in self.columns if column.unique or column.primary]
         names += [name for index in self.indexes if index.type == "unique" for name in index.columns]
         return [self.by_name[name] for name in dict.fromkeys(names) if name in self.by_name]

@@ -204,7 +204,7 @@ def _alter(database: Database, values: list[Json]) -> None:
 
 
 def _diff(database: Database, values: list[Json]) -> dict[str, Json]:
-    """What has to change in the first table to make it the second."""
+    """The changes that turn the first table into the second."""
     first, second = (blueprint_of(database, str(value)) for value in values[:2])
     return {
         "Columns": _changes(first["columns"], second["columns"]),

@@ -240,7 +240,7 @@ def _yaml_loader() -> Any:
 
 
 def resolve_like_yao(loader: Any) -> None:
-    """Has a loader class of PyYAML tell numbers and booleans from texts as Go's yaml.v3 does."""
+    """Makes a loader class of PyYAML recognise numbers and booleans as Go's yaml.v3 does."""
     import re
 
     tag = "tag:yaml.org,2002:"

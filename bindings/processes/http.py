@@ -169,7 +169,7 @@ def _check(given: Arguments, call: HostCall, url: str) -> None:
 
 
 def _refused(given: Arguments, call: HostCall, url: str, error: ProcessError) -> ProcessError:
-    """What a script is told of an address that the policy refuses."""
+    """The error that a script gets for an address that the policy refuses."""
     mock = f", or answer it with {call.world.mock('http', url.partition('?')[0])}" if error.missing else ""
     refused = given.error(error.message + mock, error.code)
     refused.missing = error.missing

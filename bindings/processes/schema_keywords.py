@@ -34,7 +34,7 @@ _BUDGET: ContextVar[Budget] = ContextVar("budget")
 
 
 class WorkError(ValueError):
-    """Nothing is left of the work that a validation may be."""
+    """A validation has used up its limit of work."""
 
 
 class Budget:

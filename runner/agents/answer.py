@@ -110,7 +110,7 @@ class Answer(Value):
 
     @property
     def text(self) -> str:
-        """What the agent said, as text: the completion, else its output."""
+        """The answer as text: the completion, else the output."""
         if self.content:
             return self.content
         output = self.output

@@ -48,7 +48,7 @@ class Assistant(Value):
     """`src/index.ts` or `.js`: the hooks."""
     uses: dict[str, Any]
     sandbox: Sandbox | None = None
-    """Of an agent whose answers come from a runner."""
+    """The sandbox of an agent whose answers come from a runner."""
     has_old_sandbox: bool = False
     """Whether `package.yao` has the key `sandbox` of old, which means nothing any more."""
 
@@ -123,7 +123,7 @@ class Assistants:
 
 
 def stand_in(agent: AgentFolder) -> Assistant:
-    """What stands for an agent whose files cannot be used."""
+    """The substitute for an agent whose files cannot be used."""
     return Assistant(
         id=agent.id,
         folder=agent.folder,

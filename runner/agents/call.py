@@ -169,7 +169,7 @@ class Call:
             ) from error
 
     async def _hook(self, name: str, arguments: list[Any]) -> Any:
-        """What a hook returned; None when the agent has no such hook."""
+        """Calls a hook and returns its result; None when the agent has no such hook."""
         script = self._assistant.script
         if script is None or name not in await self._runtime.hooks(self._assistant):
             return None
@@ -191,7 +191,7 @@ class Call:
             self._scope.chat.logs.append(("info", notice))
 
     async def _run_sandbox(self, settings: dict[str, Any]) -> Completion:
-        """What the runner answers, which is asked instead of the model."""
+        """The answer of the runner, which is asked instead of the model."""
         assistant, context = self._assistant, self._scope.context
         said = self._given(f"Create of {assistant.id} must return", settings.get("messages"))
         named = self._runtime.assistants.localized(assistant, str(context.get("locale") or ""))

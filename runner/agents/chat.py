@@ -80,7 +80,7 @@ class ModelStep(Value):
     """A call of a model as the trace of a case shows it, also one that failed."""
 
     role: str
-    """Of whoever asked: `agent`, or that of a helper, such as `validator`."""
+    """The role of the agent that asked: `agent`, or that of a helper, such as `validator`."""
     turn: int
     """0 outside of turns."""
     agent: str
@@ -120,7 +120,7 @@ class Taken(Value):
 
 
 def taken(calls: Sequence[ModelCall]) -> Taken:
-    """What calls took together."""
+    """Adds up the tokens and costs of calls."""
     tokens = sum(call.usage.input_tokens + call.usage.output_tokens for call in calls)
     costs = [call.usage.cost for call in calls if call.usage.cost is not None or not call.free]
     known = [cost for cost in costs if cost is not None]
@@ -201,7 +201,7 @@ class Chat:
         return Span(began=began, ended=time.time(), within=within)
 
     def variables(self) -> dict[str, Any]:
-        """What hooks and tools keep in `ctx.memory.chat`, by key, without what has expired."""
+        """The values that hooks and tools keep in `ctx.memory.chat`, by key, without expired ones."""
         now = self.world.clock.milliseconds
         entries = self.world.stores.get(f"memory:chat:{self.id}", [])
         return {key: json.loads(text) for key, text, expires in entries if expires is None or expires > now}

@@ -31,13 +31,14 @@ class Reply(Value):
 
 
 async def mocked_process(world: World, name: str, args: list[Any]) -> Reply | None:
-    """What the mock of a process answers, in any case of its name. Raises ProcessError when the mock throws."""
+    """The answer of a process's mock; upper and lower case of its name are the same. Raises ProcessError when the
+    mock throws."""
     mock = world.mocks.find_process(name) if world.mocks else None
     return None if mock is None else Reply(value=await _reply(world, mock, name, args, name))
 
 
 async def mocked_agent(world: World, id: str, messages: Messages, options: Mapping[str, Any]) -> Answer | None:
-    """What an agent answers by its mock; None when none fits. Raises AgentError for a mock that has an error or throws,
+    """The answer of an agent's mock; None when none fits. Raises AgentError for a mock that has an error or throws,
     and for one that is no answer."""
     id = id.removeprefix("agents:")
     mock = world.mocks.find_agent(id) if world.mocks else None
@@ -51,7 +52,7 @@ async def mocked_agent(world: World, id: str, messages: Messages, options: Mappi
 
 
 async def _reply(world: World, mock: Mock, name: str, args: list[Any], noted: str) -> Any:
-    """What a mock answers; the realm of a script test, which counts its calls, is asked for that."""
+    """The answer of a mock; that of a script test is made in the realm of the test, which counts the calls."""
     if mock.number is None:
         world.ledger.note(noted, Answered.MOCKED)
         return mock.value

@@ -84,7 +84,7 @@ class AgentProcesses:
             return failure_envelope(f"{name}: {type(error).__name__}: {error}", 500, own.clock)
 
     def at_once(self, owner: Scope, name: str, arguments: str, world: str) -> str | None:
-        """What a database answers soon that no mock answers; see `scripttest.FunctionServices`."""
+        """The quick answer of a database to a call that no mock answers; see `scripttest.FunctionServices`."""
         own = owner.chat.world
         if len(arguments) > MOST_AT_ONCE or (own.mocks and own.mocks.find_process(name)):
             return None
@@ -125,7 +125,7 @@ class AgentProcesses:
         return await asyncio.to_thread(self._host.call, name, args, scope.context, scope.chat.world)
 
     async def _provided(self, provider: Provider, call: _ProcessCall) -> Any:
-        """What a provider answers, written into the ledger. Raises ProcessError."""
+        """The answer of a provider, which is also written into the ledger. Raises ProcessError."""
         world = call.scope.chat.world
         noted = called(call.name, call.args)
         is_agent = noted.startswith("agents.")  # the runtime writes those down
@@ -141,7 +141,7 @@ class AgentProcesses:
         return value
 
     def _failure(self, call: _ProcessCall, noted: str, error: Any) -> ProcessError:
-        """What a script is told of a provider that failed."""
+        """The error that a script gets when a provider failed."""
         if isinstance(error, ProcessError) and not error.missing:
             return error
         of_test = call.scope.assistant is None and not call.with_context  # hooks have frames; models get no places

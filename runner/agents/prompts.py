@@ -40,14 +40,14 @@ class PromptVariables(Value):
     """The environment variables that prompts may use."""
 
     named: Mapping[str, str] = {}
-    """Those in the application's `.env`, by name."""
+    """The variables in the application's `.env`, by name."""
     environment: Mapping[str, str] = {}
     """All others that are set."""
     clean: Callable[[str], str] = str
     """Takes secrets out of a text."""
 
     def value(self, name: str, agent: str) -> str:
-        """What `$ENV.NAME` stands for in the prompts of an agent; nothing for a variable that is not set. Raises
+        """The value of `$ENV.NAME` in the prompts of an agent; empty for a variable that is not set. Raises
         BrokenError for one that prompts may not use."""
         value = self.named.get(name, "")
         if self.clean(value) != value or self.clean(self.environment.get(name, "")) != self.environment.get(name, ""):

@@ -160,7 +160,7 @@ class Runtime:
         return self._varied[variant.name]
 
     def variables_of(self, chat: Chat) -> PromptVariables:
-        """What prompts may use of the environment, as a chat sees it."""
+        """The environment variables that prompts may use in a chat."""
         variant = chat.variant
         if variant is None or not variant.env:
             return self.variables
@@ -240,7 +240,7 @@ class Runtime:
             raise broken from error
 
     async def evaluate(self, scope: Scope) -> None:
-        """Has the script of a scope's agent evaluated, of which no function may ever be called. Raises AgentError when
+        """Evaluates the script of a scope's agent, of which no function may ever be called. Raises AgentError if
         that fails."""
         assistant = scope.assistant
         assert assistant is not None and assistant.script is not None
@@ -356,7 +356,7 @@ class Runtime:
         return completion
 
     def now(self, chat: Chat) -> datetime:
-        """What `$SYS` variables say."""
+        """The time that `$SYS` variables show."""
         clock = chat.world.clock
         if clock.stopped_at is not None:
             return datetime.fromtimestamp(clock.seconds).astimezone()
@@ -373,7 +373,7 @@ class Runtime:
         return await ask(connectors.get(connector), request)
 
     def begin_pass(self) -> None:
-        """Has hosts that were down tried again at once."""
+        """Lets the next calls try hosts again that were down."""
         for connectors in (self.connectors, *self._varied.values()):
             connectors.forget_outages()
 

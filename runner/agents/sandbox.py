@@ -28,7 +28,7 @@ SHOWN_ERROR = 200
 
 
 def notice(assistant: Assistant) -> str:
-    """What a person should know of the sandbox of an agent; empty where it has none."""
+    """A note for people about the sandbox of an agent; empty when it has none."""
     if assistant.sandbox is not None:
         name = assistant.sandbox.runner
         return f"{assistant.id}: runner.yml stands for its runner {name} here, which Yao runs on a node"
@@ -111,7 +111,7 @@ async def _reply(scope: Scope, mock: Mock, command: str) -> dict[str, object]:
 
 
 async def run(runtime: Runtime, request: ModelRequest, scope: Scope) -> Completion:
-    """What the runner of an agent answers; its files are written. Raises AgentError."""
+    """Calls the runner of an agent, writes its files, and returns its answer. Raises AgentError."""
     completion = await runtime.ask(RUNNER, request, scope)
     product = product_of(json.loads(completion.content))
     if product.delay:

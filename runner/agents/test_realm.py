@@ -12,7 +12,7 @@ Reply = tuple[str | None, str]
 
 
 async def ask_test(world: World, name: str, args: list[Any]) -> Any:
-    """What the realm answers, a JSON value or bytes.
+    """The answer of the realm, as a JSON value or bytes.
 
     Args:
         name: of one of the answers in `bindings/src/mocks/back.ts`.

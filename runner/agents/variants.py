@@ -28,7 +28,7 @@ class AgentVariant(Value):
     """In the place of its own; None: it has its own."""
     env: Mapping[str, str]
     digest: str
-    """Of what it is made of, for a run that is resumed."""
+    """The digest of its content, for a run that is resumed."""
 
     def of(self, assistant: Assistant) -> Assistant:
         """An agent as it is in this variant."""

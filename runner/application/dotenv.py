@@ -19,7 +19,7 @@ class Variables(Value):
     """Environment variables, as an application has them."""
 
     named: Mapping[str, str]
-    """Those that its `.env` file names."""
+    """The variables that its `.env` file names."""
     every: Mapping[str, str]
     """These, and all others of the environment."""
 

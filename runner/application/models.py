@@ -23,9 +23,9 @@ from runner.security.files import read_text
 Json = Any
 _SUFFIXES = (".mod.yao", ".mod.jsonc", ".mod.json")
 _OLD_PREFIX = "agents_mcpload_"
-"""Of tables of agents' models, from before Yao wrote the agent's id there."""
+"""The prefix of tables of agents' models in older versions of Yao, which did not write the agent's id there."""
 _PREFIX = "yao_"
-"""Of tables of built-in models, where `app.yao` says nothing."""
+"""The prefix of tables of built-in models, unless `app.yao` sets another."""
 
 
 class ApplicationData:

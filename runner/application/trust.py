@@ -57,7 +57,7 @@ class Difference(Value):
 
 
 def digests_of(root: Path) -> Digests:
-    """Those of the files that are there now. Raises ConfigurationError for one that cannot be read."""
+    """The digests of the files as they are now. Raises ConfigurationError for one that cannot be read."""
     found: dict[str, str] = {}
     for path in _files(root):
         name = path.relative_to(root).as_posix()

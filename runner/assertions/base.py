@@ -86,9 +86,9 @@ class Evidence(Value):
     state: Mapping[str, Any] = {}
     """Conversation state, for final assertions: session id, variables."""
     turns: tuple[Said, ...] = ()
-    """Those that `messages` are of."""
+    """The turns that `messages` belong to."""
     criteria: str | None = None
-    """Those of a whole conversation, as its case has them."""
+    """The criteria for a whole conversation, as its case has them."""
     files: Callable[[], Mapping[str, bytes]] | None = dict
     """The files of the workspace, by path; None where that is gone."""
 

@@ -28,7 +28,7 @@ class JudgeOptions(Model):
     quorum: float | None = Field(default=None, gt=0, le=1)
     """Share of the votes that decide; two thirds, and always more than half."""
     judges: list[Annotated[str, Field(pattern=r"^agents:.")]] = Field(default_factory=list)
-    """Those who judge, `agents:<id>`; else the one of `use`."""
+    """The agents that judge, as `agents:<id>`; empty: the one of `use`."""
 
 
 class Assertion(Model):
@@ -53,9 +53,9 @@ class Assertion(Model):
     options: AssertionOptions = Field(default_factory=lambda: _ASSERTION_OPTIONS)
     """Options of `agent` and `script`."""
     judge: JudgeOptions | None = None
-    """Of `agent`, `preference` and `rubrics`: how many votes, and whose."""
+    """For `agent`, `preference` and `rubrics`: how many votes are taken, and of which judges."""
     mode: Literal["exact", "in_order", "any_order", "strict", "unordered", "subset", "superset"] | None = None
-    """Of `tool_sequence` and `trajectory`: how strictly the order and other calls count."""
+    """For `tool_sequence` and `trajectory`: how strictly the order and other calls count."""
     message: str | None = None
     """What to say when it fails."""
     negate: bool = False

@@ -29,7 +29,7 @@ class Benchmarking(Value):
     count: int
     """How often each runs."""
     cpus: int
-    """Of this machine."""
+    """The number of CPUs of this machine."""
     baseline: tuple[Sample, ...] | None
     """What is compared with."""
     threshold: float
@@ -37,7 +37,7 @@ class Benchmarking(Value):
 
 
 class BenchmarkTests:
-    """Leads the benchmarks of a run: a `TestKind` of `bindings`. Threads may share it."""
+    """Controls the benchmarks of a run: a `TestKind` of `bindings`. Threads may share it."""
 
     def __init__(self, benchmarking: Benchmarking, write: Callable[[str], None], modules: Sequence[str]) -> None:
         """Prints with `write`; where there are several modules, each is named before its lines."""

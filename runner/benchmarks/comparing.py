@@ -22,7 +22,7 @@ Key = tuple[str, str]
 
 
 class Difference(Value):
-    """Of one benchmark, in one unit."""
+    """The difference between two runs in one unit of one benchmark."""
 
     name: str
     unit: str
@@ -59,15 +59,15 @@ class Difference(Value):
 
 
 class Comparison(Value):
-    """Of two runs."""
+    """The comparison of the benchmarks of two runs."""
 
     differences: tuple[Difference, ...]
     only_before: tuple[str, ...]
     only_after: tuple[str, ...]
 
     def worse(self, threshold: float) -> list[Difference]:
-        """Those that are worse beyond noise and beyond a share. Chance finds one of them in a run with ALPHA at the
-        most, however many there are (the step-down test of Holm)."""
+        """The differences that are worse beyond noise and beyond a share. Chance finds one of them in a run with
+        ALPHA at the most, however many there are (the step-down test of Holm)."""
         judged = sorted((one for one in self.differences if one.is_judged), key=lambda one: one.probability_of_worse)
         certain = takewhile(
             lambda found: found[1].probability_of_worse * (len(judged) - found[0]) < ALPHA, enumerate(judged)

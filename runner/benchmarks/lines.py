@@ -23,7 +23,7 @@ class Sample(Value):
     """One line: what one run of a benchmark has measured."""
 
     package: str
-    """Of its module; empty where none is told."""
+    """The name of its module; empty when it is not known."""
     name: str
     """Without the number of CPUs."""
     rounds: int

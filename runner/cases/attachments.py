@@ -31,7 +31,7 @@ class Reference(Value):
     """A part with a file behind it."""
 
     place: JsonPath
-    """Of the part, in the case."""
+    """The place of the part in the case."""
     part: Part
 
 

@@ -26,7 +26,7 @@ from scripttest import holds_secrets
 from scripttest.values import Value
 
 MOST_BYTES = 1 << 30
-"""Of all files together."""
+"""At most so many bytes in all files together."""
 _LEFT_OUT = frozenset(("__pycache__",))
 _PACKAGES = "node_modules"
 _OF_SCRIPTS = ("assistants/", "scripts/")
@@ -40,9 +40,9 @@ class Archive(Value):
     """An application."""
 
     digest: str
-    """Of its files: the same files have the same digest."""
+    """The digest of its files: equal files have the same digest."""
     names: tuple[str, ...]
-    """Of the files, below the root."""
+    """The paths of the files, from the root."""
     data: bytes
     """A zip."""
 

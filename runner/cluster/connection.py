@@ -156,13 +156,13 @@ class Connection:
         self._asked(call, ASKING + len(data) / SPREADING)
 
     def listen(self, topic: str) -> None:
-        """Has what is sent under a topic put into the inbox, and says there when workers come and go."""
+        """Puts everything that is sent under a topic into the inbox, and reports there when workers come and go."""
         self._topics = [topic, "all"]
         self._client.subscribe_topic(topic, lambda event: self.inbox.put(("events", event[1])))
         self._client.subscribe_topic("all", self._heard)
 
     def submit(self, function: Callable[..., Any], job: Any, attempt: str, station: str) -> Future[Any]:
-        """Has a worker call a function; the inbox hears of its end."""
+        """Lets a worker call a function; its end is reported in the inbox."""
         future: Future[Any] = self._client.submit(
             function, job, key=f"yao-test-{attempt}", workers=[station], pure=False, retries=0
         )

@@ -300,7 +300,7 @@ class Dispatch:
             self._feed.give_back(rest)
 
     def _lose(self, attempt: str, why: str) -> None:
-        """Has what is left of a piece run elsewhere."""
+        """Gives the rest of a piece to other workers."""
         flight = self._flights.pop(attempt)
         self._bounds.give_up(attempt)
         self._connection.cancel([flight.future])
@@ -321,7 +321,7 @@ class Dispatch:
                 self._lose(attempt, "its last messages did not come")
 
     def _wind_up(self) -> None:
-        """Tells workers that the run is to stop, and gives up what has not begun; when its time is up, all."""
+        """Tells workers that the run has to stop, and gives up what has not begun; when the time is up, everything."""
         left = self._stop.left() or 0.0
         waiting = [attempt for attempt, flight in self._flights.items() if not flight.begun]
         self._connection.cancel([self._flights.pop(attempt).future for attempt in waiting])

@@ -18,7 +18,7 @@ class Flight:
         self.future: Any = None
         self.buffer = FrameBuffer()
         self.number = 0
-        """Of the next message."""
+        """The number of the next message."""
         self.begun = False
         self.stopped_at: float | None = None
         """Seconds that it was told to have left."""

@@ -113,7 +113,7 @@ class Ledger:
             self._end(event.result, part)
 
     def rest(self, piece: Piece) -> Piece | None:
-        """What of a piece has no result; None when nothing is left of it."""
+        """The tests of a piece that have no result; None when all have one."""
         modules = [left for one in piece.modules if (left := self._rest_of_module(one)) is not None]
         cases = [rest for part in piece.cases if (rest := self._rest_of_cases(part)) is not None]
         if not modules and not cases:

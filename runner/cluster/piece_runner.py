@@ -154,7 +154,7 @@ class Runner:
         self._keep_answers(service)
 
     def _keep_answers(self, service: AgentService) -> None:
-        """Has answers sent to the command as they come, and those taken up that it has."""
+        """Sends answers to the command as they arrive, and uses those that the command has already."""
         if self._options.replay is not None:
             return
         from runner.cluster.answers import SentAnswers

@@ -24,7 +24,7 @@ class Setup(Value):
 
     version: str
     root: str
-    """Of the application, where the command runs; paths in this value are below it."""
+    """The application's root on the machine of the command; paths in this value are below it."""
     directory: Path
     options: RunOptions
     settings: Settings
@@ -103,11 +103,11 @@ class Job(Value):
 
     run: str
     attempt: str
-    """Of this piece on this worker; no other has it."""
+    """A unique id of this piece on this worker."""
     worker: str
     """The id of the worker that it is for."""
     digest: str
-    """Of the application."""
+    """The digest of the application."""
     setup: bytes
     """A `Setup`."""
     piece: bytes

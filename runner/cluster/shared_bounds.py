@@ -135,7 +135,7 @@ class KeptBounds:
         self._loop.call_soon_threadsafe(self._take, attempt, *call)
 
     def give_up(self, attempt: str) -> None:
-        """Has what an attempt holds given to others; it is over."""
+        """Frees what an attempt holds, because it has ended."""
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._give_up, attempt)
 

@@ -176,7 +176,7 @@ class AnthropicAnswer:
             self._start(index, block)
 
     def completion(self) -> Completion:
-        """What came."""
+        """The completion that was received."""
         calls = []
         for index, block in self._blocks.items():
             if block.get("type") == "tool_use":

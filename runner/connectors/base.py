@@ -46,7 +46,7 @@ class Usage(Value):
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
-    """Of the input tokens, those read from the provider's cache."""
+    """How many of the input tokens came from the provider's cache."""
     cost: float | None = None
     """US dollars; None when neither the provider nor the connector file says a price."""
     unknown: bool = False
@@ -114,7 +114,7 @@ class Connector(Protocol):
         """Asks the model. Cancelling it closes the connection. Raises ConnectorError."""
 
     def forget_outage(self) -> None:
-        """Has the host asked again at once, if it was down."""
+        """Lets the next call try the host again, if it was down."""
 
     async def close(self) -> None:
         """Closes connections."""

@@ -38,7 +38,7 @@ _BY_NAME: tuple[tuple[str, Capabilities], ...] = (
 
 
 def capabilities_of(options: Mapping[str, Any], model: str) -> Capabilities:
-    """What a connector's model can do.
+    """The capabilities of a connector's model.
 
     In `capabilities` of the connector file what is not named is not there, as in Yao. Without them the name decides;
     a model of an unknown name gets everything, so that nothing disappears from a request without a word.

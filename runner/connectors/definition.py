@@ -52,7 +52,7 @@ class Definition(Value):
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What must appear in no text."""
+        """The secrets, which must appear in no output."""
         key = self.options.get("key", "")
         return (key,) if len(key) > 3 else ()
 

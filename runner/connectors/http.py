@@ -97,7 +97,7 @@ class Response:
                 yield chunk
 
     async def read(self) -> bytes:
-        """What is left of the body. Raises HttpError."""
+        """Reads the rest of the body. Raises HttpError."""
         return b"".join([chunk async for chunk in self._body])
 
     async def drain(self) -> None:

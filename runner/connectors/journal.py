@@ -94,12 +94,12 @@ class _CaseCalls:
         self.of_suite = False
         """As of their `Origin`."""
         self.kept: KeptAnswers[_Call] | None = None
-        """Those of a time before, which it gets again."""
+        """The answers of an earlier run of the case, which it gets again."""
         self.unanswered = False
         """Whether a model did not answer."""
 
     def rewind(self) -> None:
-        """Has all answers so far kept for when it runs again."""
+        """Keeps all answers so far, for the next time that it runs."""
         self.kept, self.unanswered = KeptAnswers(list(self.calls), _keys_of), False
 
 
@@ -183,7 +183,7 @@ class Journal:
         return answer
 
     def time(self, origin: Origin, now: Callable[[], datetime]) -> datetime:
-        """What `$SYS` variables say in a case: the time at which it began first."""
+        """The time that `$SYS` variables show in a case: that at which it first began."""
         if not origin.suite:
             return now()
         of_case = self._case(self._key(origin))

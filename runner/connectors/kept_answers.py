@@ -83,7 +83,7 @@ def same_model(one: Any, other: Any) -> bool:
 
 
 async def ask(connector: Connector, request: ModelRequest) -> Answer:
-    """What a model answers; whoever listens hears the pieces as they come. Raises ConnectorError."""
+    """The answer of a model; listeners get its pieces as they arrive. Raises ConnectorError."""
     chunks: list[str] = []
 
     def hear(chunk: str) -> None:

@@ -146,14 +146,14 @@ class Connectors:
         return self._models[id]
 
     def vendor(self, id: str) -> str:
-        """Who has the model of a connector: `openai`, `scripted`. Raises ConfigurationError."""
+        """The vendor of a connector's model, such as `openai` or `scripted`. Raises ConfigurationError."""
         from runner.connectors.vendors import vendor_of
 
         path = self.find(id)
         return id if path is None else vendor_of(self._type(path) or "", str(self.settings(id).get("host", "")))
 
     def settings(self, id: str) -> Mapping[str, Any]:
-        """What the file of a connector says of how the model is asked, without its key and its bounds. Raises
+        """The settings in a connector's file that affect answers, without its key and its limits. Raises
         ConfigurationError."""
         if id not in self._settings:
             path = self.find(id)
@@ -173,15 +173,15 @@ class Connectors:
         return sorted({SCRIPTED, *(id for id, kind in kinds.items() if kind in TYPES)})
 
     def bound(self, number: int) -> None:
-        """Has so many requests under way at a time, over all connectors."""
+        """Limits how many requests are under way at the same time, over all connectors."""
         self._shared_places().bound(number)
 
     def share(self, places: Places) -> None:
-        """Has bounds that are shared with others. To be called before a connector is made."""
+        """Sets limits that are shared with other processes. To be called before a connector is made."""
         self._places = places
 
     def forget_outages(self) -> None:
-        """Has hosts that were down asked again at once."""
+        """Lets the next calls try hosts again that were down."""
         for connector in self._made.values():
             connector.forget_outage()
 

@@ -128,7 +128,7 @@ class OpenAIAnswer:
             raise ProviderError("there is no choice in the answer", None)
 
     def completion(self) -> Completion:
-        """What came."""
+        """The completion that was received."""
         calls = tuple(call.finished(index) for index, call in self._calls.items())
         usage, warnings = _usage(self._usage)
         reason = self._finish_reason
@@ -228,7 +228,7 @@ def _tool_call(call: dict[str, Any]) -> dict[str, Any]:
 
 
 def _usage(said: Any) -> tuple[Usage, tuple[str, ...]]:
-    """What the call took, and what is odd about it."""
+    """The tokens and cost of the call, and warnings about them."""
     figures = Figures(said)
     usage = figures.usage(
         figures.count("prompt_tokens"),

@@ -54,7 +54,7 @@ class Answer(Protocol):
         For when it has ended."""
 
     def completion(self) -> Completion:
-        """What was taken; its warnings are without the name of the connector."""
+        """The completion that was received; its warnings do not name the connector."""
 
 
 class ProviderError(Exception):
@@ -125,7 +125,7 @@ class HttpConnector:
             return await with_retries(attempt, retries, self._timing, lambda: self._shortest or 0.0)
 
     def forget_outage(self) -> None:
-        """Has the host asked again at once, if it was down."""
+        """Lets the next call try the host again, if it was down."""
         self._circuit.reached()
 
     async def close(self) -> None:
@@ -384,7 +384,7 @@ def _is_json(text: str) -> bool:
 
 
 def _message(text: str) -> str:
-    """What an error body says, out of the forms in use; nothing if it is a page for people."""
+    """The message in the body of an error, in any of the usual forms; empty for an HTML page."""
     try:
         value: Any = json.loads(text)
     except (ValueError, RecursionError):

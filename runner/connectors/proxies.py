@@ -23,7 +23,7 @@ class Proxies(Value):
 
     @classmethod
     def from_variables(cls, variables: Mapping[str, str]) -> Proxies:
-        """What environment variables say; a lower-case name wins over an upper-case one."""
+        """The proxies that environment variables set; a lower-case name wins over an upper-case one."""
         values = {
             name: variables.get(f"{name}_proxy") or variables.get(f"{name.upper()}_PROXY") or ""
             for name in ("http", "https", "all", "no")

@@ -152,13 +152,14 @@ class Recording:
         return answer
 
     def time(self, origin: Origin, now: Callable[[], datetime]) -> datetime:
-        """What `$SYS` variables say in a case: one time for all of it, that of its recording if there is one."""
+        """The time that `$SYS` variables show in a case: one time for all of it, that of its recording if there is
+        one."""
         tape = self._tape(origin)
         tape.time = tape.time or now()
         return tape.time
 
     def misses(self, suite: str, case: str, run: int) -> list[str]:
-        """What was asked in a run of a case, and not found."""
+        """The requests of a run of a case that have no recorded answer."""
         tape = self._tapes.get((suite, case), {}).get(run)
         return tape.misses if tape else []
 

@@ -36,7 +36,7 @@ from runner.security.files import check_target, read_text
 from scripttest.values import Value, fields_of
 
 VERSION = 1
-"""Of the format."""
+"""The version of the format."""
 SUFFIX = ".json"
 _NAME = 80
 """Characters of a file's name that come from the id."""
@@ -287,7 +287,7 @@ def _usage_to(usage: Usage) -> dict[str, Any]:
 
 
 def _usage_from(said: Any) -> tuple[Usage, tuple[str, ...]]:
-    """What a recorded call took, and what is odd about it."""
+    """The tokens and cost of a recorded call, and warnings about them."""
     figures = Figures(said)
     usage = figures.usage(
         figures.count("input_tokens"),

@@ -93,7 +93,7 @@ class Rule(Value):
 
     @property
     def shown(self) -> str:
-        """What it applies to, in words."""
+        """The conditions of the rule, in words."""
         conditions = " and ".join(condition.shown for condition in self.conditions) or "always"
         often = "" if self.times is None else f", {self.times} time{'' if self.times == 1 else 's'}"
         return f"rule {self.number}: {conditions}{often}"

@@ -121,7 +121,7 @@ class Situation:
 
 
 def role_of(message: Message) -> str:
-    """Who speaks; the user, when the message does not say."""
+    """The role of a message's author; `user` when the message has none."""
     return message.get("role") or "user"
 
 

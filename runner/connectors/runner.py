@@ -30,7 +30,7 @@ class ScriptedRunner:
         self._files: dict[Path, tuple[RunnerRule, ...]] = {}
 
     async def complete(self, request: ModelRequest) -> Completion:
-        """What the first rule that applies does. Raises ConnectorError when none does, or the rules are broken."""
+        """The result of the first rule that applies. Raises ConnectorError when none does, or the rules are broken."""
         assert request.folder is not None
         path = request.folder / FILE
         label = shown_path(path, self._root)

@@ -86,7 +86,7 @@ class RunnerRule(Value):
         return all(condition.holds(situation.value) for condition in self.conditions)
 
     def product(self, situation: Situation) -> Product:
-        """What it answers. Raises TemplateError."""
+        """The result of the rule. Raises TemplateError."""
         files = {as_text(path): content for path, content in render(self.files, situation.value).items()}
         return Product(
             files={path: None if content is None else as_text(content) for path, content in files.items()},
@@ -98,7 +98,7 @@ class RunnerRule(Value):
 
     @property
     def shown(self) -> str:
-        """What it applies to, in words."""
+        """The conditions of the rule, in words."""
         return f"rule {self.number}: {' and '.join(condition.shown for condition in self.conditions) or 'always'}"
 
 

@@ -94,7 +94,7 @@ class CaseTime:
             self._bound_calls()
 
     def count_in(self, seconds: float) -> None:
-        """Has the clock go on by what was spent in an earlier run; it does not run out by that."""
+        """Adds the time that was spent in an earlier run; that alone does not end the time."""
         self._stood_still -= seconds
 
     def _bound_calls(self) -> None:

@@ -25,6 +25,6 @@ _HOSTS = {
 
 
 def vendor_of(type: str, host: str) -> str:
-    """Who has the model of a connector; its type where the host says nothing: many hosts speak the API of another."""
+    """The vendor of a connector's model, by its host, else its type: many hosts offer the API of another vendor."""
     name = urlsplit(host).hostname or ""
     return next((vendor for end, vendor in _HOSTS.items() if f".{name}".endswith(f".{end}")), type)

@@ -91,7 +91,7 @@ class YaoAnswer(OpenAIAnswer):
         super().whole(value)
 
     def completion(self) -> Completion:
-        """What came, and whether the assistant declared that it waits for the user."""
+        """The completion that was received, and whether the assistant declared that it waits for the user."""
         return super().completion().replace(awaiting_input=self._awaiting, input_hint=self._hint)
 
     def _look_for_declaration(self, event: dict[str, Any]) -> None:

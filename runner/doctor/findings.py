@@ -39,7 +39,8 @@ class Need(Value):
 
     kind: Kind
     name: str
-    """Of the process, `METHOD address`, agent, variable, part or file; with `*` for what is made at run time."""
+    """The name of a process, agent, variable, part or file, or `METHOD address`; `*` stands for what is known only
+    at run time."""
     missing: bool
     """Whether it is not there: no test has such a mock, the variable is not set, the part is not installed."""
     message: str
@@ -68,6 +69,6 @@ class Findings(Value):
     walls: tuple[Wall, ...]
     parts: tuple[Part, ...]
     root: str
-    """Of the application; empty when there is none here."""
+    """The root of the application; empty when there is none here."""
     agents: tuple[AgentFindings, ...]
     """Sorted by id."""

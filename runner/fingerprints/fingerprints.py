@@ -70,12 +70,12 @@ class Fingerprints:
         self._files: dict[Path, str] = {}
 
     def of_test(self, agent: str, parts: Mapping[str, str]) -> Fingerprint:
-        """Of a script test of an agent that used these parts."""
+        """The fingerprint of a script test of an agent that used these parts."""
         return {**self._for(agent), **parts}
 
     def of_case(self, agent: str, case: Case, folder: Path, parts: Mapping[str, str], variant: str = "") -> Fingerprint:
-        """Of a case of an agent that used these parts; `folder` is where its files are looked for, `variant` the digest
-        of what the agent had of its own."""
+        """The fingerprint of a case of an agent that used these parts; `folder` is where its files are looked for,
+        `variant` the digest of what the agent had of its own."""
         return {**self._for(agent), **self._of_case(case, folder, variant), **parts}
 
     def staleness(

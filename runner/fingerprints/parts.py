@@ -63,7 +63,7 @@ def digest_of_bytes(*content: bytes) -> str:
 
 
 class PartDigests:
-    """Of one run."""
+    """The digests of the parts that the results of one run depend on."""
 
     def __init__(
         self, application: Application, variables: Mapping[str, str], key: str, recordings: Path | None

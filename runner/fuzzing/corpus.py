@@ -17,7 +17,7 @@ from scripttest.values import Value
 
 FOLDER = "testdata/fuzz"
 DIGITS = 16
-"""Of the hash in a name."""
+"""The number of digits of the hash in a name."""
 
 
 class Input(Value):

@@ -79,7 +79,7 @@ class FuzzTest:
         """Seeds and corpus, by name."""
         self._left: list[Input] = []
         self.world: World | None = None
-        """Of its realm."""
+        """The world of its realm."""
         self.allowed: float | None = None
         """Seconds for the next input; None: as many as for any test."""
         self._realms: SearchRealms | None = None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class FuzzTests:
-    """Leads the fuzz tests of a run: a `TestKind` of `bindings`. Threads may share it."""
+    """Controls the fuzz tests of a run: a `TestKind` of `bindings`. Threads may share it."""
 
     def __init__(
         self,

@@ -22,7 +22,7 @@ _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0
 
 
 class Literals(Value):
-    """Of some sources, each once."""
+    """The literals in some sources, each once."""
 
     numbers: tuple[float, ...] = ()
     """With their neighbours; whole ones are of type int."""

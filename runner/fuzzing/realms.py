@@ -11,7 +11,7 @@ IN_ONE_REALM = 200
 
 
 class SearchRealms:
-    """Of one search."""
+    """The realms of one search."""
 
     def __init__(self, plan: SearchPlan) -> None:
         """Begins when the first input is asked for."""

@@ -37,7 +37,7 @@ class SearchPlan(Value):
     examples: Sequence[Sequence[Any]]
     """Lists of arguments whose shapes inputs have."""
     schemas: Sequence[Any]
-    """Of the arguments; none: the shapes of the examples."""
+    """The schemas of the arguments; empty: the shapes of the examples are used."""
     literals: Literals
     seed: int
     """What its random numbers are made of."""

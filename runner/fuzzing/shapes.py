@@ -16,7 +16,7 @@ _EDGES = tuple(dict.fromkeys(sign * (2**bits + more) for bits in range(54) for m
 _EDGES = tuple(number for number in _EDGES if abs(number) <= LARGEST)
 _ODD = "\u0301\u05d0\u0939\u200b\u200d\u202e\u2028\u3042\u4e2d\uac00\ufb01\ufeff\uffff\U0001f600\U0001f1e9"
 LETTERS = "".join(map(chr, range(0x250))) + _ODD
-"""Those of texts: all of Latin, and some of each sort that code trips over."""
+"""The characters of texts: all of Latin, and some of each sort that code trips over."""
 _SHORT = 8
 """Characters between literals."""
 

@@ -23,7 +23,7 @@ MOST_AGENTS = 1000
 
 
 def usage_of(calls: Sequence[ModelCall]) -> TurnUsage | None:
-    """What calls of models took together; None when one does not say it."""
+    """The tokens and costs of several calls of models; None when one does not report them."""
     took, usages = taken(calls), [call.usage for call in calls]
     if took.tokens is None:
         return None
@@ -46,7 +46,7 @@ def answered(evidence: Evidence, calls: Sequence[ModelCall]) -> Answered:
 
 
 def regradable(case: Case, answers: Sequence[Answered]) -> Regradable | None:
-    """What a report keeps of a case for grading it again; None where nothing was answered."""
+    """The part of a report that is needed to grade a case again; None when the agent gave no answer."""
     if not answers:
         return None
     kept = {key: value for key, value in case.model_dump(exclude_unset=True).items() if key not in LEFT_OUT}

@@ -104,7 +104,7 @@ def detect(answer: Answer, tools: Sequence[ToolUse], input_tools: Sequence[str] 
 
 
 def question_in(answer: Answer, tools: Sequence[ToolUse], input_tools: Sequence[str] | None = None) -> str:
-    """What the agent asks the user: what its tool asks, else the last sentence that asks, else all that it said."""
+    """The agent's question to the user: that of its tool, else its last sentence that is a question, else all of it."""
     use = _asking_tool(answer, tools, input_tools)
     asked = text_in(use.arguments) if use is not None else ""
     text = asked or said_in(answer)
@@ -114,7 +114,7 @@ def question_in(answer: Answer, tools: Sequence[ToolUse], input_tools: Sequence[
 
 
 def said_in(answer: Answer) -> str:
-    """What the agent says to the user: the text in Next's data or in a JSON answer, else the completion."""
+    """The agent's text to the user: that in Next's data or in a JSON answer, else the completion."""
     if _has_next(answer):
         return text_in(answer.next)
     parsed = _object_in(answer.content)
@@ -195,7 +195,7 @@ def _object_in(text: str) -> Mapping[str, Any] | None:
 
 
 def text_in(value: Any) -> str:
-    """What a value says to the user: a text, or the one in an object; empty when there is none."""
+    """The text to the user in a value: a text, or the one in an object; empty when there is none."""
     if isinstance(value, Mapping):
         return next((said for key in _TEXTS if isinstance(said := value.get(key), str) and said.strip()), "")
     return value if isinstance(value, str) else ""

@@ -138,7 +138,7 @@ class CaseAttempt:
         return SavedTalk(result)
 
     async def call_agent(self, messages: list[dict[str, Any]], options: Mapping[str, Any], said: Any) -> Answer:
-        """What the agent that is tested answers. Raises AgentError.
+        """Calls the tested agent and returns its answer. Raises AgentError.
 
         Args:
             messages: all that is said to it.
@@ -166,7 +166,7 @@ class CaseAttempt:
 
     @property
     def regradable(self) -> Regradable | None:
-        """What grading the case again takes, for a report that is kept."""
+        """What a report needs so that the case can be graded again."""
         if self.environment.fingerprints is None and self.saved is None:
             return None
         return regradable(self.case, self.answers)
@@ -206,12 +206,12 @@ class CaseAttempt:
         return options
 
     def files(self) -> Mapping[str, bytes]:
-        """What is in the workspace of the case."""
+        """The files in the workspace of the case."""
         workspace = opened_workspace(self.world)
         return {} if workspace is None else workspace.files()
 
     def options_of(self, own: CallOptions | None) -> dict[str, Any]:
-        """Those of a turn over those of the case; `--connector` wins."""
+        """The options of a turn; what it does not set is taken from the case. `--connector` wins over both."""
         options = self.options
         if own is None:
             return options
@@ -251,7 +251,7 @@ class CaseAttempt:
 
     @property
     def usage(self) -> Usage:
-        """What all model calls took together."""
+        """The tokens and costs of all model calls."""
         total = Usage()
         for call in self.chat.model_calls:
             total = total.plus(call.usage)
@@ -259,7 +259,7 @@ class CaseAttempt:
 
     @property
     def warnings(self) -> tuple[ResultWarning, ...]:
-        """What is odd about the answers of models, each once."""
+        """The warnings about answers of models, each once."""
         odd = dict.fromkeys(warning for call in self.chat.model_calls for warning in call.warnings)
         return tuple(ResultWarning(kind="usage", message=warning) for warning in odd)
 
@@ -293,7 +293,7 @@ class CaseAttempt:
         return self.needs_checks and not checks
 
     def result(self) -> CaseResult:
-        """What reports say of it."""
+        """The result, as reports show it."""
         case, answer, usage = self.case, self.answer, self.usage
         connector = answer.connector if answer else ""
         return CaseResult(

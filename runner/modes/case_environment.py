@@ -68,7 +68,7 @@ class CaseEnvironment(Value):
     transcripts: Transcripts | None = None
     """What was said in a saved run that is graded again; the agent is not asked then."""
     seed: int | None = None
-    """Of `--seed`."""
+    """The value of `--seed`."""
     trace: str = "summary"
     """What results keep of the calls of models and tools: `off`, `summary` or `full`."""
     spans: bool = False

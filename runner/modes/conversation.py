@@ -174,7 +174,7 @@ class _Conversation:
         return grade
 
     def _evidence_of(self, number: int) -> Evidence:
-        """Of the newest turn. Graders look at it while the conversation goes on, so it is a copy."""
+        """The evidence of the newest turn. Graders look at it while the conversation goes on, so it is a copy."""
         messages, turns = seen_by_graders(self._attempt, self._case.window_size)
         return self._said[-1].replace(
             input=[for_graders(message) for message in messages[:-1]],
@@ -185,7 +185,7 @@ class _Conversation:
         )
 
     def _evidence_of_all(self) -> Evidence:
-        """Of the whole conversation."""
+        """The evidence of the whole conversation."""
         attempt = self._attempt
         return evidence_of_talk(attempt, self._said, self._calls).replace(
             input=[for_graders(message) for message in attempt.transcript], criteria=self._background

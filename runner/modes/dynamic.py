@@ -67,7 +67,7 @@ async def _turn(attempt: CaseAttempt, said: Spoken, checkpoints: Checkpoints) ->
 
 
 async def _conclude(attempt: CaseAttempt, case: DynamicCase) -> None:
-    """What has to hold at the end of a talk that was not broken off."""
+    """Checks what must hold at the end of a conversation that was not broken off."""
     assertions = [*(case.assertions or ()), *(case.final_assertions or ())]
     if case.assertions is None and case.expected is not None:
         assertions.insert(0, Assertion(type="equals", value=case.expected))
@@ -79,7 +79,7 @@ async def _conclude(attempt: CaseAttempt, case: DynamicCase) -> None:
 
 
 async def _simulated(attempt: CaseAttempt, user: SimulatedUser, limit: int, checkpoints: Checkpoints) -> Spoken | None:
-    """What the simulator says; None when its goal is achieved. Raises SimulatorError."""
+    """The next message of the simulator; None when its goal is achieved. Raises SimulatorError."""
     said = await user.speak(limit, checkpoints.reached, checkpoints.pending)
     if not said.achieved:
         return Spoken(

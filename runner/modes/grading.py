@@ -38,7 +38,7 @@ class Grading:
         self._grader = grader or VALIDATOR
         self._threshold = threshold
         self._chats: list[tuple[Chat, int]] = []
-        """Of the graders, and how many model calls were in each when it began."""
+        """The chats of the graders, each with the number of model calls that it had at the start."""
 
     async def grade(self, name: str, criteria: Sequence[Criterion], evidence: Evidence, reference: Any = None) -> Grade:
         """Grades an answer, or the last one of a conversation. Raises nothing: a criterion that cannot be judged fails
@@ -115,7 +115,7 @@ class Grading:
 
 
 def seen_by_graders(attempt: CaseAttempt, size: int | None) -> tuple[list[dict[str, Any]], list[Said]]:
-    """What graders of the newest turn see: all that was said, or system messages and the last turns."""
+    """The messages that graders of the newest turn see: all, or system messages and the last turns."""
     transcript, said = attempt.transcript, attempt.said
     if size is None or size >= len(said):
         return list(transcript), list(said)

@@ -147,12 +147,12 @@ class Talk:
         )
 
     def _checks(self, turn: Turn | ConversationTurn) -> Sequence[Assertion]:
-        """What has to hold for the answer of a turn."""
+        """The assertions on the answer of a turn."""
         assert isinstance(turn, Turn)
         return turn.assertions or ()
 
     async def _next(self) -> Spoken | None:
-        """What is said next; None when the conversation is over, for whatever reason."""
+        """The next message of the user; None when the conversation is over, for whatever reason."""
         if self._case.type == "single_turn":
             return None
         awaiting = self._last is None or self._last.awaiting.awaiting
@@ -181,7 +181,7 @@ class Talk:
         )
 
     async def _simulated(self, user: SimulatedUser) -> str | None:
-        """What the simulator says; None when it has nothing to say, or may not."""
+        """The next message of the simulator; None when it has none, or may not speak."""
         attempt = self._attempt
         full = len(attempt.turns) >= self._limit
         try:

@@ -82,7 +82,7 @@ class SimulatedUser:
 
     @property
     def goal(self) -> Any:
-        """What the user wants; None when nothing is said of it."""
+        """The goal of the user; None when none is given."""
         return self._own.get("goal")
 
     @property
@@ -121,7 +121,7 @@ class SimulatedUser:
     async def speak(
         self, max_turns: int, reached: Sequence[str] | None = None, pending: Sequence[str] | None = None
     ) -> Simulation:
-        """What the user says to what was said so far. Raises SimulatorError.
+        """The user's answer to the conversation so far. Raises SimulatorError.
 
         Args:
             reached: ids of checkpoints, in dynamic mode.

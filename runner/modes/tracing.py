@@ -81,7 +81,7 @@ class _Steps:
         """Characters so far."""
 
     def content(self, step: ModelStep | ToolStep) -> Record:
-        """What was sent, and what came back."""
+        """The content of requests and answers."""
         found = self._of_tool(step) if isinstance(step, ToolStep) else self._of_model(step)
         self.size += len(json.dumps(found, default=str))
         return found

@@ -36,7 +36,7 @@ class Transcripts(Value):
     report: str
     """As the user named it."""
     suites: Sequence[Suite]
-    """Of the report, with the names that they have there."""
+    """The suites of the report, with the names that they have there."""
     results: Mapping[tuple[str, str, int], TestResult]
     """Suite, case and run (from 1) → a result with a transcript."""
     refused: Mapping[str, str]
@@ -182,7 +182,7 @@ def _answered(turn: TurnResult) -> bool:
 
 
 def _usage_of(took: TurnUsage | None) -> Usage:
-    """What an answer took; earlier versions do not say it."""
+    """The tokens and cost of an answer; reports of earlier versions do not have them."""
     if took is None:
         return Usage(unknown=True)
     return Usage(input_tokens=took.input_tokens, output_tokens=took.output_tokens, cost=took.cost)

@@ -30,16 +30,16 @@ class Exchange(Value):
 
     answer: Answer
     tools: tuple[ToolUse, ...]
-    """Those of this turn."""
+    """The tools that were called in this turn."""
     milliseconds: float
     evidence: Evidence
     """What assertions on this turn look at."""
     calls: tuple[ModelCall, ...]
-    """Those of models for this answer."""
+    """The calls of models for this answer."""
 
     @property
     def usage(self) -> TurnUsage | None:
-        """What the calls took together; None when one does not say it."""
+        """The tokens and costs of the calls; None when one does not report them."""
         return usage_of(self.calls)
 
 

@@ -69,7 +69,7 @@ class _Collected:
 
 
 class Runs:
-    """Of one pytest process."""
+    """The runs of one pytest process."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -149,7 +149,7 @@ _KEY = pytest.StashKey[Runs]()
 
 
 def runs_of(config: pytest.Config) -> Runs:
-    """Those of a pytest process."""
+    """The runs of a pytest process."""
     if _KEY not in config.stash:
         config.stash[_KEY] = Runs(config)
     return config.stash[_KEY]

@@ -1,4 +1,4 @@
-"""What a reporter is."""
+"""The interface of reporters."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Reporter(Protocol):
 
 
 class IncompleteError(Exception):
-    """A reporter could not do all that it should, which fails nothing: the message is a warning of the run."""
+    """A reporter could not do all of its work. That fails nothing: the message becomes a warning of the run."""
 
 
 class FileReporter(Reporter, Protocol):
-    """A reporter that can also write a run that was saved."""
+    """A reporter that can also write a saved run."""
 
     @property
     def path(self) -> Path | None:

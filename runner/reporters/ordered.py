@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Ordered:
-    """A reporter around a reporter."""
+    """A reporter that passes events on to another reporter, in their stable order."""
 
     def __init__(self, inner: Reporter, as_they_end: bool = False) -> None:
         """`as_they_end`: tests of a suite stay in the order in which they end."""

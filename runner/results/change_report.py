@@ -130,7 +130,7 @@ class ChangeReport(Value):
     looks: Looks
     """Which of the planned looks at the runs this is, and how many are planned."""
     variants: tuple[str, ...]
-    """Those of the run of B, as its command line has them."""
+    """The variants of the run of B, as on its command line."""
     cases_limit: bool
     """Whether more cases would help more than more runs of these cases."""
 

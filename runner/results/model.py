@@ -274,13 +274,13 @@ class CaseResult(Value):
     """Of a conversation, 0 to 1."""
     scores: tuple[ScoreResult, ...] = ()
     transcript: tuple[dict[str, Any], ...] = ()
-    """Of a conversation: all messages."""
+    """All messages of a conversation."""
     threshold: float | None = None
-    """Of a conversation: the score from which on it passes."""
+    """The lowest score with which a conversation passes."""
     trials: tuple[TrialResult, ...] = ()
     """Of a conversation that is held several times; all else but `score` and what it took is of the worst one."""
     trials_noise: TrialsNoise | None = None
-    """Of several trials of which two or more have a score."""
+    """Set when two or more trials have a score."""
     checks_nothing: bool = False
     """Nothing but an error could have failed it: no assertion, no checkpoint, no criterion, no simulated user. A
     message of the command line is not meant to check anything."""
@@ -343,7 +343,7 @@ class Stability(Value):
     min_duration_ms: int
     max_duration_ms: int
     std_deviation_ms: float
-    """Of the population, as these runs are all there are."""
+    """Standard deviation of the population: these runs are not a sample."""
     confidence_interval: tuple[float, float]
     """Wilson score interval of the pass rate at 95 %, in percent."""
     pass_at_k: dict[int, float]
@@ -366,7 +366,7 @@ class TestResult(Value):
     logs: tuple[tuple[str, str], ...] = ()
     """Captured lines: level (trace, debug, info, warn, error) and text."""
     case: CaseResult | None = None
-    """Of a case; a script test has none."""
+    """The result of a case; None for a script test."""
     run: int = 0
     """Which of several runs it is, from 1; 0: the result of the test."""
     earlier_errors: tuple[str, ...] = ()
@@ -378,7 +378,7 @@ class TestResult(Value):
     stability: Stability | None = None
     """What the runs have in common; None when there were none, or all were skipped."""
     policy: Any = None
-    """Of a run: the policy of its case, as its file has it; None: it has none."""
+    """In the result of one run: the policy of its case, as its file has it; None: it has none."""
     repeat: Repeat | None = None
     """What the policy of a case says of its runs."""
     record: dict[str, Any] | None = None
@@ -394,4 +394,4 @@ class TestResult(Value):
     cut_short: bool = False
     """Whether the run ended before the case did: it is skipped, and has no verdict."""
     calls: dict[str, Any] | None = None
-    """Of a script test, for spans: its calls of agents, models and tools, as in the trace of a case."""
+    """The calls of a script test, for spans: those of agents, models and tools, as in the trace of a case."""

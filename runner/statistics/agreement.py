@@ -29,7 +29,7 @@ class Votes(Value):
     agreement: float | None
     """Share of equal pairs; None: fewer than two voted."""
     votes: int
-    """Those that did not break."""
+    """The votes that did not break."""
 
 
 class Agreement(Value):

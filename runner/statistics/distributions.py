@@ -12,7 +12,7 @@ from statistics import NormalDist
 
 NORMAL = NormalDist()
 _STEPS = 200
-"""Of the continued fraction: a hundred are enough for a million runs."""
+"""Steps of the continued fraction: a hundred are enough for a million runs."""
 _TINY = 1e-300
 
 

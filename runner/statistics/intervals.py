@@ -9,7 +9,7 @@ from runner.statistics.distributions import beta_quantile, normal_quantile, t_qu
 from scripttest.values import Value
 
 LEVEL = 0.95
-"""Of every interval, where nothing else is said."""
+"""The level of confidence of every interval, unless another one is given."""
 
 
 class Interval(Value):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from runner.statistics.distributions import normal_quantile
 
 ALPHA = 0.025
-"""Of each side of a test, and of all single cases together."""
+"""The level of significance of each side of a test, and of all single cases together."""
 LOOK_LEVELS = (0.05, 0.0294, 0.0221, 0.0182, 0.0158)
 """Pocock's two-sided level of each look when 1, 2, ... 5 looks are planned."""
 Z = normal_quantile(0.975)

@@ -62,9 +62,9 @@ class Sequential(Value):
     good: float
     bad: float
     alpha: float = 0.05
-    """Of saying passed at `bad`."""
+    """The probability of the verdict passed at the rate `bad`."""
     beta: float = 0.05
-    """Of saying failed at `good`."""
+    """The probability of the verdict failed at the rate `good`."""
     most: int = 40
 
     @property

@@ -34,7 +34,7 @@ class Baseline(Value):
     report: Report
     """With suites that are named as in all runs."""
     runs: tuple[KeptRun, ...]
-    """Those that it is made of, the newest first."""
+    """The runs that it is made of, the newest first."""
 
 
 def baseline_of(store: Store, name: str, run: Report, leave_out: str | None = None) -> Baseline:

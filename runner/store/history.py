@@ -107,12 +107,12 @@ class TestHistory(Value):
 
     @property
     def interval(self) -> Interval:
-        """Of the pass rate, at 95 %."""
+        """The interval of the pass rate, at 95 %."""
         return wilson(self.passed, self.judged)
 
     @property
     def worst(self) -> Trend:
-        """What is to be said first."""
+        """The trend that is listed first."""
         return self.trends[0]
 
 

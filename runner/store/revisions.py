@@ -31,7 +31,7 @@ class Revision(Value):
     commit: str | None = None
     branch: str | None = None
     place: str | None = None
-    """Of the application; see `runner.store.places.place_of`."""
+    """The place of the application; see `runner.store.places.place_of`."""
 
 
 def revision_of(folder: Path, variables: Mapping[str, str]) -> Revision:

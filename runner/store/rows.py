@@ -26,7 +26,7 @@ CUT_SHORT = "cut_short"
 COLUMNS = (
     "suite position test attempt verdict cause passed judged score duration_ms tokens cost connector made_of line"
 ).split()
-"""Of a result, beside its run."""
+"""The columns of a result, besides its run."""
 
 
 class Row(Value):

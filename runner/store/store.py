@@ -114,7 +114,7 @@ class KeptLabel(Value):
     test: str
     attempt: int = 0
     turn: int = 0
-    """Of a conversation, from 1; 0: of the whole."""
+    """The turn of a conversation, from 1; 0: the whole conversation."""
     criterion: str = ""
     """As a judge was asked; empty: of the answer as such."""
     passed: bool | None
@@ -325,7 +325,7 @@ class Store:
         return [KeptResult(**dict(zip(names, row, strict=True))) for row in rows]
 
     def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
-        """What a query gives; see `runner.store.schema` for the tables."""
+        """The result of a query; see `runner.store.schema` for the tables."""
         with understood(self.folder):
             return self._database.execute(statement, values).fetchall()
 

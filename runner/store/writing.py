@@ -43,7 +43,7 @@ class Writer:
         self._thread.start()
 
     def send(self, change: Change) -> None:
-        """Has the database changed soon. Raises StoreError for what could not be written before."""
+        """Queues a change of the database. Raises StoreError for what could not be written before."""
         if self._error is not None:
             raise self._error
         self._waiting.put(change)

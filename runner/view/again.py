@@ -74,7 +74,7 @@ def shown(words: Words) -> str:
 
 
 class Again:
-    """What was started last; one at a time."""
+    """Runs tests again, one run at a time, and remembers the last one."""
 
     def __init__(self, application: Path, variables: Mapping[str, str]) -> None:
         """`variables` are all that the command line may use, keys among them."""

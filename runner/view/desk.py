@@ -128,7 +128,7 @@ class Desk:
         return commands_of(run, chosen, self.runs.application, self.runs.root, self.runs.folder)
 
     def _labels(self, store: Store, id: str, suite: str, test: str) -> list[KeptLabel]:
-        """Those of this person on one test."""
+        """The labels of this person on one test."""
         return [
             label
             for label in store.labels(id)

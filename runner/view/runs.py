@@ -34,7 +34,7 @@ IN_MEMORY = 6
 
 
 class _Known(Value):
-    """A run as it was shown last."""
+    """A run in the state in which it was last shown."""
 
     state: tuple[object, ...]
     """Its session, its state, and, where it has no end, what the store was then."""

@@ -17,7 +17,7 @@ GRACE = 1
 
 
 class Serving:
-    """A server that listens, from when it is made."""
+    """A server that listens as soon as it is created."""
 
     def __init__(self, desk: Desk, port: int) -> None:
         """`port` is 0 for any. Raises ConfigurationError when it is in use."""
@@ -60,7 +60,7 @@ class _Server(uvicorn.Server):
         self._ending = ending
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Has streams end, then the rest."""
+        """Ends the streams, then the server."""
         self._ending.is_near = True
         await super().shutdown(sockets)
 

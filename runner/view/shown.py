@@ -21,7 +21,7 @@ SIZE = 100
 
 
 class Shown:
-    """One run. Not for several threads at a time."""
+    """The data of one run for its pages. Not for several threads at a time."""
 
     report: Report
     """What it was last; its results are in the order of their places."""

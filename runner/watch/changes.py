@@ -21,7 +21,7 @@ IGNORED = frozenset({"node_modules", ".git", ".hg", ".svn", ".venv", "__pycache_
 
 
 class Contents:
-    """What files held when they were last looked at."""
+    """The contents of files when they were last read, as digests."""
 
     def __init__(self, root: Path) -> None:
         """Looks at all files below `root`."""
@@ -30,7 +30,7 @@ class Contents:
         self.changed(self._all())
 
     def changed(self, paths: Iterable[str]) -> set[str]:
-        """Those that hold something else than before, are new, or are gone."""
+        """The files whose content has changed, and those that are new or gone."""
         found = set()
         for path in paths:
             before, now = self._known.get(path), _digest(path)
@@ -63,7 +63,7 @@ class Contents:
 
 
 class Changes:
-    """Tells of changes, on a thread of its own."""
+    """Reports changes of files, on a thread of its own."""
 
     def __init__(self, root: Path, tell: Callable[[set[str]], None], broke: Callable[[Exception], None]) -> None:
         """`tell` hears the absolute paths of files that changed, `broke` why nothing more is told."""
@@ -127,7 +127,7 @@ def _files(folder: str) -> list[str]:
 
 
 def _digest(path: str) -> bytes | None:
-    """What a file holds; None when there is none."""
+    """The digest of a file's content; None when there is no file."""
     try:
         about = os.stat(path)
         if not os.path.isfile(path):

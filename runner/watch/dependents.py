@@ -1,4 +1,4 @@
-"""What depends on a file: which suites, by what their last results were made of."""
+"""Finds the suites that depend on a file, by the fingerprints of their last results."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ HELD_BACK = "the model would be asked something new, which only a key starts whi
 
 
 class Watch:
-    """One command."""
+    """Runs the tests of one command again after each change."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What `--watch` itself says and asks at the terminal."""
+"""Prints the messages of `--watch` at the terminal, and asks its questions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HELP = """\
 
 
 class Screen:
-    """The terminal."""
+    """The terminal of a watched run."""
 
     def __init__(self, stream: TextIO, style: Style) -> None:
         self._stream = stream
@@ -33,7 +33,7 @@ class Screen:
         self._write(self._style.paint(f"{text}\n", "cyan"))
 
     def explain(self, error: RunnerError) -> None:
-        """What is wrong, and what to do."""
+        """Prints what is wrong, and what to do."""
         hint = f"Hint: {error.hint}\n" if error.hint else ""
         self._write(self._style.paint(f"Error: {error.message}\n", "red") + hint)
 

@@ -74,7 +74,7 @@ class Compiled(Value):
     inputs: tuple[str, ...] = ()
     """Paths of all files that it was made of, from the root of the application."""
     text: bytes | None = None
-    """Of the entry point, where it may have inline snapshots."""
+    """The text of the entry point, if it may have inline snapshots."""
 
     @property
     def declared(self) -> frozenset[str]:
@@ -94,18 +94,18 @@ class Loaded(Value):
 
     code: bytes
     loader: str
-    """Of esbuild."""
+    """The name of esbuild's loader."""
 
 
 Instrument = Callable[[str, bytes], Loaded | None]
-"""Has the path and the text of each file before it is built; None leaves it as it is."""
+"""Gets the path and the text of each file before it is built, and returns a new text; None leaves it as it is."""
 
 
 class Watcher(Protocol):
     """What tells of descriptors that have data to read: a loop of `poll`, or an event loop."""
 
     def watch(self, descriptor: int, ready: Callable[[], None]) -> None:
-        """Has `ready` called whenever there is something to read."""
+        """Calls `ready` whenever there is something to read."""
 
     def unwatch(self, descriptor: int) -> None:
         """Forgets a descriptor, which is still open."""

@@ -50,7 +50,8 @@ class Coverage:
     from several threads. To be closed."""
 
     def __init__(self, root: Path) -> None:
-        """Of the application at `root`. Raises HostError when esbuild cannot be started, or counters have no place."""
+        """Counts for the application at `root`. Raises HostError when esbuild cannot be started, or counters have
+        no place."""
         self._root = str(root)
         try:
             remove_left(tempfile.gettempdir(), PREFIX)

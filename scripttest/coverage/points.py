@@ -70,11 +70,11 @@ class Point(Value):
     """`statement`, `function`, or the type of a branch as Istanbul names it."""
     span: Span
     arms: tuple[Span | None, ...] = ()
-    """Of a branch: each has a counter of its own; None: what is not written, such as a missing `else`."""
+    """The arms of a branch, each with a counter of its own; None: what is not written, such as a missing `else`."""
     name: str = ""
-    """Of a function."""
+    """The name of a function."""
     head: Span | None = None
-    """Of a function: its declaration, where `span` is its body."""
+    """The declaration of a function, whose `span` is its body."""
 
     @property
     def counters(self) -> int:

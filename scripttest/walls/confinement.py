@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def close_files() -> None:
-    """Has this thread, and those that it starts from now on, open no file any more. Raises OSError."""
+    """Forbids this thread, and those that it starts from now on, to open files. Raises OSError."""
     if not missing_landlock():
         landlock.restrict([])
 

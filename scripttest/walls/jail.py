@@ -12,7 +12,7 @@ import sys
 SECONDS = 30
 """Time that a program may take, on the clock and of the processor."""
 MOST_BYTES = 64 * 1024 * 1024
-"""Of one file that it writes, its output too."""
+"""The largest size of one file that it writes, including its output."""
 MOST_MEMORY = 4 * 1024 * 1024 * 1024
 PLACES = ("/usr/local/bin", "/usr/bin", "/bin")
 """Where programs are looked for."""

@@ -26,7 +26,7 @@ _SCOPES = ((6, 0b11),)
 
 
 def version() -> int:
-    """Of the Landlock of this kernel. Raises OSError when it has none, or does not use it."""
+    """The version of Landlock in this kernel. Raises OSError when it has none, or does not use it."""
     return syscall(_CREATE_RULESET, 0, 0, _VERSION)
 
 

@@ -29,8 +29,8 @@ Answer = Callable[[str, list[Any], Any], Awaitable[Any]]
 
 
 def processes(servers: Servers) -> Answer:
-    """What answers the processes `mcp.*`. Unknown servers, tools and processes are ProcessErrors of code 404, bad
-    arguments of code 400; a tool that fails is an answer with `isError`."""
+    """The functions that answer the processes `mcp.*`. Unknown servers, tools and processes are ProcessErrors of
+    code 404, bad arguments of code 400; a tool that fails is an answer with `isError`."""
 
     async def answer(name: str, args: list[Any], context: Any) -> Any:
         from bindings import ProcessError

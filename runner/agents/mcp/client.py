@@ -18,7 +18,7 @@ from runner.durations import seconds_of
 from runner.errors import did_you_mean
 
 MOST_PAGES = 1000
-"""Of a list of tools, resources or prompts."""
+"""At most so many pages of a list of tools, resources or prompts are read."""
 START_SECONDS = 30.0
 """Time to start and to say hello, when the definition has no `timeout`."""
 INVALID_PARAMS = -32602

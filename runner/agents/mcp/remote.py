@@ -155,7 +155,7 @@ class Connection:
             self._ending.came.set()
 
     def _drain(self) -> None:
-        """What comes after the session is read and dropped."""
+        """Reads and drops messages that arrive after the session has ended."""
         self._spawn(self._incoming.drain())
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:

@@ -1,4 +1,4 @@
-"""How cases look on the console (seed 001, "Console Output"), and the summary of a run that has only cases."""
+"""The lines of cases on the console (seed 001, "Console Output"), and the summary of a run that has only cases."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ class ConsoleReporter:
             self._end(event, so_far)
 
     def close(self) -> None:
-        """Nothing is left to do."""
+        """Does nothing."""
 
     def _suite_start(self, event: SuiteStart, run: Execution) -> None:
         suite = run.suites[event.suite]

@@ -27,7 +27,7 @@ REFRESH = 0.125
 SLOWEST = 30.0
 """Seconds between two looks at a run in which nothing happens."""
 SHARE = 0.015
-"""Of the processor time of the command, which drawing may take."""
+"""Drawing may take this share of the command's processor time."""
 LEAST = 20
 """Columns that are kept for what is running, where there are so many."""
 MEASURED = 5
@@ -37,7 +37,7 @@ CLEAR = "\r\x1b[K"
 
 
 class Progress:
-    """A reporter that shows what is running, and the way in which other reporters write to the terminal."""
+    """A reporter that shows what is running. Other reporters write to the terminal through it."""
 
     def __init__(self, stream: TextIO, colors: bool = True, columns: str = "") -> None:
         """`columns` is how wide the terminal is where somebody has said so, as in the variable `COLUMNS`."""

@@ -1,4 +1,5 @@
-"""How cases of several turns look on the console: a tree with a branch for each turn (seed 000, "Console Output")."""
+"""The lines of cases with several turns on the console: a tree with a branch for each turn (seed 000, "Console
+Output")."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class AgentReporter(DocumentReporter):
         self._verbose = verbose
 
     def write(self, report: Report) -> None:
-        """Has the document made; blocks. Raises ReportError when there is none, OSError."""
+        """Lets the agent make the document, and writes it; blocks. Raises ReportError when there is none, OSError."""
         beside = self._save(report)
         try:
             super().write(report)

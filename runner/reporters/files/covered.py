@@ -1,4 +1,4 @@
-"""What the formats of coverage share."""
+"""What the report formats for coverage share."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ def _metrics(report: Report) -> list[tuple[str, str]]:
 
 
 def _rate(report: Report, judged: int) -> str:
-    """Of cases with its interval; with script tests among them it has none."""
+    """The pass rate of cases with its interval; with script tests among them, without an interval."""
     of_cases = rate_text(report.summary) if all(map(has_cases, report.suites)) else ""
     rate = f"{pass_rate(report.summary['passed'], judged)}%" if judged else "none, as nothing was judged"
     return of_cases or rate

@@ -35,7 +35,7 @@ class VariantReporter:
                 self._write(f"The variants cannot be compared. {error.message}\n")
 
     def close(self) -> None:
-        """Nothing is left to do."""
+        """Does nothing."""
 
 
 def _taken(line: ResultLine) -> Record:

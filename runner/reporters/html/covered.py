@@ -1,4 +1,4 @@
-"""What the page says of coverage: the figures of each file, and its lines with how often they ran."""
+"""The coverage on the HTML page: the figures of each file, and how often each of its lines ran."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ QUEUE = 32_768
 """Spans that wait for the collector, where `OTEL_BSP_MAX_QUEUE_SIZE` says nothing else."""
 PREFIX = "OTEL_EXPORTER_OTLP_"
 _LOGGER = logging.getLogger("opentelemetry")
-"""Of the SDK, which is quiet: what goes wrong is said once, at the end."""
+"""The logger of the SDK, which is turned off: errors are reported once, at the end."""
 
 
 class OtlpReporter:
