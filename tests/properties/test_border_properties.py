@@ -40,6 +40,9 @@ class Services:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
+    def at_once(self, owner: Any, name: str, arguments: str, world: str) -> None:
+        """Nothing is answered on the event loop itself."""
+
     async def answer(self, owner: Any, name: str, arguments: str, world: str) -> str:
         args = revived(arguments)
         if name == "test.Bytes":

@@ -49,7 +49,6 @@ EXCLUSIVE = {
     ("json", "quiet"),
     ("last-failed", "resume"),
     ("failed-first", "shuffle"),
-    ("coverage", "watch"),
 }
 
 
