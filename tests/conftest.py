@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 from command import MakeApplication, make_application
 
-signal.signal(
-    signal.SIGINT, signal.default_int_handler
-)  # a shell's job in the background ignores it, with its children
+signal.signal(signal.SIGINT, signal.default_int_handler)
+for number in (signal.SIGHUP, signal.SIGQUIT):
+    signal.signal(number, signal.SIG_DFL)
+"""`nohup`, and a shell's job in the background, ignore these three, and so would each command that a test starts."""
 
 sys.dont_write_bytecode = False
 """What pytest makes of assertions is kept, also where Python is told to keep nothing, as in containers: each process of
