@@ -6,8 +6,9 @@ import json
 import re
 from pathlib import Path
 
+import pytest
 from command import Application, MakeApplication, Run
-from model_server import ModelServer, silence, status
+from model_server import Behaviour, ModelServer, silence, status
 
 CORPUS = "testdata/fuzz"
 ASKS = (
@@ -61,24 +62,21 @@ def test_the_input_stands_beside_what_failed_after_it(shared_app: MakeApplicatio
     assert re.search(rf"└─ late .*\n(.*\n)*   input: \[33\]\n   file : .*{file.name}\n", run.stdout), run.stdout
 
 
-def test_a_model_that_is_down_is_no_find(shared_app: MakeApplication) -> None:
+@pytest.mark.parametrize(
+    ("answer", "timeout", "seconds"),
+    [(status(503, "we are closed"), "20s", 3), (silence(), "300ms", 2)],
+    ids=["down", "silent"],
+)
+def test_a_model_that_does_not_answer_is_no_find(
+    shared_app: MakeApplication, answer: Behaviour, timeout: str, seconds: int
+) -> None:
     with ModelServer() as server:
-        server.default = status(503, "we are closed")
+        server.default = answer
         app = asking(shared_app, server)
-        run = search(app, "--timeout", "20s", seconds=3)
+        run = search(app, "--timeout", timeout, seconds=seconds)
     assert corpus(app) == []
     assert (run.code, "0 failed, 0 skipped, 1 errors" in run.stdout) == (1, True), run
     assert "Cannot search FuzzAsks: what it needs is broken: " in run.stdout
-
-
-def test_a_model_that_does_not_answer_is_no_hang(shared_app: MakeApplication) -> None:
-    with ModelServer() as server:
-        server.default = silence()
-        app = asking(shared_app, server)
-        run = search(app, "--timeout", "300ms", seconds=2)
-    assert corpus(app) == []
-    assert (run.code, "0 failed, 0 skipped, 1 errors" in run.stdout) == (1, True), run
-    assert "what it needs is broken: " in run.stdout
 
 
 def test_a_find_counts_although_other_inputs_break(shared_app: MakeApplication) -> None:
