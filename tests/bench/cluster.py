@@ -90,7 +90,9 @@ def measured(work: Callable[[], None], processes: list[int]) -> Cost:
     processor, instructions = spent() - before, math.nan
     if counting:
         counting.send_signal(signal.SIGINT)
-        instructions = float(counting.communicate()[1].partition(",")[0]) / 1e9
+        counted = counting.communicate()[1].partition(",")[0]
+        if counted.isdecimal():  # else this processor counts none
+            instructions = float(counted) / 1e9
     return Cost(wall, processor, instructions)
 
 
