@@ -116,7 +116,7 @@ WHILE_LISTING = {
     "a record that is not an object": ("send('broken', '[]')", "a record that is not an object"),
     "a line that is a number": ("send('log', 'info', '1')", "a line that is not a text"),
     "many questions": (
-        "[send('call', str(n), 'x', '[]', '') for n in range(1000)]",
+        "os.write(1, b''.join(encode('call', str(n), 'x', '[]', '') for n in range(1000)))",
         "a question before the last one was answered",
     ),
 }
