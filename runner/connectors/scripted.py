@@ -48,6 +48,7 @@ class ScriptedConnector:
     def __init__(self, application_root: Path) -> None:
         self._root = application_root
         self._files: dict[Path, tuple[Rule, ...] | ConnectorError] = {}
+        self._labels: dict[Path, str] = {}
 
     async def complete(self, request: ModelRequest) -> Completion:
         """The answer of the first rule that applies. Raises ConnectorError when none does, when the rules are broken,
@@ -103,7 +104,10 @@ class ScriptedConnector:
         )
 
     def _label(self, path: Path) -> str:
-        return shown_path(path, self._root)
+        label = self._labels.get(path)
+        if label is None:
+            label = self._labels[path] = shown_path(path, self._root)
+        return label
 
 
 def _answer(rule: Rule, situation: Situation, request: ModelRequest, label: str) -> Completion:

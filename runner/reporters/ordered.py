@@ -1,7 +1,8 @@
 """Puts a stream into the order of the suites and their tests, for reporters whose output is read from top to bottom.
 
 Suites run in parallel and end in any order. Events of a suite are held back until every suite before it has ended, and
-`TestEnd` events until every test before them has ended. `TestStart` passes at once: it says what is running now.
+`TestEnd` events until every test before them has ended. `TestStart` passes at once: it says what is running now. The
+counts that an event comes with are those of the whole run, which may be ahead of it.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.results.events import Event, RunEnd, RunStart, SuiteEnd, SuiteStart, TestEnd
-from runner.results.fold import Execution
 
 if TYPE_CHECKING:
     from runner.reporters.base import Reporter
+    from runner.results.fold import Execution
 
 
 class Ordered:
@@ -22,7 +23,6 @@ class Ordered:
         """`as_they_end`: tests of a suite stay in the order in which they end."""
         self._as_they_end = as_they_end
         self._inner = inner
-        self._so_far = Execution()
         self._order: list[str] = []
         self._at = 0
         self._next = 0
@@ -43,20 +43,16 @@ class Ordered:
             if isinstance(event, RunStart):
                 self._order = [suite.id for suite in event.suites]
             elif isinstance(event, RunEnd):
-                self._release_all()
-            self._pass(event)
+                self._release_all(so_far)
+            self._inner.on_event(event, so_far)
             return
-        self._release()
+        self._release(so_far)
 
     def close(self) -> None:
         """Closes the inner reporter."""
         self._inner.close()
 
-    def _pass(self, event: Event) -> None:
-        self._so_far.add(event)
-        self._inner.on_event(event, self._so_far)
-
-    def _release(self) -> None:
+    def _release(self, so_far: Execution) -> None:
         while self._at < len(self._order):
             suite = self._order[self._at]
             if not self._open:
@@ -64,32 +60,32 @@ class Ordered:
                     if suite not in self._ended:
                         return
                 else:
-                    self._pass(self._started.pop(suite))
+                    self._inner.on_event(self._started.pop(suite), so_far)
                 self._open = True
                 self._next = 0
             held = self._held.get(suite, {})
             while self._as_they_end and held:
-                self._pass(held.pop(next(iter(held))))
+                self._inner.on_event(held.pop(next(iter(held))), so_far)
             while self._next in held:
-                self._pass(held.pop(self._next))
+                self._inner.on_event(held.pop(self._next), so_far)
                 self._next += 1
             if suite not in self._ended:
                 return
-            self._finish(suite)
+            self._finish(suite, so_far)
 
-    def _finish(self, suite: str) -> None:
+    def _finish(self, suite: str, so_far: Execution) -> None:
         for _, event in sorted(self._held.pop(suite, {}).items()):
-            self._pass(event)
-        self._pass(SuiteEnd(suite=suite))
+            self._inner.on_event(event, so_far)
+        self._inner.on_event(SuiteEnd(suite=suite), so_far)
         self._at += 1
         self._open = False
 
-    def _release_all(self) -> None:
+    def _release_all(self, so_far: Execution) -> None:
         """At the end of a run that was cut short: everything that ended, with gaps."""
         for suite in self._order[self._at :]:
             if not self._open and suite in self._started:
-                self._pass(self._started.pop(suite))
+                self._inner.on_event(self._started.pop(suite), so_far)
             self._open = False
             if suite in self._held:
                 for _, event in sorted(self._held.pop(suite).items()):
-                    self._pass(event)
+                    self._inner.on_event(event, so_far)
