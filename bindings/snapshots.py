@@ -5,7 +5,7 @@ A value that has no snapshot yet is stored, except in CI, where that is a failur
 
 from __future__ import annotations
 
-import threading
+import _thread
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -33,7 +33,7 @@ class Snapshots:
         """What of that no file has yet."""
         self._asked: dict[str, dict[str, str]] = {}
         """What tests of this run asked for, and the first value of each."""
-        self._lock = threading.Lock()
+        self._lock = _thread.allocate_lock()
         self.written = self.updated = self.removed = 0
         """How many are new, replaced, and removed because they are obsolete."""
         self.obsolete: list[str] = []
