@@ -1,7 +1,8 @@
 """Stops scripts whose time is up: shared by the thread of a worker that is told so, and its thread that runs scripts.
 
-The supervisor names the work whose time is up, since the worker may have gone on to the next meanwhile. The first
-alarm stops the work, so that it can clean up; the second one stops the cleaning up.
+The supervisor names the work whose time is up, since the worker may have gone on to the next meanwhile. Each message
+comes twice, on two ways, and has a number: the copy that comes later must not stop the same work when that has begun once
+more. The first alarm stops the work, so that it can clean up; the second one stops the cleaning up.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ class Alarm:
         self.realms: list[Realm] = []
         """The realms under way, the innermost last."""
         self._work = ""
-        self._times = 0
-        """How often the time of the current work has been up."""
+        self._heard = 0
+        """The number of the last message."""
         self._lock = _thread.allocate_lock()
         self._bell = _thread.allocate_lock()
         self._bell.acquire()
@@ -35,7 +36,7 @@ class Alarm:
     def begin(self, work: str) -> None:
         """Begins work, which is identified by a text."""
         with self._lock:
-            self._work, self._times = work, 0
+            self._work = work
             if self.rang:
                 self._reset()
 
@@ -52,17 +53,15 @@ class Alarm:
             self.realms.pop()
 
     def ring(self, expired: str) -> None:
-        """Stops the current work, from any thread. `expired` is the identifier of the work, a slash, and how often its
-        time is up; a message for other work, or one that came before, is ignored. Does nothing where code in the engine
-        cannot be stopped."""
+        """Stops the current work, from any thread. `expired` is the identifier of the work whose time is up, a slash,
+        and the number of the message; one for other work, or one that was heard before, is ignored. Does nothing where
+        code in the engine cannot be stopped."""
         with self._lock:
-            work, _, time = expired.partition("/")
-            if work != self._work or int(time) <= self._times:
+            work, _, number = expired.partition("/")
+            if int(number) <= self._heard:
                 return
-            self._times = int(time)
-            if self.rang:
-                return
-            if not self.interrupts():
+            self._heard = int(number)
+            if work != self._work or self.rang or not self.interrupts():
                 return
             self.rang = True
             self._bell.release()

@@ -118,6 +118,9 @@ class Worker:
                 self._make_ready()
             elif kind == "spare":
                 self._spares.pause()
+            elif kind == "expired":
+                self.alarm.begin("")  # that work has ended
+                self.alarm.ring(parts[0])
 
     def _meanwhile(self, kind: str, parts: list[str]) -> bool:
         """Handles a frame that arrives while a host call waits; returns whether time is up."""

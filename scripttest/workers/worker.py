@@ -102,6 +102,8 @@ class Worker:
         """Whether it was killed because it did not read what was sent."""
         self._told = 0
         """How often it was told that the time of its current work is up."""
+        self._alarms = 0
+        """How often it was told that of any work."""
         self.is_starting = True
         """Whether it has not sent anything yet."""
 
@@ -149,8 +151,9 @@ class Worker:
         if self._told == 2:
             return False
         self._told += 1
+        self._alarms += 1
         self.deadline = time.monotonic() + (GRACE if self._told == 1 else LAST_WORDS)
-        expired = f"{work}/{self._told}"
+        expired = f"{work}/{self._alarms}"
         try:
             os.write(self.child.lifeline, f"{expired}\n".encode())
         except BrokenPipeError:
