@@ -49,8 +49,8 @@ def pytest_runtestloop() -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Half as many again as there are CPUs: many tests wait for a deadline, a grace or a slow model."""
-    return (os.cpu_count() or 1) * 3 // 2
+    """Twice as many as there are CPUs: many tests wait for a deadline, a grace or a slow model."""
+    return (os.cpu_count() or 1) * 2
 
 
 @pytest.fixture

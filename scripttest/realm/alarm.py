@@ -1,7 +1,7 @@
 """Stops scripts whose time is up: shared by the thread of a worker that is told so, and its thread that runs scripts.
 
 The supervisor names the work whose time is up, since the worker may have gone on to the next meanwhile. Each message
-comes twice, on two ways, and has a number: the copy that comes later must not stop the same work when that has begun once
+comes twice, on two ways, and has a number: the copy that comes later must not stop the same work if that has begun once
 more. The first alarm stops the work, so that it can clean up; the second one stops the cleaning up.
 """
 
