@@ -12,7 +12,7 @@ A frame is a header line, `<kind> <length> <length>...`, and the parts it announ
 | supervisor | spare | | free and make realms: the worker is idle, and will have work like the last again |
 | supervisor | reply | number, JSON or code | the answer to the `call` or `library` of that number |
 | supervisor | back | number, name, JSON arguments | asks the realm of the test, while it waits for `reply` |
-| supervisor | expired | work/number | a copy of what is on the lifeline, for a worker that waits for `reply`: see `alarm` |
+| supervisor | expired | work/number | what the lifeline says too, for a worker that waits for `reply`: see `alarm` |
 | worker | tests | (name, source) pairs | what `discover` asked for |
 | worker | broken | failure JSON | the module could not be evaluated |
 | worker | start | index, if of a test | the first test of `run` begins, or what `invoke` calls |
