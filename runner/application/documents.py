@@ -91,6 +91,12 @@ def read_yaml(path: Path, purpose: str, prepare: Callable[[str], str] = str) -> 
         raise ConfigurationError(f"Cannot read {purpose} {path}: it is nested too deeply") from error
 
 
+def line_in_yaml(path: Path, index: int) -> int:
+    """The line of an item of the list in a file that `read_yaml` can read as it is."""
+    line: int = yaml_loader()(read_text(path)).get_single_node().value[index].start_mark.line
+    return line + 1
+
+
 def in_words(error: Any) -> str:
     """What a `yaml.YAMLError` says is wrong."""
     problem = getattr(error, "problem", None) or getattr(error, "context", None) or str(error).partition("\n")[0]

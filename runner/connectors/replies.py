@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from runner.application.documents import read_yaml
 from runner.connectors.reply_conditions import Condition, read_conditions
 from runner.connectors.reply_fields import fields_in
 from runner.connectors.reply_situation import Situation, ValuePath
 from runner.connectors.reply_templates import Lookup, compile_templates, names_in
+from runner.connectors.rule_files import read_rules
 from runner.durations import FORMS, seconds_of
 from runner.errors import ConfigurationError, did_you_mean
 from scripttest.values import Value
@@ -101,16 +101,7 @@ class Rule(Value):
 
 def read_replies(path: Path, label: str) -> tuple[Rule, ...]:
     """The rules in a file, which messages call `label`. Raises ConfigurationError."""
-    entries = read_yaml(path, "replies")
-    if not isinstance(entries, list) or not entries:
-        raise ConfigurationError(f"Cannot use {label}: it must be a list of rules", "A rule is - reply: some text")
-    rules = []
-    for number, entry in enumerate(entries, 1):
-        try:
-            rules.append(_rule(number, entry, last=number == len(entries)))
-        except ConfigurationError as error:
-            raise ConfigurationError(f"Cannot use {label}: rule {number}: {error.message}", error.hint) from error
-    return tuple(rules)
+    return read_rules(path, label, "- reply: some text", _rule)
 
 
 def _rule(number: int, entry: Any, last: bool) -> Rule:

@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from runner.application.documents import read_yaml
 from runner.connectors.reply_conditions import Condition, read_conditions
 from runner.connectors.reply_fields import fields_in
 from runner.connectors.reply_situation import Situation
 from runner.connectors.reply_templates import as_text, compile_templates, render
+from runner.connectors.rule_files import read_rules
 from runner.durations import FORMS, seconds_of
 from runner.errors import ConfigurationError, did_you_mean
 from scripttest.values import Value
@@ -104,21 +104,10 @@ class RunnerRule(Value):
 
 def read_runner(path: Path, label: str) -> tuple[RunnerRule, ...]:
     """The rules in a file, which messages call `label`. Raises ConfigurationError."""
-    entries = read_yaml(path, "runner")
-    if not isinstance(entries, list) or not entries:
-        raise ConfigurationError(
-            f"Cannot use {label}: it must be a list of rules", "A rule is - files: { a.txt: text }"
-        )
-    rules = []
-    for number, entry in enumerate(entries, 1):
-        try:
-            rules.append(_rule(number, entry))
-        except ConfigurationError as error:
-            raise ConfigurationError(f"Cannot use {label}: rule {number}: {error.message}", error.hint) from error
-    return tuple(rules)
+    return read_rules(path, label, "- files: { a.txt: text }", _rule)
 
 
-def _rule(number: int, entry: Any) -> RunnerRule:
+def _rule(number: int, entry: Any, _: bool) -> RunnerRule:
     fields = fields_in(entry, "a rule", _RULE)
     if fields.keys().isdisjoint(("files", "events", "exit", "error")):
         raise ConfigurationError("it does nothing", "Say files, events, exit or error")

@@ -193,11 +193,13 @@ MISTAKES: dict[str, tuple[str, str, str | None]] = {
 
 
 @pytest.mark.parametrize(("replies", "problem", "hint"), MISTAKES.values(), ids=MISTAKES)
-def test_a_mistake_is_named_with_file_and_rule(agent: Any, replies: str, problem: str, hint: str | None) -> None:
-    talk = agent(replies)
+def test_a_mistake_is_named_with_file_line_and_rule(agent: Any, replies: str, problem: str, hint: str | None) -> None:
+    talk = agent("# Below this line\n" + replies)
     found = [talk.error("Hi") for _ in range(2)]
+    rule = re.match(r"rule (\d+)", problem)
+    line = f":{int(rule[1]) + 1}" if rule else ""
     assert [(error.message, error.hint, error.retryable) for error in found] == [
-        (f"Cannot use assistants/demo/replies.yml: {problem}", hint, False)
+        (f"Cannot use assistants/demo/replies.yml{line}: {problem}", hint, False)
     ] * 2
 
 

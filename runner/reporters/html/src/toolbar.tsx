@@ -1,7 +1,7 @@
 /** Search, filters, order and exports. */
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { capital, number, visible } from "./format";
+import { capital, number, plural, visible } from "./format";
 import type { Index } from "./model";
 import { SORTS, type View } from "./view";
 
@@ -41,7 +41,7 @@ export function Toolbar({ index, view, count, done, onChange, onExport }: Props)
       </div>
       <div class="tools-row under">
         <span class="count" role="status">
-          {isFiltered ? `${number(count)} of ${number(rows.length)} results` : `${number(rows.length)} results`}
+          {isFiltered && `${number(count)} of `}{plural(rows.length, "result")}
           {done < 1 && ` · searching, ${Math.floor(done * 100)} %`}
         </span>
         {isFiltered && <button type="button" class="link" onClick={() => onChange(plain)}>Clear filters</button>}
