@@ -32,6 +32,8 @@ SMALL_PAGES = (2 << 20) // PAGE
 """The largest size of a small database in pages: 2 MB."""
 SECONDS = 30.0
 """The time limit of one statement."""
+_FULL = "database or disk is full"
+"""How SQLite says that."""
 _CHECKED_EVERY = 10_000
 """Instructions of SQLite between two looks at the clock."""
 
@@ -41,15 +43,17 @@ _REFUSED = {
     sqlite3.SQLITE_CREATE_VTABLE: "CREATE VIRTUAL TABLE",
     sqlite3.SQLITE_DROP_VTABLE: "DROP of a virtual table",
 }
-_CHANGES = {
-    sqlite3.SQLITE_CREATE_TABLE, sqlite3.SQLITE_CREATE_TEMP_TABLE, sqlite3.SQLITE_CREATE_INDEX,
-    sqlite3.SQLITE_CREATE_TEMP_INDEX, sqlite3.SQLITE_CREATE_VIEW, sqlite3.SQLITE_CREATE_TEMP_VIEW,
-    sqlite3.SQLITE_CREATE_TRIGGER, sqlite3.SQLITE_CREATE_TEMP_TRIGGER, sqlite3.SQLITE_DROP_TABLE,
-    sqlite3.SQLITE_DROP_TEMP_TABLE, sqlite3.SQLITE_DROP_INDEX, sqlite3.SQLITE_DROP_TEMP_INDEX,
-    sqlite3.SQLITE_DROP_VIEW, sqlite3.SQLITE_DROP_TEMP_VIEW, sqlite3.SQLITE_DROP_TRIGGER,
-    sqlite3.SQLITE_DROP_TEMP_TRIGGER, sqlite3.SQLITE_ALTER_TABLE,
+_CREATING = {
+    sqlite3.SQLITE_CREATE_TABLE, sqlite3.SQLITE_CREATE_TEMP_TABLE, sqlite3.SQLITE_CREATE_VIEW,
+    sqlite3.SQLITE_CREATE_TEMP_VIEW,
 }  # fmt: skip
-"""Statements for which SQLite itself reads the schema table."""
+"""Statements for which SQLite itself reads the number of a row in the schema table, and nothing else of it."""
+_CHANGING = {
+    sqlite3.SQLITE_DROP_TABLE, sqlite3.SQLITE_DROP_TEMP_TABLE, sqlite3.SQLITE_DROP_INDEX,
+    sqlite3.SQLITE_DROP_TEMP_INDEX, sqlite3.SQLITE_DROP_VIEW, sqlite3.SQLITE_DROP_TEMP_VIEW,
+    sqlite3.SQLITE_DROP_TRIGGER, sqlite3.SQLITE_DROP_TEMP_TRIGGER, sqlite3.SQLITE_ALTER_TABLE,
+}  # fmt: skip
+"""Statements for which SQLite itself reads the schema table. They hold no SELECT."""
 _ASKING_PRAGMAS = {
     "table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "foreign_key_list",
     "collation_list", "compile_options",
@@ -97,7 +101,8 @@ class Database:
         self._asked = 0
         self._pages = self._looks_at = 0
         self._refused = ""
-        self._changes_tables = False
+        self._creates = self._changes = False
+        """Whether the statement that runs does what `_CREATING` and `_CHANGING` have."""
         self._calendar: sqlite3.Connection | None = None
         self._connection = connection = sqlite3.connect(
             path, isolation_level=None, check_same_thread=False, detect_types=sqlite3.PARSE_DECLTYPES
@@ -173,7 +178,7 @@ class Database:
     def run_foreign(self, sql: str, parameters: Sequence[Json] = ()) -> list[Row]:
         """Runs a statement that a script has written, confined. Raises ProcessError."""
         with self._statement():
-            self._refused, self._changes_tables = "", False
+            self._refused, self._creates, self._changes = "", False, False
             self._connection.set_authorizer(self._authorize)
             try:
                 return self._rows(self._connection.execute(sql, parameters))
@@ -211,6 +216,9 @@ class Database:
                     raise failed(self._given_up) from error
                 if str(error) == "interrupted":
                     raise failed(f"the statement took more than {SECONDS:g} s") from error
+                if str(error) == _FULL:
+                    text = f"{_FULL}: the database of a test has at most {MAX_PAGES * PAGE >> 20} MB"
+                    raise failed(text) from error
                 raise failed(str(error)) from error
             except OverflowError as error:
                 raise failed("a number is too large for the database") from error
@@ -247,7 +255,8 @@ class Database:
         return bool(self._given_up) or time.monotonic() > self._ends
 
     def _authorize(self, action: int, first: str | None, second: str | None, *_: str | None) -> int:
-        self._changes_tables = self._changes_tables or action in _CHANGES
+        self._creates = self._creates or action in _CREATING
+        self._changes = self._changes or action in _CHANGING
         if action in _REFUSED:
             return self._refuse(_REFUSED[action])
         name = (first or "").lower()
@@ -255,7 +264,8 @@ class Database:
             return self._refuse(f"PRAGMA {first}")
         if action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in _REFUSED_FUNCTIONS:
             return self._refuse(f"the function {second}")
-        if action == sqlite3.SQLITE_READ and name in _SCHEMA_TABLES and not self._changes_tables:
+        is_own = self._changes or (self._creates and second == "ROWID")
+        if action == sqlite3.SQLITE_READ and name in _SCHEMA_TABLES and not is_own:
             return self._refuse(f"the table {first}")
         return sqlite3.SQLITE_OK
 

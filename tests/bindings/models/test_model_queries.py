@@ -257,6 +257,10 @@ REFUSED = [
     ("SELECT * FROM sqlite_master", "the table sqlite_master"),
     ("SELECT * FROM sqlite_schema", "the table sqlite_master"),
     ("SELECT * FROM sqlite_temp_master", "the table sqlite_temp_master"),
+    ("CREATE TABLE mine AS SELECT * FROM sqlite_master", "the table sqlite_master"),
+    ("CREATE TABLE mine AS SELECT count(*) FROM sqlite_master", "the table sqlite_master"),
+    ("CREATE TEMP TABLE mine AS SELECT sql FROM sqlite_schema", "the table sqlite_master"),
+    ("WITH m AS (SELECT sql FROM sqlite_master) SELECT * FROM m", "the table sqlite_master"),
     ("CREATE VIRTUAL TABLE v USING fts5(a)", "CREATE VIRTUAL TABLE"),
 ]
 
@@ -287,8 +291,22 @@ def test_the_schema_table_cannot_be_written() -> None:
 
 def test_scripts_may_make_tables_of_their_own() -> None:
     shop = Shop()
-    for stmt in ("CREATE TABLE mine (a BOOLEAN)", "INSERT INTO mine VALUES (1)", "CREATE INDEX i ON mine (a)"):
-        assert shop.call("query.default.Run", {"sql": {"stmt": stmt}}) == {}
+    for stmt in (
+        "CREATE TABLE mine (a BOOLEAN)",
+        "INSERT INTO mine VALUES (1)",
+        "CREATE INDEX i ON mine (a)",
+        "CREATE TABLE copy AS SELECT * FROM mine",
+        "CREATE VIEW seen AS SELECT * FROM mine",
+        "CREATE TRIGGER later AFTER INSERT ON copy BEGIN DELETE FROM mine; END",
+        "ALTER TABLE copy RENAME TO other",
+        "ALTER TABLE other ADD COLUMN b",
+        "ALTER TABLE other RENAME COLUMN b TO c",
+        "ANALYZE",
+        "DROP VIEW seen",
+        "DROP TRIGGER later",
+        "DROP INDEX i",
+    ):
+        assert shop.call("query.default.Run", {"sql": {"stmt": stmt}}) == {}, stmt
     assert shop.call("query.default.Get", {"sql": {"stmt": "SELECT * FROM mine"}}) == [{"a": True}]
     assert shop.call("query.default.Run", {"sql": {"stmt": "DROP TABLE mine"}}) == {}
 
@@ -318,6 +336,13 @@ def test_a_value_has_bounds() -> None:
     shop = Shop()
     said = shop.call("query.default.Get", {"sql": {"stmt": "SELECT length(zeroblob(1000000000))"}})
     assert said == "500: Query: string or blob too big"
+
+
+def test_a_database_has_a_bound_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "MAX_PAGES", (1 << 20) // database.PAGE)
+    shop = Shop()
+    said = shop.call("query.default.Run", {"sql": {"stmt": "CREATE TABLE big AS SELECT zeroblob(2000000)"}})
+    assert said == "500: Query: database or disk is full: the database of a test has at most 1 MB"
 
 
 def test_odd_values_are_errors_and_no_crash() -> None:
