@@ -59,37 +59,6 @@ def shown(columns: Iterable[Column], row: Mapping[str, Json], prefix: str = "") 
     return found
 
 
-def strict_problem(model: Model, row: Mapping[str, Json], *, is_new: bool) -> str | None:
-    """What MySQL would refuse and SQLite takes: missing columns, lengths, types. `row` is as it is stored."""
-    if is_new:
-        for column in model.columns:
-            needed = not column.nullable and column.default is None and not column.is_key
-            if needed and column.kind != "time" and column.name not in row:
-                return f"Field '{column.name}' doesn't have a default value"
-    for name, value in row.items():
-        column = model.by_name[name]
-        if value is None and not column.nullable and not column.is_key:
-            return f"Column '{name}' cannot be null"
-        if isinstance(value, str) and column.kind == "text" and "CHAR" in column.declaration:
-            most = int(column.declaration.partition("(")[2].rstrip(")"))
-            if len(value) > most:
-                return f"Data too long for column '{name}' at row 1"
-        if column.kind in ("number", "boolean") and isinstance(value, str) and not _is_number(value):
-            kind = "integer" if "INT" in column.declaration or column.kind == "boolean" else "decimal"
-            return f"Incorrect {kind} value: '{value}' for column '{name}' at row 1"
-        if "UNSIGNED" in column.type.upper() and isinstance(value, (int, float)) and value < 0:
-            return f"Out of range value for column '{name}' at row 1"
-    return None
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 def _hashed(name: str, value: Json, salt: Salt) -> str:
     if not isinstance(value, str):
         raise bad(f"{name}数值格式不是字符型")

@@ -356,8 +356,36 @@ STRICT: list[tuple[dict[str, Any], str | None]] = [
     ({"name": "Ida", "tag": "x" * 31}, "Data too long for column 'tag' at row 1"),
     ({"name": "Ida", "owner_id": "x"}, "Incorrect integer value: 'x' for column 'owner_id' at row 1"),
     ({"name": "Ida", "owner_id": "7"}, None),
+    ({"name": "Ida", "owner_id": "1_0"}, "Incorrect integer value: '1_0' for column 'owner_id' at row 1"),
+    ({"name": "Ida", "owner_id": "nan"}, "Incorrect integer value: 'nan' for column 'owner_id' at row 1"),
+    ({"name": "Ida", "owner_id": 1 << 31}, "Out of range value for column 'owner_id' at row 1"),
+    ({"name": "Ida", "owner_id": str(-(1 << 31) - 1)}, "Out of range value for column 'owner_id' at row 1"),
+    ({"name": "Ida", "owner_id": -(1 << 31)}, None),
+    ({"name": "Ida", "tame": 128}, "Out of range value for column 'tame' at row 1"),
     ({"name": "Ida", "weight": "heavy"}, "Incorrect decimal value: 'heavy' for column 'weight' at row 1"),
+    ({"name": "Ida", "weight": "1.5e1 "}, None),
+    ({"name": "Ida", "weight": 10_000_000}, "Out of range value for column 'weight' at row 1"),
+    ({"name": "Ida", "weight": 999_999.99}, None),
 ]
+STRICT_TYPES: list[tuple[str, Any, str]] = [
+    ("unsignedTinyInteger", 255, ""),
+    ("unsignedTinyInteger", 256, "Out of range value"),
+    ("unsignedBigInteger", -1, "Out of range value"),
+    ("unsignedDecimal", -1, "Out of range value"),
+    ("smallInteger", 32768, "Out of range value"),
+    ("text", "ä" * 32767, ""),
+    ("text", "ä" * 32768, "Data too long"),
+    ("mediumText", "ä" * 32768, ""),
+    ("char", "12345678901", "Data too long"),
+]
+
+
+@pytest.mark.parametrize(("type", "value", "said"), STRICT_TYPES, ids=lambda part: str(part)[:20])
+def test_a_strict_database_knows_what_types_hold(type: str, value: Any, said: str) -> None:
+    document = {"table": {"name": "x"}, "columns": [{"name": "id", "type": "ID"}, {"name": "c", "type": type}]}
+    answer = Shop(strict=True, documents={"x": document}).call("models.x.Create", {"c": value})
+    end = " for column 'c' at row 1 (a strict database refuses what MySQL does)"
+    assert answer == (f"500: {said}{end}" if said else 1)
 
 
 @pytest.mark.parametrize(("given", "said"), STRICT, ids=str)
