@@ -68,7 +68,8 @@ class ApplicationData:
                 return name, _document(path), read_text(path)
             return name, json.loads(source), source
         except ConfigurationError as error:
-            raise ModelFileError(file, error.message, error.hint or "") from error
+            place, _, problem = error.message.removeprefix("Cannot read model ").partition(": ")
+            raise ModelFileError(place.removeprefix(f"{self._root}/"), problem, error.hint or "") from error
         except (ValueError, RecursionError) as error:
             raise ModelFileError(file, f"its source is not JSON: {error}") from error
 

@@ -50,6 +50,7 @@ def test_models_are_reached_from_everywhere_under_their_ids(app: MakeApplication
               Process("models.late.Load", "late.mod.yao", JSON.stringify({ name: "Late", columns: [{ name: "id", type: "ID" }] }));
               const answered = Process("models.late.Migrate");
               t.assert.Equal([answered instanceof Error, answered.message], [true, "missing table name"]);
+              t.assert.Equal(Process("models.none.Load", "models/none.mod.yao").message, "Cannot read model models/none.mod.yao: No such file or directory");
               t.assert.Panic(() => new Query("mysql").Get({ select: ["id"], from: "x" }), "Query Engine mysql does not loaded");
             }
         """,
