@@ -197,10 +197,12 @@ def _rename(database: Database, values: list[Json]) -> None:
 
 def _alter(database: Database, values: list[Json]) -> None:
     """Changes the indexes of a column; SQLite cannot change its type."""
-    column = _one_column(values[1])
-    if column.name not in _names(database, str(values[0])):
-        raise failed(f"the column {column.name} does not exist in the table {values[0]}")
-    tables.index_column(database, str(values[0]), column)
+    table, column = str(values[0]), _one_column(values[1])
+    if column.name not in _names(database, table):
+        raise failed(f"the column {column.name} does not exist in the table {table}")
+    for kind in ("index", "unique"):
+        database.write(f"DROP INDEX IF EXISTS {tables.quoted(f'{table}_{column.name}_{kind}')}")
+    tables.index_column(database, table, column)
 
 
 def _diff(database: Database, values: list[Json]) -> dict[str, Json]:
