@@ -1,4 +1,4 @@
-"""`model.*`: what models there are."""
+"""`model.*`: what models there are. Ids are taken as they are written, while `models.*` ignores capitals."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 from bindings.models.definition import Model
 from bindings.models.errors import bad
 from bindings.models.processes import call as call_model
-from bindings.models.processes import metadata
+from bindings.models.processes import load, metadata
 from bindings.models.store import Store
 from bindings.services import ProcessError
 
 Json = Any
-_FORWARDED = {"reload": "Reload", "migrate": "Migrate", "load": "Load"}
+_FORWARDED = {"reload": "Reload", "migrate": "Migrate"}
 
 
 def knows(method: str) -> bool:
     """Whether there is `model.<method>`, in any case."""
-    return method.lower() in ("list", "dsl", "exists", "unload", "read", *_FORWARDED)
+    return method.lower() in ("list", "dsl", "exists", "load", "unload", "read", *_FORWARDED)
 
 
 def call(store: Store, process: str, values: list[Json]) -> Json:
@@ -32,17 +32,32 @@ def call(store: Store, process: str, values: list[Json]) -> Json:
         raise bad(f"{process} Missing parameters, 1 parameters are required")
     id = str(values[0])
     if method == "dsl":
-        return shown(store.catalog.get(id), _options(values, 1))
+        return shown(_model(store, process, id), _options(values, 1))
     if method == "exists":
-        return store.catalog.find(id) is not None
+        return _found(store, process, id) is not None
     if method == "unload":
         store.catalog.remove(id)
         return None
     if method == "read":  # upstream takes the id from the name of the process
         raise bad("Model:; not found")
     if method == "load":
-        return call_model(store, f"models.{id}.Load", [f"models/{id.replace('.', '/')}.mod.yao", *values[1:]])
-    return call_model(store, f"models.{id}.{_FORWARDED[method]}", values[1:])
+        return load(store, id, [f"models/{id.replace('.', '/')}.mod.yao", *values[1:]])
+    return call_model(store, f"models.{_model(store, process, id).id}.{_FORWARDED[method]}", values[1:])
+
+
+def _found(store: Store, process: str, id: str) -> Model | None:
+    found = store.catalog.exact(id)
+    if found is None and (other := store.catalog.find(id)) is not None:
+        store.warn(f"{process}: there is no model {id}; it is {other.id}, and {process} takes ids as they are written")
+    return found
+
+
+def _model(store: Store, process: str, id: str) -> Model:
+    """Raises ProcessError."""
+    found = _found(store, process, id)
+    if found is None:
+        raise store.catalog.missing(id)
+    return found
 
 
 def shown(model: Model, options: Mapping[str, Json]) -> dict[str, Json]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bindings.models import reads, tables, writes
-from bindings.models.definition import Model
+from bindings.models.definition import Model, read_definition
 from bindings.models.errors import ModelFileError, UnknownColumnsError, bad, failed
 from bindings.models.store import Store, migrate
 from bindings.services import ErrorValue, ProcessError
@@ -78,7 +78,9 @@ def call(store: Store, process: str, values: list[Json]) -> Json:
     if method.lower() == "exists":
         return store.catalog.find(id) is not None
     if method.lower() == "load":
-        return _load(store, process, id, values)
+        if not values:
+            raise bad(f"{process} Missing parameters, 1 parameters are required")
+        return load(store, id.lower(), values)
     function, least = known
     model = store.catalog.get(id.lower())
     if not model.answers(method):
@@ -96,17 +98,15 @@ def _is_given(given: Call, method: str) -> bool:
     return method.lower() == "save" and given.record(0).get(given.model.primary) is not None
 
 
-def _load(store: Store, process: str, id: str, values: list[Json]) -> Json:
-    from bindings.models.definition import read_definition
-
-    if not values:
-        raise bad(f"{process} Missing parameters, 1 parameters are required")
+def load(store: Store, id: str, values: list[Json]) -> Json:
+    """Adds a model, from a file below the application or from its text: `values` are the file and, if it is given, the
+    text. Returns None, or the error."""
     if store.load is None:
-        raise failed(f"{process}: files of models cannot be loaded here")
+        raise failed(f"the model {id} cannot be loaded: there are no files here")
     source = values[1] if len(values) > 1 and isinstance(values[1], str) else None
     try:
         file, document, text = store.load(str(values[0]), source)
-        store.catalog.add(read_definition(id.lower(), file, document).replace(source=text))
+        store.catalog.add(read_definition(id, file, document).replace(source=text))
     except (ModelFileError, ProcessError) as error:
         return ErrorValue(message=error.message)
     return None

@@ -14,6 +14,9 @@ from bindings.services import ProcessError
 
 Json = Any
 
+_INDEX_TYPES = ("index", "unique", "primary", "fulltext")
+"""Types of indexes; the last two make nothing here."""
+
 
 class Catalog:
     """All models, by id. Each test has its own catalog, because scripts can load and unload models."""
@@ -31,10 +34,14 @@ class Catalog:
         """The model of an id, be it written in capitals or not. Raises ProcessError."""
         found = self.find(id)
         if found is None:
-            if id.lower() in self._refused:
-                raise failed(self._refused[id.lower()])
-            raise ProcessError(f"Model:{id}; not found", 400, missing=True)
+            raise self.missing(id)
         return found
+
+    def missing(self, id: str) -> ProcessError:
+        """The error of somebody who asks for a model that is not there."""
+        if id.lower() in self._refused:
+            return failed(self._refused[id.lower()])
+        return ProcessError(f"Model:{id}; not found", 400, missing=True)
 
     def with_columns(self, id: str, asked: str) -> Model:
         """The same, for one who asks for its rows; `asked` says by what. Raises ProcessError, also where only the name
@@ -43,6 +50,10 @@ class Catalog:
         if not model.has_columns:
             raise UnknownColumnsError(asked, model.id)
         return model
+
+    def exact(self, id: str) -> Model | None:
+        """The model whose id is written like this."""
+        return self._models.get(id)
 
     def find(self, id: str) -> Model | None:
         """The same; None when there is none."""
@@ -59,8 +70,8 @@ class Catalog:
         self._models[model.id] = model
 
     def remove(self, id: str) -> None:
-        """Forgets a model; its table stays."""
-        self._models = {name: model for name, model in self._models.items() if name.lower() != id.lower()}
+        """Forgets a model whose id is written like this; its table stays."""
+        self._models.pop(id, None)
 
 
 class Store:
@@ -125,6 +136,10 @@ def migrate(store: Store, model: Model, *, force: bool = False) -> None:
         tables.adapt(store.database, model)
         return
     tables.create(store.database, model)
+    for index in model.indexes:
+        if index.type not in _INDEX_TYPES:
+            said = f"its type is {index.type}, and must be" if index.type else "it has no type, which must be"
+            store.warn(f"{model.file}: the index {index.name} is left out: {said} index, unique, primary or fulltext")
     from bindings.models.writes import create
 
     problems = 0

@@ -144,6 +144,17 @@ def test_indexes(index: dict[str, Any], made: list[Any]) -> None:
     assert [(row[1], row[2]) for row in shop.sql("PRAGMA index_list(x)")] == made
 
 
+def test_an_index_that_is_not_made_is_said() -> None:
+    columns = [{"name": "id", "type": "ID"}, {"name": "a", "type": "string"}]
+    types = ["index", "unique", "primary", "fulltext", "uniqe", ""]
+    indexes = [{"name": f"i{place}", "columns": ["a"], "type": type} for place, type in enumerate(types)]
+    shop = Shop(documents={"x": {"table": {"name": "x"}, "columns": columns, "indexes": indexes}})
+    assert shop.warnings == [
+        "/models/x.mod.yao: the index i4 is left out: its type is uniqe, and must be index, unique, primary or fulltext",
+        "/models/x.mod.yao: the index i5 is left out: it has no type, which must be index, unique, primary or fulltext",
+    ]
+
+
 def test_a_changed_model_adds_and_renames_columns() -> None:
     first = {
         "name": "X",
@@ -217,6 +228,10 @@ def test_tables_of_scripts() -> None:
     assert call("schemas.default.ColumnAlt", "shelf", {"name": "a", "type": "string", "index": True}) is None
     assert call("schemas.default.TableGet", "shelf")["columns"][-1] == {
         "name": "a", "label": "A", "type": "string", "length": 200, "nullable": True, "index": True
+    }  # fmt: skip
+    assert call("schemas.default.ColumnAlt", "shelf", {"name": "a", "type": "integer", "unique": True}) is None
+    assert call("schemas.default.TableGet", "shelf")["columns"][-1] == {
+        "name": "a", "label": "A", "type": "string", "length": 200, "nullable": True, "unique": True
     }  # fmt: skip
     assert call("schemas.default.IndexAdd", "shelf", {"name": "two", "columns": ["id", "a"], "type": "unique"}) is None
     assert call("schemas.default.TableGet", "shelf")["indexes"] == [

@@ -430,6 +430,19 @@ def test_a_model_can_be_loaded_listed_and_forgotten(shop: Shop) -> None:
     assert shop.call("model.Exists", "pet.two") is False
 
 
+def test_model_takes_ids_as_they_are_written(shop: Shop) -> None:
+    shop.store.load = lambda file, source: (f"/{file}", {**PET, "table": {"name": source}}, "")
+    assert shop.call("model.Load", "User.Pet", "user_pet") is None
+    assert shop.call("models.user.pet.Exists") and shop.call("models.USER.pet.Migrate") is None
+    assert [shop.call("model.Exists", id) for id in ("User.Pet", "user.pet", "PET")] == [True, False, False]
+    assert shop.call("model.DSL", "user.pet") == "400: Model:user.pet; not found"
+    assert shop.call("model.Migrate", "Pet") == "400: Model:Pet; not found"
+    shop.call("model.Unload", "USER.PET")
+    assert shop.call("model.DSL", "User.Pet")["table"] == {"name": "user_pet"}
+    said = "model.DSL: there is no model user.pet; it is User.Pet, and model.DSL takes ids as they are written"
+    assert said in shop.warnings
+
+
 def test_all_or_one_model_as_scripts_see_it(shop: Shop) -> None:
     listed = shop.call("model.List", {})
     ids = [model["id"] for model in listed]
@@ -446,6 +459,7 @@ def test_all_or_one_model_as_scripts_see_it(shop: Shop) -> None:
     assert list(found["columns"])[-4:] == ["created_at", "updated_at", "deleted_at", "__restore_data"]
     assert found["metadata"]["option"] == {"timestamps": True, "soft_deletes": True}
     assert shop.call("model.DSL", "nobody") == "400: Model:nobody; not found"
+    assert shop.warnings == []
     assert shop.call("model.Read", "pet") == "400: Model:; not found"
 
 
