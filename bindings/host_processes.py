@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import _thread
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +21,11 @@ DATABASE = "database"
 """What the database of a world is opened as."""
 MODEL_GROUPS = frozenset(("models", "model", "schemas", "query", "db"))
 """First words of the processes that the database of a world answers."""
+
+_SLOW = ('"sql"', '"joins"')
+"""What a query has that may take long on a small database too."""
+_MOST_AT_ONCE = 64_000
+"""Characters of the arguments of a call that is quick."""
 
 SCRIPT_GROUPS = frozenset(("scripts", "services"))
 """First words of the processes that scripts answer, in a realm; what comes here has no script."""
@@ -79,16 +83,13 @@ class HostProcesses:
             world.ledger.note(noted, Answered.SERVED)
         return value
 
-    @contextmanager
-    def answering_soon(self, name: str, world: World) -> Iterator[bool]:
-        """Whether `call` answers a process soon, as long as this is held: so it does one of models, where the database
-        is open, small and free."""
+    def held_database(self, name: str, arguments: str, world: World) -> OwnDatabase | None:
+        """The database of a world, if it answers a process soon: it is open, small, and held so that no other thread
+        uses it until its `release`. None where `call` may take long. `arguments` are JSON."""
         database: OwnDatabase | None = world.held(DATABASE)
-        if database is None or not name.lower().startswith("models."):
-            yield False
-            return
-        with database.free_and_small() as soon:
-            yield soon
+        if database is None or not _is_quick(name, arguments):
+            return None
+        return database if database.hold() else None
 
     def _called(self, name: str, args: list[Any], context: Mapping[str, Any], world: World) -> Any:
         if name.partition(".")[0].lower() in MODEL_GROUPS:
@@ -188,6 +189,16 @@ class HostProcesses:
             with self._lock:
                 self._scratch = self._scratch or Scratch(self.app_root / "data")
         return self._scratch
+
+
+def _is_quick(name: str, arguments: str) -> bool:
+    """Whether a process of models is quick on a small database, whatever it is asked."""
+    if len(arguments) > _MOST_AT_ONCE:
+        return False
+    group = name.partition(".")[0].lower()
+    if group == "query":
+        return not any(word in arguments for word in _SLOW)
+    return group == "models" or name == "db.Rows"
 
 
 def is_served(name: str) -> bool:

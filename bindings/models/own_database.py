@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import _thread
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -73,16 +72,19 @@ class OwnDatabase:
                     raise failed(_OVER)
             return answer(self._store, process, values, self._lines)
 
-    @contextmanager
-    def free_and_small(self) -> Iterator[bool]:
-        """Whether it is open, not in use by another thread, and small. While this is held no other thread uses it."""
+    def hold(self) -> bool:
+        """Keeps other threads from using it until `release`, if it is open, small, and not in use by another thread;
+        else returns False."""
         if not self._lock.acquire(blocking=False):
-            yield False
-            return
-        try:
-            yield self._store is not None and not self._closed and self._store.database.is_small
-        finally:
-            self._lock.release()
+            return False
+        if self._store is not None and not self._closed and self._store.database.is_small:
+            return True
+        self._lock.release()
+        return False
+
+    def release(self) -> None:
+        """Lets other threads use it again."""
+        self._lock.release()
 
     @property
     def has_own_models(self) -> bool:

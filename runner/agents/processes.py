@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from runner.agents.helpers import Helpers
 
 Args = list[Any]
-MOST_AT_ONCE = 64_000
-"""Characters of the arguments of a call that the event loop waits for."""
 MOST_IN_STORE = 16_000_000
 """Characters of the values that one store may have, as JSON."""
 
@@ -86,15 +84,20 @@ class AgentProcesses:
     def at_once(self, owner: Scope, name: str, arguments: str, world: str) -> str | None:
         """The quick answer of a database to a call that no mock answers; see `scripttest.FunctionServices`."""
         own = owner.chat.world
-        if len(arguments) > MOST_AT_ONCE or (own.mocks and own.mocks.find_process(name)):
+        if own.mocks and own.mocks.find_process(name):
             return None
 
         def answer(args: Args) -> Any:
             own.catch_up(world)
             return self._host.call(name, args, owner.context, own)
 
-        with self._host.answering_soon(name, own) as soon:
-            return enveloped(name, arguments, answer, own.clock) if soon else None
+        database = self._host.held_database(name, arguments, own)
+        if database is None:
+            return None
+        try:
+            return enveloped(name, arguments, answer, own.clock)
+        finally:
+            database.release()
 
     def returned(self, owner: Scope, world: str, mocked: Sequence[tuple[str, int]]) -> None:
         """Moves the clock to where the function has moved its own; see `scripttest.FunctionServices`."""

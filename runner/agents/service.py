@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import asyncio
 import threading
 from collections.abc import Callable, Collection, Coroutine, Mapping
@@ -117,7 +118,8 @@ class AgentService:
         if self._loop.is_closed():
             work.close()
             raise asyncio.CancelledError
-        ended = threading.Event()
+        ended = _thread.allocate_lock()
+        ended.acquire()
         tasks: list[asyncio.Task[T]] = []
 
         def start() -> None:
@@ -125,15 +127,15 @@ class AgentService:
             tasks.append(task)
             self._running.add(task)
             task.add_done_callback(self._running.discard)
-            task.add_done_callback(lambda _: ended.set())
+            task.add_done_callback(lambda _: ended.release())
 
         def cancel() -> None:
             self._loop.call_soon_threadsafe(lambda: tasks[0].cancel())
-            ended.wait(CLOSING)
+            ended.acquire(timeout=CLOSING)
 
         self._loop.call_soon_threadsafe(start)
         try:
-            while not ended.wait(LOOK):
+            while not ended.acquire(timeout=LOOK):
                 if is_over is not None and is_over():
                     cancel()
                     raise asyncio.CancelledError

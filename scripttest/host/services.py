@@ -47,6 +47,11 @@ class Services:
         """
         raise NotImplementedError
 
+    def at_once(self, module: str, test: str, name: str, arguments: str, world: str) -> str | None:
+        """What `call` answers, if it takes so little time that the host can wait for it; else None. Arguments as those
+        of `call`."""
+        return None
+
     def library(self, module: str, script: str) -> Path:
         """The file of the script that `Process("scripts.a.b.Fn")` names without its function. Raises ScriptError."""
         raise NotImplementedError

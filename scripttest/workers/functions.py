@@ -232,7 +232,7 @@ class FunctionPool:
             except HostError as error:
                 future.set_exception(error)
             self._check_time()
-        return await asyncio.shield(future)
+        return future.result() if future.done() else await asyncio.shield(future)
 
     async def declared(self, script: Path, module: Path | None = None) -> frozenset[str]:
         """The names that a script exports or declares at its top level. Raises FunctionError."""
