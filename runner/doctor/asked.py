@@ -10,14 +10,16 @@ from pathlib import Path
 from runner.agents.mcp.servers import server_files
 from runner.application.application import SUFFIXES, Application
 from runner.application.documents import read_json
+from runner.doctor.queries import ENGINE, queried
 from runner.errors import ConfigurationError, did_you_mean, sentences
 from scripttest import CompileError, WrittenCall, WrittenCalls
 from scripttest.values import Value
 
-PROCESS, HTTP, EXEC, AGENT, SERVER, CONNECTOR, SCRIPT, MADE, BROKEN = (
-    "process", "http", "exec", "agent", "server", "connector", "script", "made", "broken"
+PROCESS, HTTP, EXEC, AGENT, SERVER, CONNECTOR, SCRIPT, TABLE, MADE, BROKEN = (
+    "process", "http", "exec", "agent", "server", "connector", "script", "table", "made", "broken"
 )  # fmt: skip
-"""Kinds of what is asked; `made`: a process whose name is made at run time; `broken`: a script that cannot be
+"""Kinds of what is asked; `table`: of a query, whose name is that of the process and that of the table, or of the
+model with `$` before it; `made`: a process whose name is made at run time; `broken`: a script that cannot be
 compiled, whose name is the reason."""
 _ARGUMENTS = (
     (r"Process", PROCESS, 0),
@@ -87,6 +89,10 @@ class Reader:
                     asked.append(Asked(kind=BROKEN, name=calls.message, place=self._place(path, calls)))
                     continue
                 asked += [found for call in calls for found in _asked(call)]
+                asked += [
+                    Asked(kind=TABLE, name=f"{query.process} {query.name}", place=query.place)
+                    for query in queried(calls)
+                ]
             for found in list(asked):
                 if found.kind == SERVER:
                     asked += self._of_server(found.name, used)
@@ -167,7 +173,7 @@ def _asked(call: WrittenCall) -> Iterator[Asked]:
     for pattern, process in _FIXED:
         if match := re.fullmatch(pattern, call.callee):
             yield Asked(kind=PROCESS, name=match.expand(process), place=place)
-    if call.callee == "new Query" and call.arguments[:1] not in ((), ("default",), (None,)):
+    if call.callee == "new Query" and call.arguments[:1] not in ((), (ENGINE,), (None,)):
         yield Asked(kind=PROCESS, name=f"query.{call.arguments[0]}.Get", place=place)
 
 

@@ -41,6 +41,8 @@ class WrittenCall(Value):
     """From 1."""
     within: str = ""
     """The callee among whose arguments it stands, the innermost."""
+    beside: frozenset[str] = frozenset()
+    """Of a property: the names of all properties of its object."""
 
 
 class WrittenCalls:
@@ -85,6 +87,7 @@ def _calls(compiled: Compiled) -> Iterator[WrittenCall]:
                     file=place.source,
                     line=place.line,
                     within=found.within,
+                    beside=found.beside,
                 )
 
 
@@ -96,28 +99,68 @@ class Found(Value):
     within: str
     start: int
     """Its offset."""
+    beside: frozenset[str] = frozenset()
 
 
 def written(code: str) -> Iterator[Found]:
     """The calls in code that esbuild printed."""
     found = list(_tokens(code, 0))
     constants = _constants(found)
-    around: list[str] = []
+    around: list[_Bracket] = []
     for at, token in enumerate(found):
         follows = found[at + 1].text if at + 1 < len(found) else ""
-        within = next((callee for callee in reversed(around) if callee), "")
+        within = next((bracket.callee for bracket in reversed(around) if bracket.callee), "")
         if token.kind == "name" and follows == "(":
             arguments = tuple(_arguments(found, at + 2, constants))
             yield Found(callee=_callee(found, at), arguments=arguments, within=within, start=token.start)
-        elif follows == ":" and token.kind in ("name", "literal"):
-            text = _text(_expression(found, at + 2)[0], constants)
+        elif token.kind in ("name", "literal") and (follows == ":" or _is_shorthand(found, at, around)):
+            text = _text(_expression(found, at + 2)[0] if follows == ":" else [token], constants)
             if text is not None:
                 name = token.text.strip("\"'")
-                yield Found(callee=f"{name}:", arguments=(text,), within=within, start=token.start)
+                beside = _properties(found, around[-1].at) if around else frozenset()
+                yield Found(callee=f"{name}:", arguments=(text,), within=within, start=token.start, beside=beside)
         elif token.kind == "sign" and token.text in _OPENING:
-            around.append(_callee(found, at - 1) if token.text == "(" and at and found[at - 1].kind == "name" else "")
+            called = token.text == "(" and at and found[at - 1].kind == "name"
+            around.append(_Bracket(callee=_callee(found, at - 1) if called else "", at=at))
         elif token.kind == "sign" and token.text in _CLOSING and around:
             around.pop()
+
+
+class _Bracket(Value):
+    """A bracket that is open."""
+
+    callee: str
+    """Whose arguments stand in it; empty: they are none."""
+    at: int
+    """Its place among the tokens."""
+
+
+def _is_shorthand(found: list[Token], at: int, around: list[_Bracket]) -> bool:
+    """Whether a token is a property that has the name of its value."""
+    inside = bool(around) and found[around[-1].at].text == "{"
+    return (
+        inside
+        and found[at].kind == "name"
+        and found[at - 1].text in ("{", ",")
+        and at + 1 < len(found)
+        and found[at + 1].text in (",", "}")
+    )
+
+
+def _properties(found: list[Token], opening: int) -> frozenset[str]:
+    """The names of the properties of an object, by the place of its bracket."""
+    names, depth = set(), 0
+    for at in range(opening + 1, len(found)):
+        token = found[at]
+        if token.kind == "sign" and token.text in _CLOSING:
+            depth -= 1
+            if depth < 0:
+                break
+        elif token.kind == "sign" and token.text in _OPENING:
+            depth += 1
+        elif not depth and token.kind in ("name", "literal") and found[at - 1].text in ("{", ","):
+            names.add(token.text.strip("\"'"))
+    return frozenset(names)
 
 
 def _tokens(code: str, start: int) -> Iterator[Token]:

@@ -276,3 +276,62 @@ def test_a_sandbox_needs_a_runner_and_mocks_of_its_commands(app: MakeApplication
         ("mock", "ls *"): ["assistants/boxed/src/index.ts:1"],
         ("file", "runner.yml"): ["assistants/boxed/sandbox.yao"],
     }
+
+
+def test_doctor_sees_tables_that_queries_name(app: MakeApplication) -> None:
+    hooks = """\
+import { SOLD } from "./sql";
+const from = "short";
+const kept = { select: ["id"], from: "kept as k", joins: [{ from: "owner as o", key: "k.id", foreign: "o.id" }] };
+function Create() {
+  const q = new Query();
+  q.Get({ select: ["id"], from: "pet as p", wheres: [{ ":name": "name", "=": "from" }] });
+  q.First({ select: ["$shop.order.id", "$pet.name"], from: "$shop.order" });
+  q.Run({ sql: { stmt: "DELETE FROM sold WHERE id IN (SELECT id FROM pet JOIN `basket` b)" } });
+  q.Get({ sql: { stmt: SOLD } });
+  q.Get(kept);
+  q.Get({ select: ["id"], from });
+  q.Get({ select: ["id"], from: "yao_job" });
+  q.Get({ select: ["id"], from: q.table });
+  Process("query.default.Paginate", { select: "id", from: "paged", query: { select: ["id"], from: "inner_one" } });
+  Process("schemas.default.TableCreate", "log", {});
+  q.Run({ sql: { stmt: "insert into log values (1)" } });
+  q.Run({ sql: { stmt: "create table if not exists own (id)" } });
+  q.Run({ sql: { stmt: "with w as (select 1) select extract(year from day), 'from text' from w, own" } });
+  q.Run({ sql: { stmt: "update mocked set a = 1" } });
+  http.Post("https://mail.example/", { from: "me" });
+  Process("flows.mail", { from: "me", to: "you" });
+}
+"""
+    application = app(
+        {
+            "/models/pet.mod.yao": '{"name": "Pet", "table": {"name": "pet"}, "columns": [{"name": "id", "type": "ID"}]}',
+            "/assistants/demo/package.yao": '{"connector": "scripted"}',
+            "/assistants/demo/src/index.ts": hooks,
+            "/assistants/demo/src/sql.ts": "export const SOLD = `\n  select * from sold\n  left join gone on gone.id = sold.id`;",
+            "/assistants/other/package.yao": '{"connector": "scripted"}',
+            "/assistants/other/src/index.ts": 'new Query("mysql").Get({ select: ["id"], from: "there" });',
+            "/assistants/none/package.yao": '{"connector": "scripted"}',
+            "/assistants/none/src/index.ts": 'Process("flows.send", { select: 1, from: "me" });',
+            "/assistants/mocks/package.yao": '{"connector": "scripted"}',
+            "/assistants/mocks/src/index.ts": 'new Query().Get({ select: ["id"], from: "gone" });\n'
+            'Process("query.default.First", { select: ["id"], from: "gone" });',
+            "/assistants/mocks/tests/cases.yaml": "- { id: a, input: x, mocks: { process: { query.default.Get: [] } } }",
+        }
+    )
+    done = application.run("doctor", "--json")
+    told = {
+        agent: {need["name"]: need["message"] for need in needs_of(done, agent) if need["missing"]}
+        for agent in ("demo", "other", "none", "mocks")
+    }
+    queries = {name: message.split("; ") for name, message in told["demo"].items() if name.startswith("query.")}
+    unknown = "The columns of __yao.job are not known here, only its name"
+    assert queries.pop("query.default.First") == ["There is no model shop.order"]
+    assert {name: [said.rpartition(" the table ")[2] for said in messages] for name, messages in queries.items()} == {
+        "query.default.Get": ["sold", "gone", "short", unknown],
+        "query.default.Run": ["sold", "basket", "mocked"],
+        "query.default.*": ["kept", "owner", "paged", "inner_one"],
+    }
+    assert told["other"] == {"query.mysql.Get": "Nothing here answers the process query.mysql.Get"}
+    assert told["none"] == {"flows.send": "Nothing here answers the process flows.send"}
+    assert told["mocks"] == {}
