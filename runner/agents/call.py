@@ -167,6 +167,9 @@ class Call:
                 hint=error.hint,
                 infrastructure=error.infrastructure,
             ) from error
+        except AgentError as error:
+            error.missing = False  # what is missing belongs to the other agent, and is noted as such
+            raise
 
     async def _hook(self, name: str, arguments: list[Any]) -> Any:
         """Calls a hook and returns its result; None when the agent has no such hook."""
