@@ -43,7 +43,8 @@ def calls_of(world: World, clean: Callable[[str], str], whole: bool) -> dict[str
 def _of_clock(result: TestResult, world: World | None) -> tuple[ResultWarning, ...]:
     """A warning for a test that timed out while it had stopped its clock."""
     stood = world is not None and world.clock.stopped_at is not None
-    if not stood or all(failure.cause is not Cause.TIMEOUT for failure in result.outcome.failures):
+    said = any(warning.kind == "clock" for warning in result.outcome.warnings)
+    if said or not stood or all(failure.cause is not Cause.TIMEOUT for failure in result.outcome.failures):
         return ()
     return (
         ResultWarning(kind="clock", message=f"The clock of the test stood still when its time was up: {CLOCK_STANDS}"),

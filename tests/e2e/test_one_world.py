@@ -31,6 +31,7 @@ function Draw() { return [Math.random(), Process("utils.str.UUID")]; }
 INNER = """\
 export function Ask(id) { return Process("models.c.Find", id); }
 export function Now() { return Date.now(); }
+export function Sleep(ms) { time.Sleep(ms); }
 export function Draw() { return Math.random(); }
 """
 HOOKS = """\
@@ -191,6 +192,35 @@ export async function TestTimersFireInOrder(t) {
   t.mock.advance(1);
   t.assert.Equal(seen.length, 5);
 }
+export function TestTheClockNeverGoesBack(t) {
+  const seen = [];
+  const note = () => seen.push(Date.now() - start);
+  t.mock.now(start);
+  setTimeout(() => { note(); t.mock.advance(100); note(); }, 10);
+  setTimeout(note, 50);
+  t.mock.advance(60);
+  note();
+  setTimeout(() => { time.Sleep(500); note(); }, 10);
+  t.mock.advance(20);
+  note();
+  t.assert.Equal(seen, [10, 50, 110, 110, 620, 620]);
+}
+export function TestTimersThatTimersSet(t) {
+  const seen = [];
+  const note = (name) => seen.push(`${name} ${Date.now() - start}`);
+  t.mock.now(start);
+  setTimeout(() => { note("a"); setTimeout(() => note("a1"), 500); setTimeout(() => note("a0"), 0); }, 1000);
+  setTimeout(() => note("b"), 1500);
+  setTimeout(() => note("c"), 1000);
+  t.mock.advance(1500);
+  t.assert.Equal(seen, ["a 1000", "c 1000", "a0 1000", "b 1500", "a1 1500"]);
+}
+export function TestTheEndOfTime(t) {
+  t.mock.now("9999-12-29");
+  for (const move of [() => t.mock.advance("2d"), () => time.Sleep(2e8), () => t.mock.now("+010000-01-01"), () => Process("scripts.demo.inner.Sleep", 2e8)])
+    t.assert.Panic(move);
+  t.assert.Equal([new Date().toISOString().slice(0, 10), Process("utils.now.Date")], ["9999-12-29", "9999-12-29"]);
+}
 export async function TestARetryIsFollowed(t) {
   let tries = 0;
   const done = (async () => { while (++tries < 5) await new Promise((go) => setTimeout(go, 60_000)); return tries; })();
@@ -210,7 +240,7 @@ export function TestFromThePresent(t) {
   t.assert.True(Date.now() - before < 60_000);
 }
 export function TestBadTimes(t) {
-  for (const bad of [-1, "-1h", "soon", null, {}, NaN, "1"]) t.assert.Panic(() => t.mock.advance(bad));
+  for (const bad of [-1, "-1h", "soon", null, {}, NaN, "1", 1e20]) t.assert.Panic(() => t.mock.advance(bad));
   t.assert.True(Math.abs(Date.now() - start) > 86_400_000);
 }
 export async function TestTimersKeepTheRestOfTheirTime(t) {
@@ -234,6 +264,9 @@ export async function TestAwaits(t) { t.mock.now("2030-01-01"); await new Promis
 export function TestLoops(t) { t.mock.now("2030-01-01"); const end = Date.now() + 10; while (Date.now() < end); }
 export function TestLoopsOnPerformance(t) { t.mock.now("2030-01-01"); const end = performance.now() + 10; while (performance.now() < end); }
 export function TestLoopsOnProcess(t) { t.mock.now("2030-01-01"); const end = Process("utils.now.Timestamp") + 1; while (Process("utils.now.Timestamp") < end); }
+export async function TestPolls(t) { t.mock.now("2030-01-01"); const end = Date.now() + 10; while (Date.now() < end) await new Promise((go) => setTimeout(go, 0)); }
+export async function TestPollsAtOnce(t) { t.mock.now("2030-01-01"); const end = Date.now() + 10; while (Date.now() < end) await new Promise(setImmediate); }
+export function TestLoopsOnAStore(t) { t.mock.now("2030-01-01"); const store = new Store("s"); store.Set("lock", 1, 1); while (store.Has("lock")); }
 export function TestSessionEnds(t) {
   t.mock.now("2030-01-01");
   const get = (id) => Process("session.Get", id);
@@ -249,9 +282,8 @@ export function TestSessionEnds(t) {
     )
     records = application.results("-i", "assistants/demo/src/world_test.ts", "--timeout", f"{PATIENCE}s", code=1)
     assert "t.mock.advance(5000)" in records["TestAwaits"]["error"]
-    assert "The clock stands still" in records["TestLoops"]["error"]
-    assert "The clock stands still" in records["TestLoopsOnPerformance"]["error"]
-    assert "The clock stands still" in records["TestLoopsOnProcess"]["error"]
+    for name in ("Loops", "LoopsOnPerformance", "LoopsOnProcess", "LoopsOnAStore", "Polls", "PollsAtOnce"):
+        assert "The clock stands still" in records[f"Test{name}"]["error"]
     assert records["TestSessionEnds"]["status"] == "passed"
 
 
@@ -261,12 +293,13 @@ export function TestPolls(t) {
   t.mock.now("2030-01-01");
   while (Date.now() < 1e13) Process("text.ExtractJSON", "{}");
 }
+export function TestAsksNothing(t) { t.mock.now("2030-01-01"); for (;;); }
 """
-    record = app(shop(loop)).results("-i", "assistants/demo/src/world_test.ts", "--timeout", "300ms", code=1)[
-        "TestPolls"
-    ]
-    assert record["error"].startswith("timeout after 0.3s")
-    assert "The clock of the test stood still when its time was up" in str(record["warnings"])
+    records = app(shop(loop)).results("-i", "assistants/demo/src/world_test.ts", "--timeout", "300ms", code=1)
+    for record in records.values():
+        assert record["error"].startswith("timeout after 0.3s")
+        assert "The clock of the test stood still when its time was up" in str(record["warnings"])
+        assert len(record["warnings"]) == 1
 
 
 def test_a_case_has_one_world_too(app: MakeApplication) -> None:

@@ -146,7 +146,7 @@ export default function (kernel: Kernel) {
           : NaN;
     if (Number.isNaN(time))
       throw new TypeError(
-        `t.mock.now takes an ISO time, a Date or milliseconds, not ${JSON.stringify(instant) ?? typeof instant}`,
+        `t.mock.now takes an ISO time, a Date or milliseconds, not ${typeof instant === "number" ? instant : (JSON.stringify(instant) ?? typeof instant)}`,
       );
     return time;
   }
