@@ -46,6 +46,7 @@ FILES = {
     "/assistants/keyless/package.yao": '{"name": "keyless", "connector": "keyed"}',
     "/assistants/lost/package.yao": '{"name": "lost", "connector": "nowhere"}',
     "/assistants/serverless/package.yao": '{"name": "s", "connector": "scripted", "mcp": {"servers": ["gone"]}}',
+    "/assistants/inline/package.yao": '{"name": "inline", "scripts": {"index": "function Create() {}"}}',
     "/assistants/broken/package.yao": '{"name": "broken", "connector": "scripted"}',
     "/assistants/broken/src/index.ts": "function Create( {",
     "/assistants/calls/package.yao": '{"name": "calls", "connector": "scripted"}',
@@ -89,6 +90,7 @@ def test_doctor_says_what_each_agent_lacks(app: MakeApplication) -> None:
     assert lacks["keyless"] == ["The connector keyed needs it"]
     assert lacks["lost"] == ['Cannot find connector "nowhere": no such file below <app>/connectors']
     assert "gone" in lacks["serverless"][0]
+    assert lacks["inline"][0].endswith('"scripts" holds code, and code in a package does not run here')
     assert lacks["broken"][0].startswith("Cannot be compiled: ")
     assert lacks["calls"] == [
         "Nothing here answers the process flows.a.b",

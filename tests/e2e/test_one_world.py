@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from agent_files import agent, run_cases, server
 from command import PATIENCE, Application, Files, MakeApplication
@@ -392,6 +394,47 @@ def test_a_seed_of_the_command_gives_each_test_its_own_numbers(app: MakeApplicat
     assert drawn("--seed", "5") == first
     assert not set(drawn("--seed", "6")) & set(first)
     assert not set(drawn()) & set(first)
+
+
+SIDE_BY_SIDE = """\
+function draw(name) {
+  if (new FS("app").ReadFile("slow.txt") === name) time.Sleep(100);
+  return [Math.random(), Process("utils.str.UUID"), Process("scripts.demo.inner.Draw"), Process("utils.otp.Generate", {}).code];
+}
+function A() { return draw("first"); }
+function B() { return draw("second"); }
+function Held(output, input, value) { return { pass: true, message: JSON.stringify(draw(value)) }; }
+"""
+
+
+def test_what_works_side_by_side_draws_the_same_numbers_whoever_is_first(app: MakeApplication) -> None:
+    calls = "- reply: { tool_calls: [a, b] }"
+    asserts = [
+        {"type": "script", "script": "scripts.demo.dice.Held", "value": name}
+        for name in ("first", "second")
+    ]
+    application = app(
+        {
+            **agent(
+                package={"mcp": {"servers": ["dice"]}},
+                replies=calls,
+                hooks="function Next(ctx, payload) { return { data: payload.tools.map((tool) => tool.result) }; }",
+                cases=[{"id": "a", "input": "x", "assert": asserts}],
+            ),
+            **server("dice", {"a": "scripts.demo.dice.A", "b": "scripts.demo.dice.B"}),
+            "/assistants/demo/src/dice.ts": SIDE_BY_SIDE,
+            "/assistants/demo/src/inner.ts": INNER,
+        }
+    )
+
+    def drawn(slow: str) -> list[str]:
+        application.write({"/slow.txt": slow})
+        record = run_cases(application, "--seed", "3", code=0)["a"]
+        return [json.dumps(one) for one in (*record["output"], *(held["message"] for held in record["assertions"]))]
+
+    first = drawn("first")
+    assert len(set(first)) == 4
+    assert drawn("second") == first
 
 
 @pytest.mark.parametrize("kind", ["All", "Any", "Race"])
