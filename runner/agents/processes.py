@@ -9,7 +9,17 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from bindings import Answered, HostProcesses, ProcessError, called, envelope, enveloped, failure_envelope, revived
+from bindings import (
+    Answered,
+    HostProcesses,
+    Mocks,
+    ProcessError,
+    called,
+    envelope,
+    enveloped,
+    failure_envelope,
+    revived,
+)
 from runner.agents.answer import AgentError, completion_record
 from runner.agents.chat import Chat, Messages, read_messages
 from runner.agents.helper_answers import verdict_of
@@ -75,13 +85,19 @@ class AgentProcesses:
     async def answer(self, owner: Scope, name: str, arguments: str, world: str) -> str:
         """Answers a host call of a function; see `scripttest.FunctionServices`."""
         own = owner.chat.world
+        before = own.mocks
+
+        def changed() -> Mocks | None:
+            return None if own.mocks == before else own.mocks or Mocks()
+
         try:
             own.catch_up(world)
-            return envelope(await self.process(owner, name, revived(arguments)), own.clock)
+            return envelope(await self.process(owner, name, revived(arguments)), own.clock, changed())
         except ProcessError as error:
-            return failure_envelope(error.message, error.code, own.clock, error.infrastructure)
+            return failure_envelope(error.message, error.code, own.clock, error.infrastructure, changed())
         except Exception as error:
-            return failure_envelope(f"{name}: {type(error).__name__}: {error}", 500, own.clock)
+            text = f"{name}: {type(error).__name__}: {error}"
+            return failure_envelope(text, 500, own.clock, mocks=changed())
 
     def at_once(self, owner: Scope, name: str, arguments: str, world: str) -> str | None:
         """The quick answer of a database to a call that no mock answers; see `scripttest.FunctionServices`."""

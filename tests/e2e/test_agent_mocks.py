@@ -165,12 +165,20 @@ export function TestAbsent(t) { t.assert.Agent("x", "no.judge"); }
     check = {"type": "agent", "use": "agents:no.judge", "value": "Is polite"}
     cases = [
         {"id": "judged", "input": "x", "mocks": mocks, "assert": check},
-        {"id": "simulated", "simulator": {"use": "no.user"}, "checkpoints": [{"id": "a", "assert": check}], "mocks": mocks},
+        {
+            "id": "simulated",
+            "simulator": {"use": "no.user"},
+            "checkpoints": [{"id": "a", "assert": check}],
+            "mocks": mocks,
+        },
     ]
     application = app({"judged_test.ts": scripts, "judged.ts": "export {}", **agent(cases=cases)})
 
     tests = application.results("-i", "assistants/demo/src/judged_test.ts", code=1)
-    assert {name: record["status"] for name, record in tests.items()} == {"TestMocked": "passed", "TestAbsent": "failed"}
+    assert {name: record["status"] for name, record in tests.items()} == {
+        "TestMocked": "passed",
+        "TestAbsent": "failed",
+    }
     (absent,) = tests["TestAbsent"]["outside"]
     assert (absent["call"], absent["answered"]) == ("agents.no.judge", "missing")
     assert absent["message"].endswith('Or mock it with t.mock.agent("no.judge", ...)')

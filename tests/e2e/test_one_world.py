@@ -118,6 +118,75 @@ export function TestAMockThatAsksTheAgentAgain(t) {
     passes(application)
 
 
+CHANGED = """\
+const year = () => new Date().getFullYear();
+const tried = (work) => { try { return work(); } catch (error) { return "not here"; } };
+export function Seen() {
+  Process("flows.change");
+  return [tried(() => Process("flows.late")), tried(() => http.Get("https://late/1").data), tried(() => Process("agents.ghost.Stream", "x").content), year(), Process("utils.now.Date")];
+}
+"""
+CHANGES = """\
+import { Seen } from "./changed";
+const at = "2031-02-03T00:00:00Z";
+const ways = [() => Seen(), () => Process("scripts.demo.changed.Seen"), () => Process("agents.demo.Stream", "x").response.next, () => Process("agents.outer.Stream", "x").response.next];
+function add(t) {
+  return [t.mock.now(at), t.mock.process("flows.l*", "late"), t.mock.http("https://late/*", { data: "late http" }), t.mock.agent("ghost", "late agent")];
+}
+export function TestAdded(t) {
+  for (const way of ways) {
+    let mocks;
+    const change = t.mock.process("flows.change", () => { mocks = add(t); });
+    t.assert.Equal(way(), ["late", "late http", "late agent", 2031, "2031-02-03"]);
+    t.assert.Equal(mocks.slice(1).map((mock) => mock.last.name), ["flows.late", "GET https://late/1", "ghost"]);
+    for (const mock of [change, ...mocks]) mock.restore();
+  }
+}
+export function TestTakenAway(t) {
+  for (const way of ways) {
+    const mocks = add(t);
+    t.mock.process("flows.change", () => { for (const mock of mocks) mock.restore(); });
+    const [late, answer, agent, year, today] = way();
+    t.assert.Equal([late, agent], ["not here", "not here"]);
+    t.assert.NotEqual(answer, "late http");
+    t.assert.True(year < 2031 && today < "2031");
+  }
+}
+export function TestOnceThenAnother(t) {
+  t.mock.process("flows.change", () => { t.mock.process("flows.change", "second"); return "first"; });
+  t.assert.Equal(Process("agents.twice.Stream", "x").response.next, ["first", "second", "second"]);
+}
+"""
+
+
+def test_mocks_that_change_while_something_runs_change_there_too(app: MakeApplication) -> None:
+    """A mock that answers a hook, or a script, adds other mocks, takes some away, stops the clock and lets it go."""
+    outer = (
+        'function Next(ctx) { const { next } = ctx.agent.Call("demo", [{ role: "user", content: "x" }]).response;\n'
+        '  return { data: [...next.slice(0, 3), new Date().getFullYear(), Process("utils.now.Date")] }; }'
+    )
+    application = app(
+        {
+            "world_test.ts": CHANGES,
+            "world.ts": "export {}",
+            "changed.ts": CHANGED,
+            **agent(
+                prompts=None,
+                replies=None,
+                hooks='import { Seen } from "./changed";\nfunction Next() { return { data: Seen() }; }',
+            ),
+            **agent("outer", prompts=None, replies=None, hooks=outer),
+            **agent(
+                "twice",
+                prompts=None,
+                replies=None,
+                hooks='function Next() { return { data: [1, 2, 3].map(() => Process("flows.change")) }; }',
+            ),
+        }
+    )
+    passes(application)
+
+
 def test_a_mock_that_loops_costs_its_test_only(app: MakeApplication) -> None:
     application = app(
         shop("""
@@ -409,10 +478,7 @@ function Held(output, input, value) { return { pass: true, message: JSON.stringi
 
 def test_what_works_side_by_side_draws_the_same_numbers_whoever_is_first(app: MakeApplication) -> None:
     calls = "- reply: { tool_calls: [a, b] }"
-    asserts = [
-        {"type": "script", "script": "scripts.demo.dice.Held", "value": name}
-        for name in ("first", "second")
-    ]
+    asserts = [{"type": "script", "script": "scripts.demo.dice.Held", "value": name} for name in ("first", "second")]
     application = app(
         {
             **agent(

@@ -23,8 +23,8 @@ export interface Clock {
   readonly stands: number | undefined;
   /** Stops it at a time, or lets it go again. Timers keep what is left of their time. */
   set(time: number | undefined): void;
-  /** Moves it to the time at which others have moved it. */
-  moved(time: number): void;
+  /** Moves it to the time at which others have moved it, or stopped it; undefined: they have let it go. */
+  moved(time: number | undefined): void;
   /** Moves it on, and runs the timers that fall due, in their order, each with the promise jobs that follow. */
   advance(milliseconds: number): void;
   /** In a realm that the test calls: reads the clock of the test. */
@@ -42,7 +42,7 @@ export default function (core: Core): Clock {
   let fired = 0;
   let restore: (() => void) | undefined;
 
-  const current = () => (core.boot.nested ? (std.parse(core.bridge("told", "", "")) as Told).now! : stands!);
+  const current = () => (core.boot.nested ? ((std.parse(core.bridge("told", "", "") || "{}") as Told).now ?? real.now()) : stands!);
   const now = () => current() + core.ahead;
 
   function read(): number {
@@ -126,8 +126,11 @@ export default function (core: Core): Clock {
       }
       core.timers?.shift(core.now() - before);
     },
-    moved(time: number): void {
-      if (stands !== undefined && time !== stands) put(time);
+    moved(time: number | undefined): void {
+      if (core.boot.nested) {
+        if (!restore) begin(); // it reads the clock of the test
+      } else if (time === undefined || stands === undefined) self.set(time);
+      else if (time !== stands) put(time);
     },
     advance(milliseconds: number): void {
       const until = current() + milliseconds;

@@ -165,7 +165,9 @@ export default function (core: Core) {
       try {
         if (name === "world.Sleep") return envelope(core.sleep(revived(args)[0] as number) ?? null);
         if (name === "world.Random") return envelope(core.part<Random>("random").draw());
-        return envelope(core.call(name, revived(args)));
+        const stood = core.stands;
+        const text = envelope(core.call(name, revived(args)));
+        return core.stands && !stood ? '{"now":' + core.now() + "," + std.slice(text, 1) : text;
       } catch (error) {
         return failure(error, ofOthers);
       }
