@@ -73,6 +73,7 @@ class World:
         stopped_at: float | None = None,
         seed: str = "",
         of_case: bool = True,
+        mocked: bool = True,
     ) -> None:
         """Opens nothing.
 
@@ -84,11 +85,13 @@ class World:
             stopped_at: milliseconds since 1970, where the clock is stopped.
             seed: what random numbers are made of; empty: they cannot be foreseen.
             of_case: whether it belongs to a case, or what surrounds cases, rather than to a script test.
+            mocked: whether it may have mocks; what surrounds cases has none.
         """
         self.suite = suite
         self.test = test
         self.run = run
         self.of_case = of_case
+        self._mocked = mocked
         self.clock = Clock(stopped_at)
         self.mocks = mocks
         self.session: dict[str, Any] = {}
@@ -119,6 +122,8 @@ class World:
 
     def mock(self, kind: str, name: str) -> str:
         """How a mock is written down here: of a `process`, an `agent` or `http`, by its name."""
+        if not self._mocked:
+            return "mocks, which only tests and cases have"
         written = json.dumps(name, ensure_ascii=False)
         return f'mocks: {{"{kind}": {{{written}: ...}}}}' if self.of_case else f"t.mock.{kind}({written}, ...)"
 

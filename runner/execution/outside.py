@@ -22,7 +22,7 @@ def with_outside(result: TestResult, world: World | None) -> TestResult:
         return result
     said = [failure.message for failure in result.outcome.failures]
     warnings = tuple(
-        ResultWarning(kind="missing", message=_text(call))
+        ResultWarning(kind="missing", message=call.warning)
         for call in calls
         if call.answered is Answered.MISSING and not any(call.message in message for message in said)
     )
@@ -49,8 +49,3 @@ def _of_clock(result: TestResult, world: World | None) -> tuple[ResultWarning, .
     return (
         ResultWarning(kind="clock", message=f"The clock of the test stood still when its time was up: {CLOCK_STANDS}"),
     )
-
-
-def _text(call: OutsideCall) -> str:
-    times = f" ({call.count} times)" if call.count > 1 else ""
-    return f"Nothing answered {call.name}{times}: {call.message}"

@@ -138,3 +138,35 @@ def test_messages_for_cases_name_the_mocks_of_cases(app: MakeApplication) -> Non
     assert kept["b"] == {("models.a.Find", "mocked"), ("agents.nobody", "mocked"), served}
     assert "warnings" not in records["b"]
     assert application.run("-i", case_file(), "--strict").code == 1
+
+
+AROUND = """\
+function tried(name) { try { Process(name); } catch (error) { return error.message; } }
+export function BeforeAll() { return [tried("flows.all"), Math.random(), Process("utils.str.UUID")]; }
+export function AfterAll(ctx, results, before) { tried("flows.after"); new FS("data").WriteFile("before.json", JSON.stringify(before)); }
+export function Generator() { return [{ id: "made", input: JSON.stringify([tried("flows.made"), Math.random(), Process("utils.str.UUID")]) }]; }
+"""
+
+
+def test_what_surrounds_cases_says_what_is_missing_and_has_the_seed_too(app: MakeApplication) -> None:
+    """Hooks around all cases, and generators: they belong to no case, have no mocks, and are warnings of the run."""
+    application = app({"around.ts": AROUND, **agent(cases=[{"id": "a", "input": "x"}])})
+    hooks = ("-i", case_file(), "--before", "around.BeforeAll", "--after", "around.AfterAll")
+    generated = ("-i", "scripts:around.Generator", "-n", "demo")
+    advice = "mock it with mocks, which only tests and cases have, or run against"
+
+    said = application.run(*hooks, "--seed", "4").stdout
+    before = (application.root / "data/before.json").read_text()
+    for name in ("flows.all", "flows.after"):
+        assert f"{case_file()}: in the hooks around all cases: Nothing answered {name}: " in said
+    assert advice in said
+    application.run(*hooks, "--seed", "4")
+    assert (application.root / "data/before.json").read_text() == before
+    application.run(*hooks)
+    assert (application.root / "data/before.json").read_text() != before
+
+    assert "scripts:around.Generator: Nothing answered flows.made: " in application.run(*generated).stdout
+    made = [
+        run_cases(application, *generated, *more)["made"]["input"] for more in (["--seed", "4"], ["--seed", "4"], [])
+    ]
+    assert made[0] == made[1] != made[2]
