@@ -189,7 +189,13 @@ class AgentProcesses:
             mocks=scope.chat.world.surroundings(),
             context_at=len(args) if given.with_context else None,
         )
-        return (await self._agents.runtime.function(call, scope)).value
+        try:
+            return (await self._agents.runtime.function(call, scope)).value
+        except AgentError as error:
+            if not error.missing:
+                raise
+            text = f'Process "{given.name}" does not exist: its script has no function {function}'
+            raise ProcessError(text, 404, missing=True) from error
 
     async def _call_server(self, call: _ProcessCall) -> Any:
         if call.args and isinstance(call.args[0], str):

@@ -270,7 +270,9 @@ class Runtime:
                 if self._parts is not None:
                     await self._note_scripts(call, scope.chat)
         except MissingFunctionError as error:
-            raise _script_error(what, error) from error
+            absent = _script_error(what, error)
+            absent.missing = True
+            raise absent from error
         except FunctionError as error:
             scope.chat.logs += error.logs
             raise _script_error(what, error) from error

@@ -104,7 +104,7 @@ export default function (core: Core) {
     const agent = words[0] === "agents" || words[0] === "assistants" || words[0] === "ai";
     if (words[0] === "scripts" || words[0] === "services" || (agent && last > 2)) {
       const answer = bridge("script", name, argumentText(name, args));
-      if (answer === "") return host(name, args); // there is no such script: the host says so, and writes it down
+      if (answer === "") return host(name, args); // there is no such function: the host says so, and writes it down
       return open(answer, std.slice(name, 0, name.length - words[last].length - 1));
     }
     return host(name, args);
