@@ -140,9 +140,9 @@ class Needs:
     def _table(self, name: str) -> Iterator[Need]:
         """What a query needs that asks of a table, or of the model of one."""
         process, _, table = name.partition(" ")
-        id = table.removeprefix("$").lower()
-        fits = (lambda model: model.id.lower() == id) if table != id else (lambda model: model.table.lower() == id)
-        model = next((model for model in self._model_files.models if fits(model)), None)
+        id, models = table.removeprefix("$").lower(), self._model_files.models
+        named = [one.id if table.startswith("$") else one.table for one in models]
+        model = next((one for one, name in zip(models, named, strict=True) if name.lower() == id), None)
         if model is not None and not model.has_columns:
             yield _mock("process", process, _unknown_columns(model.id))
         elif model is None and table.startswith("$"):
