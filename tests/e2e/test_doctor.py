@@ -280,6 +280,35 @@ def test_a_sandbox_needs_a_runner_and_mocks_of_its_commands(app: MakeApplication
     }
 
 
+FORMS: dict[str, list[str]] = {
+    'const all = { agent: "of.object", other: 1 }; ctx.agent.Call(all.agent, []); ctx.agent.Call(all.other, []);': ["of.object"],
+    'const all = { agent: "a.b" }; all.agent = "c.d"; ctx.agent.Call(all.agent, []);': [],
+    'Use(MCP, "used", (mcp) => mcp.ListTools()); Use(Query, "mysql", (query) => query.Get({}));': ["MCP server used", "query.mysql.Get"],
+    'new Plan("p").Add("t", 1, "flows.task", 2); const plan = new Plan("q"); plan.Subscribe("key", "flows.heard"); plan.Add("t", 2, () => 1);': ["flows.heard", "flows.task"],
+    'cart.Add("t", 1, "red.large"); list.Subscribe("key", "a.b");': [],
+    'globalThis.Process("flows.global"); Process("flows." + ("inner"));': ["flows.global", "flows.inner"],
+    'const call = Process; call("flows.alias");': ["Process"],
+    'typeof Process; const kinds = { Process: 1 };': [],
+    'Process(ctx.x ? "flows.a" : "flows.b"); Process(named("flows.c"));': ["Process"],
+    'return { connector: "nowhere", temperature: 0 };': ["connector nowhere"],
+    'ctx.agent.Call("demo", [], { connector: "nowhere", metadata: {} });': ["connector nowhere"],
+    'ctx.Send({ type: "cable", connector: "usb-c" }); ctx.agent.Call("demo", [], { connector });': [],
+    'const process = "flows.short"; All([{ process }]);': ["flows.short"],
+}  # fmt: skip
+"""What a hook does → the names of what it needs."""
+
+
+def test_doctor_reads_the_forms_in_which_scripts_name_what_they_call(app: MakeApplication) -> None:
+    files = {"/assistants/demo/package.yao": '{"connector": "scripted"}'}
+    for number, form in enumerate(FORMS):
+        files[f"/assistants/a{number}/package.yao"] = '{"connector": "scripted"}'
+        files[f"/assistants/a{number}/src/index.ts"] = f"function Create(ctx) {{ {form} }}"
+    agents = json.loads(app(files).run("doctor", "--json").stdout)["agents"]
+    found = {agent["id"]: sorted(need["name"] for need in agent["needs"]) for agent in agents}
+    for number, (form, names) in enumerate(FORMS.items()):
+        assert found[f"a{number}"] == sorted(names), form
+
+
 def test_doctor_sees_tables_that_queries_name(app: MakeApplication) -> None:
     hooks = """\
 import { SOLD } from "./sql";
