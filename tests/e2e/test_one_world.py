@@ -412,6 +412,27 @@ export function After() { if (Process("session.Get", "who") !== "tool") throw ne
     assert records["keep"]["output"]["tools"] == [{"session": "hook", "store": ["from the hook"], "memory": None}]
 
 
+def test_all_who_tell_the_time_of_day_are_in_one_time_zone(app: MakeApplication) -> None:
+    test = """
+export function TestZone(t) {
+  t.mock.now("2030-06-30T20:00:00Z");
+  const told = JSON.parse(Process("agents.demo.Stream", "x").content).system;
+  t.log([new Date().getHours(), new Date().toLocaleTimeString("en-GB"), Process("utils.now.DateTime"), Process("scripts.demo.inner.Hour"), told].join("; "));
+}
+"""
+    application = app(
+        {
+            "world_test.ts": test,
+            "world.ts": "export {}",
+            "inner.ts": "export function Hour() { return new Date().getHours(); }",
+            **agent(prompts="- { role: system, content: $SYS.DATETIME }"),
+        }
+    )
+    variables = {**application.environment, "TZ": "Asia/Shanghai"}
+    run = application.spawn("-i", "assistants/demo/src/world_test.ts", "-v", env=variables)
+    assert "4; 04:00:00; 2030-07-01 04:00:00; 4; 2030-07-01 04:00:00" in run.stdout, run
+
+
 def test_random_numbers_can_be_fixed_for_a_test(app: MakeApplication) -> None:
     application = app(
         shop("""
