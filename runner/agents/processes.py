@@ -88,7 +88,7 @@ class AgentProcesses:
         before = own.mocks
 
         def changed() -> Mocks | None:
-            return None if own.mocks == before else own.mocks or Mocks()
+            return None if own.mocks is before or own.mocks == before else own.mocks or Mocks()
 
         try:
             own.catch_up(world)
