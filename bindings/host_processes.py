@@ -28,7 +28,7 @@ _MOST_AT_ONCE = 64_000
 """Characters of the arguments of a call that is quick."""
 
 SCRIPT_GROUPS = frozenset(("scripts", "services"))
-"""First words of the processes that scripts answer, in a realm; what comes here has no script."""
+"""First words of the processes that scripts answer, in a realm; what comes here has no script, or no function."""
 
 
 class HostProcesses:
@@ -100,11 +100,13 @@ class HostProcesses:
         from bindings.services import HostCall, ProcessError
 
         if name.partition(".")[0].lower() in SCRIPT_GROUPS:
+            script, _, function = name.rpartition(".")
             try:
-                self.library(name.rpartition(".")[0])
+                self.library(script)
+                why = f'Process "{name}" does not exist: its script has no function {function}'
             except MissingScriptError as error:
-                text = f"{error.message}. Or mock it with {world.mock('process', name)}"
-                raise ProcessError(text, 404, missing=True) from error
+                why = error.message
+            raise ProcessError(f"{why}. Or mock it with {world.mock('process', name)}", 404, missing=True)
         if not processes.knows(name):
             raise _not_available(name, world)
         who = context["authorized"]

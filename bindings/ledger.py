@@ -34,6 +34,12 @@ class OutsideCall(Value):
     message: str = ""
     """Why it is missing, and what to do about that."""
 
+    @property
+    def warning(self) -> str:
+        """What to say of it when it is missing."""
+        times = f" ({self.count} times)" if self.count > 1 else ""
+        return f"Nothing answered {self.name}{times}: {self.message}"
+
 
 class Ledger:
     """The calls of one world. Threads may share it."""
@@ -60,6 +66,11 @@ class Ledger:
             self.note_missing(name, getattr(error, "message", "") + getattr(error, "advice", ""))
         else:
             self.note(name, Answered.SERVED)
+
+    @property
+    def missing(self) -> tuple[OutsideCall, ...]:
+        """Those that nobody answered."""
+        return tuple(call for call in self.calls if call.answered is Answered.MISSING)
 
     @property
     def calls(self) -> tuple[OutsideCall, ...]:

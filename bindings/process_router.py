@@ -17,6 +17,7 @@ from scripttest import Link, Outcome, Services, kind_of
 
 if TYPE_CHECKING:
     from bindings.host_processes import HostProcesses
+    from bindings.mocks import Mocks
 
 Provider = Callable[[World, str, list[Any]], Any]
 """(world of the test, process name, arguments) → JSON value; raises ProcessError. May be called from any thread."""
@@ -194,25 +195,31 @@ def revived(arguments: str) -> list[Any]:
     return args
 
 
-def envelope(value: Any, clock: Clock) -> str:
-    """The envelope of a result; with the time, in milliseconds, where the clock is stopped."""
+def envelope(value: Any, clock: Clock, mocks: Mocks | None = None) -> str:
+    """The envelope of a result; with the time, in milliseconds, where the clock is stopped, and with `mocks` that have
+    changed during the call."""
     from bindings.services import ErrorValue
 
     if isinstance(value, ErrorValue):
-        return _dated({"returned": {"message": value.message}}, clock)
+        return _told({"returned": {"message": value.message}}, clock, mocks)
     if isinstance(value, bytes):
         from base64 import b64encode
 
-        return _dated({"bytes": b64encode(value).decode()}, clock)
-    return _dated({"ok": value}, clock)
+        return _told({"bytes": b64encode(value).decode()}, clock, mocks)
+    return _told({"ok": value}, clock, mocks)
 
 
-def failure_envelope(message: str, code: int, clock: Clock, infrastructure: bool = False) -> str:
-    """The envelope of an error; with the time, in milliseconds, where the clock is stopped. `infrastructure`: what was
-    asked broke."""
+def failure_envelope(
+    message: str, code: int, clock: Clock, infrastructure: bool = False, mocks: Mocks | None = None
+) -> str:
+    """The envelope of an error; with the time and mocks as `envelope`. `infrastructure`: what was asked broke."""
     broke = {"broke": True} if infrastructure else {}
-    return _dated({"error": {"message": message, "code": code, **broke}}, clock)
+    return _told({"error": {"message": message, "code": code, **broke}}, clock, mocks)
 
 
-def _dated(record: dict[str, Any], clock: Clock) -> str:
-    return json.dumps(record if clock.stopped_at is None else {**record, "now": clock.stopped_at})
+def _told(record: dict[str, Any], clock: Clock, mocks: Mocks | None) -> str:
+    if clock.stopped_at is not None:
+        record["now"] = clock.stopped_at
+    if mocks is not None:
+        record["mocks"] = mocks.record()
+    return json.dumps(record)

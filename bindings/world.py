@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import _thread
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -53,6 +56,10 @@ class Asked:
         return (self._ended or monotonic()) - self._began
 
 
+_BRANCH: ContextVar[tuple[World, Random] | None] = ContextVar("branch", default=None)
+"""The world of what runs, and its random numbers, where it has some of its own."""
+
+
 class World:
     """Lives for one test, or one attempt of a case. Threads may share it. To be closed."""
 
@@ -66,6 +73,7 @@ class World:
         stopped_at: float | None = None,
         seed: str = "",
         of_case: bool = True,
+        mocked: bool = True,
     ) -> None:
         """Opens nothing.
 
@@ -77,11 +85,13 @@ class World:
             stopped_at: milliseconds since 1970, where the clock is stopped.
             seed: what random numbers are made of; empty: they cannot be foreseen.
             of_case: whether it belongs to a case, or what surrounds cases, rather than to a script test.
+            mocked: whether it may have mocks; what surrounds cases has none.
         """
         self.suite = suite
         self.test = test
         self.run = run
         self.of_case = of_case
+        self._mocked = mocked
         self.clock = Clock(stopped_at)
         self.mocks = mocks
         self.session: dict[str, Any] = {}
@@ -100,6 +110,7 @@ class World:
         self._seeded: tuple[Any, Any] = (None, None)
         """How often the realm has begun its random numbers again, and of what it made them."""
         self._random: Random | None = None
+        self._branches: Counter[str] = Counter()
         self._told = self._caught_up = ""
         self._open: dict[str, Any] = {}
         self._lock = _thread.allocate_lock()
@@ -111,17 +122,44 @@ class World:
 
     def mock(self, kind: str, name: str) -> str:
         """How a mock is written down here: of a `process`, an `agent` or `http`, by its name."""
+        if not self._mocked:
+            return "mocks, which only tests and cases have"
         written = json.dumps(name, ensure_ascii=False)
         return f'mocks: {{"{kind}": {{{written}: ...}}}}' if self.of_case else f"t.mock.{kind}({written}, ...)"
 
     @property
     def random(self) -> Random | None:
         """Draws the random numbers of a test that has a seed; None without one."""
+        branch = _BRANCH.get()
+        if branch is not None and branch[0] is self:
+            return branch[1]
         if self._random is None and self._seed:
             from random import Random
 
             self._random = Random(self._seed)
         return self._random
+
+    @property
+    def is_seeded(self) -> bool:
+        """Whether its random numbers can be foreseen."""
+        return bool(self._seed)
+
+    @contextmanager
+    def branch(self, *key: Any) -> Iterator[None]:
+        """Gives what runs in this block random numbers of its own, made of the seed and of `key`, JSON values: the same
+        ones in every run, whatever draws numbers beside it."""
+        if not self._seed:
+            yield
+            return
+        from random import Random
+
+        name = json.dumps(key)
+        self._branches[name] += 1
+        token = _BRANCH.set((self, Random(f"{self._seed} {name} {self._branches[name]}")))
+        try:
+            yield
+        finally:
+            _BRANCH.reset(token)
 
     def opened(self, name: str, open: Callable[[World], Opened]) -> Opened:
         """What the world holds open under a name; `open` makes it when it is first asked for, and it is closed with the
@@ -150,6 +188,7 @@ class World:
         self.clock.stopped_at = None if now is None else float(now)
         if seeded != self._seeded:
             self._seeded, self._random = seeded, None
+            self._branches.clear()
             self._seed = self._first_seed if seeded[1] is None else str(seeded[1])
         self._told = told
 

@@ -144,6 +144,12 @@ export interface Core extends Kernel {
   ahead: number;
   /** While the clock is stopped: what becomes of a wait of so many milliseconds, in the terms of `poll`. */
   stands?: (milliseconds: number) => number;
+  /** Notes that a stopped clock is looked at, other than through `Date`; throws when something waits for it to go on. */
+  look?: () => unknown;
+  /** How many callbacks of timers have run. */
+  fired?: number;
+  /** Whether the clock stood when the time of the test was up. */
+  stood?: boolean;
   /** Why a test cannot go on whose clock is stopped. */
   standstill?: string;
   /** Name of a call that left the realm → how often a mock has answered it. */

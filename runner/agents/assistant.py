@@ -153,6 +153,12 @@ def _read(agent: AgentFolder) -> Assistant:
         value = package.get(key)
         if value is not None and not isinstance(value, kind):
             raise ConfigurationError(f'{where}: "{key}" must be {"a text" if kind is str else "an object"}')
+    inline = next((key for key in ("script", "scripts", "source") if package.get(key)), None)
+    if inline is not None:
+        raise ConfigurationError(
+            f'{where}: "{inline}" holds code, and code in a package does not run here',
+            "Move the hooks to src/index.ts, and other scripts to src/; then delete it from the package",
+        )
     mcp = package.get("mcp") or {}
     options = mcp.get("options") or {}
     if not isinstance(options, dict):

@@ -167,6 +167,9 @@ class Call:
                 hint=error.hint,
                 infrastructure=error.infrastructure,
             ) from error
+        except AgentError as error:
+            error.missing = False  # what is missing belongs to the other agent, and is noted as such
+            raise
 
     async def _hook(self, name: str, arguments: list[Any]) -> Any:
         """Calls a hook and returns its result; None when the agent has no such hook."""
@@ -297,7 +300,8 @@ class Call:
                 )
                 return UsedTool(call=call, use=use), False
             started, began = case_now(), time.time()
-            outcome = await box.run(call.name, call.arguments, self._scope)
+            with self._scope.chat.world.branch(call.name, call.arguments):
+                outcome = await box.run(call.name, call.arguments, self._scope)
             times[index] = (case_now() - started) * 1000
             spans[index] = self._scope.chat.span(began, self._scope.call)
             return UsedTool(call=call, use=outcome.use), outcome.retryable

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.chat import Chat
+from runner.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from runner.agents.answer import Answer
@@ -39,9 +40,8 @@ class Helpers:
         """
         agent = agent.removeprefix("agents:")
         metadata = {**payload, **(options.get("metadata") or {}), "test_mode": role}
-        assistant = self._runtime.assistants.get(agent)
         connector = options.get("connector")
-        if not connector and not assistant.connector and not self._runtime.connectors.has_role("default"):
+        if not connector and not self._has_connector(agent):
             connector = self._fallback or chat_connector(chat) or self._tested(chat)
         call = {key: options[key] for key in ("mode", "search", "disable_global_prompts") if options.get(key)}
         call |= {"metadata": metadata, "skip": {"history": True, "trace": True, "output": True}}
@@ -54,6 +54,15 @@ class Helpers:
         answer = await self._runtime.call_other(agent, messages, call, own)
         chat.model_calls += own.model_calls
         return answer
+
+    def _has_connector(self, agent: str) -> bool:
+        """Whether a helper has a connector, be it the application's; also of one that is not there, which a mock may
+        answer for."""
+        try:
+            assistant = self._runtime.assistants.get(agent)
+        except ConfigurationError:
+            return True
+        return bool(assistant.connector) or self._runtime.connectors.has_role("default")
 
     def _tested(self, chat: Chat) -> str:
         """The connector of the agent that the chat belongs to; empty when it has none."""

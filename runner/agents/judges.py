@@ -53,7 +53,8 @@ class CaseJudges:
     async def validate(self, agent: str, payload: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
         """Asks a validator; see `Judges`."""
         try:
-            answer = await self._helpers.ask(agent, "validator", payload, options, self._chat)
+            with self._chat.world.branch(agent, payload):
+                answer = await self._helpers.ask(agent, "validator", payload, options, self._chat)
             if not self._runtime.connectors_of(self._chat).is_scripted(answer.connector):
                 self._chat.judged_by.append(JudgeUse(judge=agent, connector=answer.connector))
             return {**verdict_of(agent, answer.output), "connector": answer.connector}
@@ -68,9 +69,10 @@ class CaseJudges:
         context = {**self._chat.context, "assistant_id": self._assistant.id}
         scope = Scope(chat=self._chat, assistant=self._assistant, context=context, depth=0)
         try:
-            return await call_function(
-                reference, roles, arguments, scope, self._runtime, self._application, what=reference
-            )
+            with self._chat.world.branch(reference, arguments):
+                return await call_function(
+                    reference, roles, arguments, scope, self._runtime, self._application, what=reference
+                )
         except ScriptReferenceError as error:
             message = error.message + (f". {error.hint}" if error.hint else "")
             raise NotEvaluated(message, infrastructure=error.infrastructure) from error

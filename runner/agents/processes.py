@@ -9,7 +9,17 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from bindings import Answered, HostProcesses, ProcessError, called, envelope, enveloped, failure_envelope, revived
+from bindings import (
+    Answered,
+    HostProcesses,
+    Mocks,
+    ProcessError,
+    called,
+    envelope,
+    enveloped,
+    failure_envelope,
+    revived,
+)
 from runner.agents.answer import AgentError, completion_record
 from runner.agents.chat import Chat, Messages, read_messages
 from runner.agents.helper_answers import verdict_of
@@ -73,19 +83,25 @@ class AgentProcesses:
     async def answer(self, owner: Scope, name: str, arguments: str, world: str) -> str:
         """Answers a host call of a function; see `scripttest.FunctionServices`."""
         own = owner.chat.world
+        before = own.mocks
+
+        def changed() -> Mocks | None:
+            return None if own.mocks is before or own.mocks == before else own.mocks or Mocks()
+
         try:
             own.catch_up(world)
-            return envelope(await self.process(owner, name, revived(arguments)), own.clock)
+            return envelope(await self.process(owner, name, revived(arguments)), own.clock, changed())
         except ProcessError as error:
-            return failure_envelope(error.message, error.code, own.clock, error.infrastructure)
+            return failure_envelope(error.message, error.code, own.clock, error.infrastructure, changed())
         except Exception as error:
-            return failure_envelope(f"{name}: {type(error).__name__}: {error}", 500, own.clock)
+            text = f"{name}: {type(error).__name__}: {error}"
+            return failure_envelope(text, 500, own.clock, mocks=changed())
 
     def at_once(self, owner: Scope, name: str, arguments: str, world: str) -> str | None:
         """The quick answer of a database to a call that no mock answers; see `scripttest.FunctionServices`."""
         own = owner.chat.world
-        if own.mocks and own.mocks.find_process(name):
-            return None
+        if own.is_seeded or (own.mocks and own.mocks.find_process(name)):
+            return None  # a seeded world draws in the task of the call, which may have random numbers of its own
 
         def answer(args: Args) -> Any:
             own.catch_up(world)
@@ -176,7 +192,13 @@ class AgentProcesses:
             mocks=scope.chat.world.surroundings(),
             context_at=len(args) if given.with_context else None,
         )
-        return (await self._agents.runtime.function(call, scope)).value
+        try:
+            return (await self._agents.runtime.function(call, scope)).value
+        except AgentError as error:
+            if not error.missing:
+                raise
+            text = f'Process "{given.name}" does not exist: its script has no function {function}'
+            raise ProcessError(text, 404, missing=True) from error
 
     async def _call_server(self, call: _ProcessCall) -> Any:
         if call.args and isinstance(call.args[0], str):

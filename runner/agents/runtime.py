@@ -220,7 +220,7 @@ class Runtime:
         try:
             answer = await self.call(id, messages, options, chat, caller, on_chunk, referer)
         except (AgentError, RunnerError) as error:
-            if error.missing:
+            if is_unanswered(error):
                 way = f"Or mock it with {world.mock('agent', bare)}"
                 world.ledger.note_missing(f"agents.{bare}", sentences(error.message, error.hint, way))
             else:
@@ -270,7 +270,9 @@ class Runtime:
                 if self._parts is not None:
                     await self._note_scripts(call, scope.chat)
         except MissingFunctionError as error:
-            raise _script_error(what, error) from error
+            absent = _script_error(what, error)
+            absent.missing = True
+            raise absent from error
         except FunctionError as error:
             scope.chat.logs += error.logs
             raise _script_error(what, error) from error
@@ -390,6 +392,12 @@ class Runtime:
         await self.servers.close()
         for connectors in (self.connectors, *self._varied.values()):
             await connectors.close()
+
+
+def is_unanswered(error: AgentError | RunnerError) -> bool:
+    """Whether nothing here could answer a call of an agent that failed with this error: the agent, its files or what it
+    asks for is not here or cannot be used, or its model was not reached."""
+    return error.missing or isinstance(error, RunnerError)
 
 
 def _script_error(what: str, error: FunctionError | MissingFunctionError) -> AgentError:

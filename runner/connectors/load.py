@@ -115,7 +115,9 @@ class Connectors:
             try:
                 self._made[id] = self._stand_in(id, id) if path is None else self._make(id, path)
             except ConfigurationError as error:
-                raise BrokenError(error.message, error.hint) from error
+                broken = BrokenError(error.message, error.hint)
+                broken.missing = True
+                raise broken from error
         return self._made[id]
 
     def find(self, id: str) -> Path | None:
@@ -126,7 +128,7 @@ class Connectors:
             return path
         known = self.ids()
         if id in self._named:  # whoever named the variable need not know its value
-            raise ConfigurationError(
+            raise MissingError(
                 f"Cannot find connector $ENV.{self._named[id]}: its value is no id of a connector below "
                 f"{self._root}/connectors",
                 f"There are: {', '.join(known)}",
@@ -239,7 +241,7 @@ class Connectors:
     def _of_variable(self, name: str) -> str:
         value = self._variables.get(name, "").strip()
         if not value:
-            raise ConfigurationError(
+            raise MissingError(
                 f"Cannot resolve connector $ENV.{name}: the environment variable {name} is not set",
                 f"Set {name} in the environment or in .env to the id of a connector, or name one with -c",
             )
@@ -253,7 +255,7 @@ class Connectors:
         candidates = [system.get(role), used if used in self._files() else None, system.get("default")]
         found = next((value for value in candidates if isinstance(value, str) and value.strip()), None)
         if found is None:
-            raise ConfigurationError(
+            raise MissingError(
                 f'Cannot resolve the connector of role "{role}": agent/agent.yml names none under system.{role}',
                 f"Add it, set connector in package.yao, or name one with -c: {', '.join(self.ids())}",
             )

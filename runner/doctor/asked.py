@@ -10,17 +10,19 @@ from pathlib import Path
 from runner.agents.mcp.servers import server_files
 from runner.application.application import SUFFIXES, Application
 from runner.application.documents import read_json
+from runner.doctor.queries import ENGINE, queried
 from runner.errors import ConfigurationError, did_you_mean, sentences
 from scripttest import CompileError, WrittenCall, WrittenCalls
 from scripttest.values import Value
 
-PROCESS, HTTP, EXEC, AGENT, SERVER, CONNECTOR, SCRIPT, MADE, BROKEN = (
-    "process", "http", "exec", "agent", "server", "connector", "script", "made", "broken"
+PROCESS, HTTP, EXEC, AGENT, SERVER, CONNECTOR, SCRIPT, TABLE, MADE, BROKEN = (
+    "process", "http", "exec", "agent", "server", "connector", "script", "table", "made", "broken"
 )  # fmt: skip
-"""Kinds of what is asked; `made`: a process whose name is made at run time; `broken`: a script that cannot be
+"""Kinds of what is asked; `table`: of a query, whose name is that of the process and that of the table, or of the
+model with `$` before it; `made`: a process whose name is made at run time; `broken`: a script that cannot be
 compiled, whose name is the reason."""
 _ARGUMENTS = (
-    (r"Process", PROCESS, 0),
+    (r"(?:globalThis\.)?Process", PROCESS, 0),
     (r"(?:.*\.)?time\.After", PROCESS, 1),
     (r"new Job", PROCESS, 0),
     (r"http\.(?:Get|Post|Put|Patch|Delete|Head)", HTTP, 0),
@@ -33,6 +35,15 @@ _ARGUMENTS = (
     (r"(?:assistant_id|agent_id):", AGENT, 0),
     (r"server_id:", SERVER, 0),
 )
+_OF_PLAN = ((r"(?:.*\.)?Add", 2), (r"(?:.*\.)?Subscribe", 1))
+"""Callee → which of its arguments names a process, in scripts that have a `Plan`."""
+_CALL_OPTIONS = frozenset(
+    """
+    connector mode messages audio temperature max_tokens max_completion_tokens mcp_servers prompt_preset delegate
+    disable_global_prompts locale theme route metadata uses force_uses search skip assistant_id agent_id
+    """.split()
+)
+"""Properties of what a Create hook returns, and of the options of calls."""
 """Callee, or property → what its argument of that number names."""
 _WITHIN = (
     (r"(?:.*\.)?agent\.(?:All|Any|Race)", "agent:", AGENT),
@@ -87,6 +98,12 @@ class Reader:
                     asked.append(Asked(kind=BROKEN, name=calls.message, place=self._place(path, calls)))
                     continue
                 asked += [found for call in calls for found in _asked(call)]
+                if any(call.callee == "new Plan" for call in calls):
+                    asked += [found for call in calls for found in _of_plan(call)]
+                asked += [
+                    Asked(kind=TABLE, name=f"{query.process} {query.name}", place=query.place)
+                    for query in queried(calls)
+                ]
             for found in list(asked):
                 if found.kind == SERVER:
                     asked += self._of_server(found.name, used)
@@ -161,14 +178,24 @@ def _asked(call: WrittenCall) -> Iterator[Asked]:
                 yield Asked(kind=kind, name=name, place=place)
     if call.callee == "process:" and not re.fullmatch(_GIVES_DATA, call.within):
         yield _of_process(call.arguments[0], place)
+    if call.callee == "connector:" and call.beside <= _CALL_OPTIONS and "*" not in (call.arguments[0] or "*"):
+        yield Asked(kind=CONNECTOR, name=call.arguments[0] or "", place=place)
     for pattern, property, kind in _WITHIN:
         if call.callee == property and re.fullmatch(pattern, call.within) and call.arguments[0]:
             yield Asked(kind=kind, name=call.arguments[0], place=place)
     for pattern, process in _FIXED:
         if match := re.fullmatch(pattern, call.callee):
             yield Asked(kind=PROCESS, name=match.expand(process), place=place)
-    if call.callee == "new Query" and call.arguments[:1] not in ((), ("default",), (None,)):
+    if call.callee == "new Query" and call.arguments[:1] not in ((), (ENGINE,), (None,)):
         yield Asked(kind=PROCESS, name=f"query.{call.arguments[0]}.Get", place=place)
+
+
+def _of_plan(call: WrittenCall) -> Iterator[Asked]:
+    """The process that a task of a plan calls, or what listens to it."""
+    for pattern, number in _OF_PLAN:
+        name = call.arguments[number] if number < len(call.arguments) else None
+        if name and re.fullmatch(pattern, call.callee):
+            yield _of_process(name, f"{call.file}:{call.line}")
 
 
 def _of_process(name: str | None, place: str) -> Asked:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,8 @@ _GROUPS = ("mcp", "store", "stores", "http", "session")
 """First words of processes all of which a run answers, or that are looked at in another way."""
 _CASES = (".jsonl", ".json", ".yaml", ".yml")
 _VARIABLE = re.compile(r"\"\$ENV\.(\w+)\"")
+_UNKNOWN = r"[^\s\"'`]*"
+"""What may stand in a name for what is known only at run time."""
 _PATTERN = re.compile(r"[\w.:/-]*\w[\w.:/-]*\*[\w.:/*-]*")
 
 
@@ -53,7 +56,6 @@ class Needs:
         self._servers = servers
         self._server_files = server_files(application)
         self._reader = Reader(application)
-        self._models: ModelFiles | None = None
         self._kinds: dict[str, Callable[[str], Iterator[Need]]] = {
             asked.PROCESS: self._process,
             asked.HTTP: self._request,
@@ -62,6 +64,7 @@ class Needs:
             asked.SERVER: self._server,
             asked.CONNECTOR: self._connector,
             asked.SCRIPT: self._script,
+            asked.TABLE: self._table,
             asked.MADE: self._made,
             asked.BROKEN: self._broken,
         }
@@ -84,8 +87,7 @@ class Needs:
         for one in self._asked(agent):
             for need in self._kinds[one.kind](one.name):
                 known = found.get((need.kind, need.name))
-                places = (*(known.places if known else ()), one.place)
-                found[need.kind, need.name] = need.replace(places=tuple(dict.fromkeys(places)))
+                found[need.kind, need.name] = _joined(known, need.replace(places=(one.place,)))
         needs = [_looked_up(need, written) if need.kind is Kind.MOCK else need for need in found.values()]
         return sorted(needs, key=lambda need: (list(Kind).index(need.kind), need.name))
 
@@ -125,21 +127,44 @@ class Needs:
 
     def _model(self, name: str) -> Iterator[Need]:
         """What the model of a process needs."""
-        if self._models is None:
-            self._models = ApplicationData(self._application).models()
         id = name.partition(".")[2].rpartition(".")[0].lower()
-        model = next((model for model in self._models.models if model.id.lower() == id), None)
+        model = next((model for model in self._model_files.models if model.id.lower() == id), None)
         if model is None:
-            known = next((why for refused, why in self._models.refused.items() if refused.lower() == id), None)
-            if known is not None:
-                yield Need(kind=Kind.FILE, name=id, missing=True, message=known, places=())
-            elif not self._models.broken:
-                yield _mock("process", name, f"There is no model {id}")
+            yield from self._no_model(name, id)
         elif not model.answers(name.rpartition(".")[2]):
-            yield _mock("process", name, f"The columns of {id} are not known here, only its name")
+            yield _mock("process", name, _unknown_columns(id))
         elif any(column.crypt == "PASSWORD" for column in model.columns) and _writes(name):
             yield self._extra("crypto", f"The model {id} has passwords")
-        for problem in self._models.broken:
+        yield from self._broken_models()
+
+    def _table(self, name: str) -> Iterator[Need]:
+        """What a query needs that asks of a table, or of the model of one."""
+        process, _, table = name.partition(" ")
+        id, models = table.removeprefix("$").lower(), self._model_files.models
+        named = [one.id if table.startswith("$") else one.table for one in models]
+        model = next((one for one, name in zip(models, named, strict=True) if name.lower() == id), None)
+        if model is not None and not model.has_columns:
+            yield _mock("process", process, _unknown_columns(model.id))
+        elif model is None and table.startswith("$"):
+            yield from self._no_model(process, id)
+        elif model is None and not self._model_files.broken:
+            yield _mock("process", process, f"No model has the table {table}")
+        yield from self._broken_models()
+
+    @cached_property
+    def _model_files(self) -> ModelFiles:
+        return ApplicationData(self._application).models()
+
+    def _no_model(self, process: str, id: str) -> Iterator[Need]:
+        """Why there is no model of an id."""
+        known = next((why for refused, why in self._model_files.refused.items() if refused.lower() == id), None)
+        if known is not None:
+            yield Need(kind=Kind.FILE, name=id, missing=True, message=known, places=())
+        elif not self._model_files.broken:
+            yield _mock("process", process, f"There is no model {id}")
+
+    def _broken_models(self) -> Iterator[Need]:
+        for problem in self._model_files.broken:
             yield Need(kind=Kind.FILE, name=problem.partition(":")[0], missing=True, message=problem, places=())
 
     def _request(self, name: str) -> Iterator[Need]:
@@ -223,7 +248,7 @@ class _Written:
             self._read = "\n".join(texts), patterns
         text, patterns = self._read
         bare = name.partition(" ")[2] if method == "http" else name
-        if bare.strip("*") and bare in text:
+        if bare.strip("*") and re.search(_UNKNOWN.join(map(re.escape, bare.split("*"))), text):
             return True
         return any(_fits(pattern, name) or _fits(pattern, bare) for pattern in patterns)
 
@@ -251,6 +276,20 @@ def _fits(pattern: str, name: str) -> bool:
 
 def _mock(method: str, name: str, message: str) -> Need:
     return Need(kind=Kind.MOCK, name=name, missing=True, message=message, places=(), mocked=method)
+
+
+def _unknown_columns(model: str) -> str:
+    return f"The columns of {model} are not known here, only its name"
+
+
+def _joined(known: Need | None, need: Need) -> Need:
+    """A need as all places name it that have it."""
+    if known is None:
+        return need
+    messages = [*known.message.split("; "), need.message]
+    return need.replace(
+        places=tuple(dict.fromkeys((*known.places, *need.places))), message="; ".join(dict.fromkeys(messages))
+    )
 
 
 def _looked_up(need: Need, written: _Written) -> Need:

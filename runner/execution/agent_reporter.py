@@ -27,7 +27,7 @@ def agent_maker(
         from bindings import World
         from runner.agents.chat import Chat
 
-        chat = Chat({**context, "chat_id": "report"}, World(suite="", test="@report"))
+        chat = Chat({**context, "chat_id": "report"}, World(suite="", test="@report", mocked=False))
         try:
             async with asyncio.timeout(timeout):
                 return (await service.helpers.ask(agent, "reporter", payload, {}, chat)).output

@@ -22,7 +22,7 @@ def with_outside(result: TestResult, world: World | None) -> TestResult:
         return result
     said = [failure.message for failure in result.outcome.failures]
     warnings = tuple(
-        ResultWarning(kind="missing", message=_text(call))
+        ResultWarning(kind="missing", message=call.warning)
         for call in calls
         if call.answered is Answered.MISSING and not any(call.message in message for message in said)
     )
@@ -43,13 +43,9 @@ def calls_of(world: World, clean: Callable[[str], str], whole: bool) -> dict[str
 def _of_clock(result: TestResult, world: World | None) -> tuple[ResultWarning, ...]:
     """A warning for a test that timed out while it had stopped its clock."""
     stood = world is not None and world.clock.stopped_at is not None
-    if not stood or all(failure.cause is not Cause.TIMEOUT for failure in result.outcome.failures):
+    said = any(warning.kind == "clock" for warning in result.outcome.warnings)
+    if said or not stood or all(failure.cause is not Cause.TIMEOUT for failure in result.outcome.failures):
         return ()
     return (
         ResultWarning(kind="clock", message=f"The clock of the test stood still when its time was up: {CLOCK_STANDS}"),
     )
-
-
-def _text(call: OutsideCall) -> str:
-    times = f" ({call.count} times)" if call.count > 1 else ""
-    return f"Nothing answered {call.name}{times}: {call.message}"

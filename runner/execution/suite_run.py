@@ -34,7 +34,9 @@ class SuiteRun:
         cases = schedule.of(source.assistant.id)
         self.environment, self._before, self._after = cases.environment, cases.before, cases.after
         context = {**self.environment.context, "assistant_id": source.assistant.id, "chat_id": "agent-test"}
-        self._chat = Chat(context, World(suite=source.suite.id, test="@hooks"), of_suite=True)
+        seed = self.environment.seed
+        world = World(suite=source.suite.id, test="@hooks", seed="" if seed is None else f"{seed} @hooks", mocked=False)
+        self._chat = Chat(context, world, of_suite=True)
         """The chat of the hooks around all cases."""
         self.ended: set[str] = set()
         """Cases that have ended in this run."""
@@ -92,6 +94,8 @@ class SuiteRun:
                 await self._hook(self._after, "after", [self._results, data])
             except HookError as error:
                 send(Warned(message=f"{self.source.suite.label}: {error.failure.message}"))
+        for call in self._chat.world.ledger.missing:
+            send(Warned(message=f"{self.source.suite.label}: in the hooks around all cases: {call.warning}"))
         send(SuiteEnd(suite=self.source.suite.id))
 
     async def _hook(self, reference: str, kind: str, arguments: list[Any]) -> Any:

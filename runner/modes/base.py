@@ -12,11 +12,12 @@ from bindings import DATABASE, World, given_mocks, opened_workspace
 from runner.agents.answer import AgentError
 from runner.agents.chat import Chat, JudgeUse, taken
 from runner.agents.judges import CaseJudges
+from runner.agents.runtime import is_unanswered
 from runner.assertions.base import AgentUse, AssertionResult, Evidence, Said
 from runner.cases.attachments import described, parts_of_case
 from runner.cases.messages import input_of
 from runner.connectors.base import Usage
-from runner.errors import sentences
+from runner.errors import RunnerError, sentences
 from runner.modes.answered import answered, regradable
 from runner.modes.case_environment import CaseEnvironment
 from runner.modes.failures import failure_of
@@ -138,7 +139,7 @@ class CaseAttempt:
         return SavedTalk(result)
 
     async def call_agent(self, messages: list[dict[str, Any]], options: Mapping[str, Any], said: Any) -> Answer:
-        """Calls the tested agent and returns its answer. Raises AgentError.
+        """Calls the tested agent and returns its answer. Raises AgentError and ConfigurationError.
 
         Args:
             messages: all that is said to it.
@@ -149,10 +150,11 @@ class CaseAttempt:
             return self.saved.answer(self, said)
         try:
             return await self.environment.runtime.call(self.assistant.id, messages, dict(options), self.chat)
-        except AgentError as error:
-            if error.server:
-                told = sentences(error.message, error.hint)
-                self.chat.world.ledger.note_missing(f"mcp.ListTools {error.server}", told)
+        except (AgentError, RunnerError) as error:
+            server = error.server if isinstance(error, AgentError) else ""
+            if is_unanswered(error):
+                name = f"mcp.ListTools {server}" if server else f"agents.{self.assistant.id}"
+                self.chat.world.ledger.note_missing(name, sentences(error.message, error.hint))
             raise
 
     def known(self, model_calls: int, agents: Sequence[AgentUse]) -> dict[str, Any]:

@@ -112,7 +112,7 @@ class SimulatedUser:
             if self.reference.startswith(_SCRIPTS):
                 folder, functions = attempt.assistant.folder, environment.runtime.functions
                 await find_function(self.reference, ROLES, folder, environment.application, functions)
-            else:
+            elif attempt.world.mocks is None or attempt.world.mocks.find_agent(self.reference) is None:
                 environment.runtime.assistants.get(self.reference)
         except (RunnerError, ScriptReferenceError) as error:
             message = error.placed if isinstance(error, AgentError) else error.message

@@ -118,6 +118,7 @@ class CasePlanning:
                 context=self._request.context,
                 connector=options.connector or "",
                 timeout=options.case_timeout,
+                seed=options.seed,
             )
             return service.run(generate(input, generators, folder, options.lenient))
         finally:

@@ -86,6 +86,8 @@ class Generators(Value):
     """`--connector`; empty when it is not given."""
     timeout: float
     """Seconds for one generator."""
+    seed: int | None
+    """`--seed`."""
 
 
 async def generate(input: GeneratorInput, generators: Generators, folder: Path, lenient: bool) -> MadeCases:
@@ -100,9 +102,10 @@ async def generate(input: GeneratorInput, generators: Generators, folder: Path, 
     """
     import asyncio
 
+    generation = _Generation(input, generators)
     try:
         async with asyncio.timeout(generators.timeout):
-            answer = await _Generation(input, generators).answer()
+            answer = await generation.answer()
     except TimeoutError as error:
         raise _failed(input, f"timeout after {in_words(generators.timeout)}") from error
     except AgentError as error:
@@ -114,7 +117,9 @@ async def generate(input: GeneratorInput, generators: Generators, folder: Path, 
         said = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
         shown = said if len(said) <= SHOWN else f"{said[:SHOWN]}... ({len(said)} characters)"
         raise _failed(input, f"it gave no cases: {shown}", _FORM)
-    return cases_from_values(with_ids(values), input.reference, folder, lenient)
+    made = cases_from_values(with_ids(values), input.reference, folder, lenient)
+    missing = [f"{input.reference}: {call.warning}" for call in generation.world.ledger.missing]
+    return made.replace(warnings=(*made.warnings, *missing))
 
 
 def with_ids(values: Iterable[Any]) -> list[Any]:
@@ -169,12 +174,14 @@ class _Generation:
         self._input = input
         self._generators = generators
         self._target = generators.runtime.assistants.get(input.agent)
+        seed = "" if generators.seed is None else f"{generators.seed} @generate"
+        self.world = World(suite=input.id, test="@generate", seed=seed, mocked=False)
 
     async def answer(self) -> Any:
         """The answer of the generator as a JSON value."""
         payload = await self._payload()
         context = {**self._generators.context, "assistant_id": self._target.id, "chat_id": "agent-test-generate"}
-        chat = Chat(context, World(suite=self._input.id, test="@generate"), of_suite=True)
+        chat = Chat(context, self.world, of_suite=True)
         if self._input.reference.startswith("agents:"):
             return await self._of_agent(payload, chat)
         return await self._of_script(payload, chat)

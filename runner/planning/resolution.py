@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from bindings import given_mocks
 from runner.agents.references import ScriptReferenceError, find_function
 from runner.cases.references import Reference, references_of, simulator_reference
 from runner.errors import ConfigurationError
@@ -66,7 +67,8 @@ def named_by(
     options: RunOptions,
     folders: Mapping[str, Path],
 ) -> Iterator[Named]:
-    """The references in flags and in the cases that will run. `folders` maps ids of tested agents to their folders."""
+    """The references in flags and in the cases that will run, without agents that mocks of their case answer for.
+    `folders` maps ids of tested agents to their folders."""
     for folder in folders.values():
         for reference, flag in _of_flags(options):
             yield Named(reference=reference, folder=folder, place=flag)
@@ -81,7 +83,10 @@ def named_by(
         for line, case in source.cases():
             if case.skip or case.id in source.ended:
                 continue
+            mocks = None if case.mocks is None else given_mocks(case.mocks.model_dump())
             for reference in dict.fromkeys(references_of(case, connector, simulator)):
+                if mocks is not None and reference.kind == "agent" and mocks.find_agent(reference.text) is not None:
+                    continue
                 where = f"{source.suite.label}:{line}" if line else source.suite.label
                 yield Named(reference=reference, folder=source.assistant.folder, place=f'{where}: case "{case.id}"')
 

@@ -18,7 +18,7 @@ KEYS = {
     **dict.fromkeys(
         """
         assertion assertions final_assertions turns steps checkpoints scores trials runs attempts tools tool_calls
-        warnings failures frames
+        warnings failures frames outside judgements
         """.split(),
         INNER,
     ),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -41,6 +42,8 @@ class WrittenCall(Value):
     """From 1."""
     within: str = ""
     """The callee among whose arguments it stands, the innermost."""
+    beside: frozenset[str] = frozenset()
+    """Of a property: the names of all properties of its object."""
 
 
 class WrittenCalls:
@@ -85,6 +88,7 @@ def _calls(compiled: Compiled) -> Iterator[WrittenCall]:
                     file=place.source,
                     line=place.line,
                     within=found.within,
+                    beside=found.beside,
                 )
 
 
@@ -96,28 +100,75 @@ class Found(Value):
     within: str
     start: int
     """Its offset."""
+    beside: frozenset[str] = frozenset()
 
 
 def written(code: str) -> Iterator[Found]:
     """The calls in code that esbuild printed."""
     found = list(_tokens(code, 0))
     constants = _constants(found)
-    around: list[str] = []
+    around: list[_Bracket] = []
     for at, token in enumerate(found):
         follows = found[at + 1].text if at + 1 < len(found) else ""
-        within = next((callee for callee in reversed(around) if callee), "")
+        within = next((bracket.callee for bracket in reversed(around) if bracket.callee), "")
         if token.kind == "name" and follows == "(":
-            arguments = tuple(_arguments(found, at + 2, constants))
-            yield Found(callee=_callee(found, at), arguments=arguments, within=within, start=token.start)
-        elif follows == ":" and token.kind in ("name", "literal"):
-            text = _text(_expression(found, at + 2)[0], constants)
+            callee, arguments = _callee(found, at), tuple(_arguments(found, at + 2, constants))
+            if callee == "Use" and at + 2 < len(found) and found[at + 2].kind == "name":
+                callee, arguments = f"new {found[at + 2].text}", arguments[1:]
+            yield Found(callee=callee, arguments=arguments, within=within, start=token.start)
+        elif token.text == "Process" and token.kind == "name" and follows != ":" and found[at - 1].text != "typeof":
+            yield Found(callee="Process", arguments=(None,), within=within, start=token.start)
+        elif token.kind in ("name", "literal") and (follows == ":" or _is_shorthand(found, at, around)):
+            text = _text(_expression(found, at + 2)[0] if follows == ":" else [token], constants)
             if text is not None:
                 name = token.text.strip("\"'")
-                yield Found(callee=f"{name}:", arguments=(text,), within=within, start=token.start)
+                beside = frozenset(_properties(found, around[-1].at) if around else ())
+                yield Found(callee=f"{name}:", arguments=(text,), within=within, start=token.start, beside=beside)
         elif token.kind == "sign" and token.text in _OPENING:
-            around.append(_callee(found, at - 1) if token.text == "(" and at and found[at - 1].kind == "name" else "")
+            called = token.text == "(" and at and found[at - 1].kind == "name"
+            around.append(_Bracket(callee=_callee(found, at - 1) if called else "", at=at))
         elif token.kind == "sign" and token.text in _CLOSING and around:
             around.pop()
+
+
+class _Bracket(Value):
+    """A bracket that is open."""
+
+    callee: str
+    """Whose arguments stand in it; empty: they are none."""
+    at: int
+    """Its place among the tokens."""
+
+
+def _is_shorthand(found: list[Token], at: int, around: list[_Bracket]) -> bool:
+    """Whether a token is a property that has the name of its value."""
+    inside = bool(around) and found[around[-1].at].text == "{"
+    return (
+        inside
+        and found[at].kind == "name"
+        and found[at - 1].text in ("{", ",")
+        and at + 1 < len(found)
+        and found[at + 1].text in (",", "}")
+    )
+
+
+def _properties(found: list[Token], opening: int) -> dict[str, str]:
+    """The properties of an object, by the place of its bracket: name → its value, where that is a literal text."""
+    properties: dict[str, str] = {}
+    depth = 0
+    for at in range(opening + 1, len(found)):
+        token = found[at]
+        if token.kind == "sign" and token.text in _CLOSING:
+            depth -= 1
+            if depth < 0:
+                break
+        elif token.kind == "sign" and token.text in _OPENING:
+            depth += 1
+        elif not depth and token.kind in ("name", "literal") and found[at - 1].text in ("{", ","):
+            value = found[at + 2 : at + 4]
+            is_text = found[at + 1].text == ":" and _is_text(value[0]) and value[-1].text in (",", "}")
+            properties[token.text.strip("\"'")] = _unquoted(value[0].text) if is_text else ""
+    return properties
 
 
 def _tokens(code: str, start: int) -> Iterator[Token]:
@@ -173,17 +224,28 @@ def _behind_template(found: list[Token], at: int) -> int:
 
 
 def _constants(found: list[Token]) -> dict[str, str]:
-    """Names that are declared once, and as a text."""
-    known: dict[str, str] = {}
-    twice: set[str] = set()
+    """The values of names that are declared once, and as a text; with `name.property` for the texts in an object."""
+    assigned: Counter[str] = Counter()
+    texts: dict[str, str] = {}
+    objects: dict[str, dict[str, str]] = {}
     for at, token in enumerate(found[:-3]):
-        if token.kind == "name" and found[at + 1].text == "=" and found[at - 1].text not in (".", "?."):
-            literal = found[at + 2].kind == "literal" and found[at + 3].text in (";", ",", *_DECLARES)
-            if token.text in known or not literal or found[at + 2].text[0] not in "\"'`":
-                twice.add(token.text)
-            else:
-                known[token.text] = _unquoted(found[at + 2].text)
-    return {name: text for name, text in known.items() if name not in twice}
+        if token.kind != "name" or found[at + 1].text != "=":
+            continue
+        name = _callee(found, at)
+        assigned[name] += 1
+        if found[at + 2].text == "{":
+            objects[name] = _properties(found, at + 2)
+        elif _is_text(found[at + 2]) and found[at + 3].text in (";", ",", *_DECLARES):
+            texts[name] = _unquoted(found[at + 2].text)
+    known = {name: text for name, text in texts.items() if "." not in name and assigned[name] == 1}
+    for name, properties in objects.items():
+        paths = ((f"{name}.{property}", text) for property, text in properties.items() if assigned[name] == 1)
+        known |= {path: text for path, text in paths if text and not assigned[path]}
+    return known
+
+
+def _is_text(token: Token) -> bool:
+    return token.kind == "literal" and token.text[0] in "\"'`"
 
 
 def _text(expression: list[Token], constants: Mapping[str, str]) -> str | None:
@@ -193,28 +255,41 @@ def _text(expression: list[Token], constants: Mapping[str, str]) -> str | None:
         words = [text or "*" for text in _arguments(expression, 1, constants)]
         return " ".join(words) if words and words[0] != "*" else None
     parts: list[str] = []
-    end = 0
-    plain = False
+    for operand in _operands(expression):
+        part = _operand(operand, constants)
+        if part != "*" or parts[-1:] != ["*"]:
+            parts.append(part)
+    return "".join(parts) if any(part != "*" for part in parts) else None
+
+
+def _operands(expression: list[Token]) -> list[list[Token]]:
+    """What is added in an expression, without what stands in templates; nothing where it is more than a sum."""
+    operands: list[list[Token]] = [[]]
+    end = depth = 0
     for token in expression:
         if token.start < end:
-            continue  # what is in a template
-        if token.kind == "literal" and token.text[0] in "\"'`":
-            parts.append(_unquoted(token.text))
-            plain = True
-        elif token.kind == "template":
-            parts.append(_of_template(token.text, constants))
-            plain = plain or parts[-1] != "*"
-            end = token.start + len(token.text)
-        elif token.text == "+":
             continue
-        elif token.kind == "name" and token.text in constants and len(parts) * 2 == expression.index(token):
-            parts.append(constants[token.text])
-            plain = True
-        elif token.kind == "sign" and token.text not in (".", "?.", "(", ")", "[", "]", ","):
-            return None
-        elif not parts or parts[-1] != "*":
-            parts.append("*")
-    return "".join(parts) if plain else None
+        if token.kind == "template":
+            end = token.start + len(token.text)
+        sign = token.text if token.kind == "sign" else ""
+        depth += (sign in _OPENING) - (sign in _CLOSING)
+        if depth or sign in (".", "?.", "", *_CLOSING):
+            operands[-1].append(token)
+        elif sign == "+":
+            operands.append([])
+        else:
+            return []
+    return operands
+
+
+def _operand(operand: list[Token], constants: Mapping[str, str]) -> str:
+    if len(operand) == 1 and _is_text(operand[0]):
+        return _unquoted(operand[0].text)
+    if len(operand) == 1 and operand[0].kind == "template":
+        return _of_template(operand[0].text, constants)
+    if operand and (operand[0].text, operand[-1].text) == ("(", ")"):
+        return _text(operand[1:-1], constants) or "*"
+    return constants.get("".join(token.text for token in operand).replace("?.", "."), "*")
 
 
 def _of_template(text: str, constants: Mapping[str, str]) -> str:

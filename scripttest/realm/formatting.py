@@ -19,6 +19,7 @@ PACK = "intl.pack"
 _INDEX_SIZE = 1 << 17
 """More bytes than the first line of the file has, which says what is in it."""
 _ZONES = "/zoneinfo/"
+_ALL_ZONES = "/usr/share/zoneinfo"
 
 
 class Formatting:
@@ -69,6 +70,8 @@ class _Pack:
 
 
 def _time_zone() -> str:
-    """The name of this machine's time zone; `UTC` when the system does not tell it."""
-    _, mark, name = os.path.realpath("/etc/localtime").rpartition(_ZONES)
-    return name if mark else "UTC"
+    """The name of the time zone that the variable `TZ` names, else of this machine's; `UTC` when that is no name."""
+    named = os.environ.get("TZ", "").removeprefix(":")
+    place = os.path.realpath(os.path.join(_ALL_ZONES, named) if named else "/etc/localtime")
+    _, mark, name = place.rpartition(_ZONES)
+    return name if mark and os.path.exists(place) else "UTC"

@@ -25,6 +25,8 @@ from scripttest.workers.protocol import Frame, FrameReader, encode
 CHUNK = 1 << 16
 """Bytes of one read, which is the size of a pipe. A larger read would be slower, because memory has to be
 mapped for it."""
+INHERITED = (PLAIN, "TZ")
+"""Environment variables that a worker gets; no others."""
 STARTING = 2.0
 """Seconds that a process may take to start on a busy machine."""
 
@@ -91,7 +93,7 @@ class Worker:
     def __init__(self, command: list[str]) -> None:
         """Starts the process. Raises HostError."""
         try:
-            self.child: Child = spawn(command, {PLAIN: plain} if (plain := os.environ.get(PLAIN)) else {})
+            self.child: Child = spawn(command, {name: os.environ[name] for name in INHERITED if os.environ.get(name)})
         except OSError as error:
             raise HostError(f"Cannot start a worker process: {error.strerror}") from error
         os.set_blocking(self.child.stdin, False)

@@ -155,6 +155,43 @@ def test_verdicts_of_mocked_validators_are_read_alike(app: MakeApplication) -> N
             assert why is None or why in json.dumps(record), (name, record)
 
 
+def test_mocks_answer_for_helpers_that_are_not_there(app: MakeApplication) -> None:
+    """In scripts and in cases; without a mock, an absent judge of a script is a missing call."""
+    scripts = """\
+export function TestMocked(t) { t.mock.agent("no.judge", { passed: true }); t.assert.Agent("x", "no.judge"); }
+export function TestAbsent(t) { t.assert.Agent("x", "no.judge"); }
+"""
+    mocks = {"agent": {"no.judge": {"passed": True}, "no.us*": {"message": "hello", "goal_achieved": False}}}
+    check = {"type": "agent", "use": "agents:no.judge", "value": "Is polite"}
+    cases = [
+        {"id": "judged", "input": "x", "mocks": mocks, "assert": check},
+        {
+            "id": "simulated",
+            "simulator": {"use": "no.user"},
+            "checkpoints": [{"id": "a", "assert": check}],
+            "mocks": mocks,
+        },
+    ]
+    application = app({"judged_test.ts": scripts, "judged.ts": "export {}", **agent(cases=cases)})
+
+    tests = application.results("-i", "assistants/demo/src/judged_test.ts", code=1)
+    assert {name: record["status"] for name, record in tests.items()} == {
+        "TestMocked": "passed",
+        "TestAbsent": "failed",
+    }
+    (absent,) = tests["TestAbsent"]["outside"]
+    assert (absent["call"], absent["answered"]) == ("agents.no.judge", "missing")
+    assert absent["message"].endswith('Or mock it with t.mock.agent("no.judge", ...)')
+    outside = [record["outside"] for record in run_cases(application, code=0).values()]
+    assert [[(one["call"], one["answered"]) for one in calls] for calls in outside] == [
+        [("agents.no.judge", "mocked")],
+        [("agents.no.user", "mocked"), ("agents.no.judge", "mocked")],
+    ]
+    application.write({"/assistants/demo/tests/cases.jsonl": lines({**cases[0], "mocks": {"agent": {"no.user": 1}}})})
+    run = application.run("-i", case_file())
+    assert (run.code, 'Cannot find agent "no.judge"' in run.stderr) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("reply", "said"),
     [

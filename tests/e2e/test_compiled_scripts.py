@@ -280,7 +280,8 @@ def test_scripts_of_other_agents_are_called_by_process(app: MakeApplication) -> 
     results = here.results("-i", "scripts.demo.a", code=0)
     assert results["TestA"]["logs"] == ["8 hello you"]
     assert results["TestMessages"]["logs"] == [
-        'Process "scripts.demo.tools.Missing" does not exist: its script has no function Missing',
+        'Process "scripts.demo.tools.Missing" does not exist: its script has no function Missing. '
+        'Or mock it with t.mock.process("scripts.demo.tools.Missing", ...)',
         '<app>/assistants/demo/src/broken.ts:1:7: Expected identifier but found "="',
         'Process "scripts.nowhere" does not exist: there is no such script. Or mock it with t.mock.process("scripts.nowhere.X", ...)',
         "TypeError: in tools",

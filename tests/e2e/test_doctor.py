@@ -46,6 +46,7 @@ FILES = {
     "/assistants/keyless/package.yao": '{"name": "keyless", "connector": "keyed"}',
     "/assistants/lost/package.yao": '{"name": "lost", "connector": "nowhere"}',
     "/assistants/serverless/package.yao": '{"name": "s", "connector": "scripted", "mcp": {"servers": ["gone"]}}',
+    "/assistants/inline/package.yao": '{"name": "inline", "scripts": {"index": "function Create() {}"}}',
     "/assistants/broken/package.yao": '{"name": "broken", "connector": "scripted"}',
     "/assistants/broken/src/index.ts": "function Create( {",
     "/assistants/calls/package.yao": '{"name": "calls", "connector": "scripted"}',
@@ -89,6 +90,7 @@ def test_doctor_says_what_each_agent_lacks(app: MakeApplication) -> None:
     assert lacks["keyless"] == ["The connector keyed needs it"]
     assert lacks["lost"] == ['Cannot find connector "nowhere": no such file below <app>/connectors']
     assert "gone" in lacks["serverless"][0]
+    assert lacks["inline"][0].endswith('"scripts" holds code, and code in a package does not run here')
     assert lacks["broken"][0].startswith("Cannot be compiled: ")
     assert lacks["calls"] == [
         "Nothing here answers the process flows.a.b",
@@ -276,3 +278,91 @@ def test_a_sandbox_needs_a_runner_and_mocks_of_its_commands(app: MakeApplication
         ("mock", "ls *"): ["assistants/boxed/src/index.ts:1"],
         ("file", "runner.yml"): ["assistants/boxed/sandbox.yao"],
     }
+
+
+FORMS: dict[str, list[str]] = {
+    'const all = { agent: "of.object", other: 1 }; ctx.agent.Call(all.agent, []); ctx.agent.Call(all.other, []);': ["of.object"],
+    'const all = { agent: "a.b" }; all.agent = "c.d"; ctx.agent.Call(all.agent, []);': [],
+    'Use(MCP, "used", (mcp) => mcp.ListTools()); Use(Query, "mysql", (query) => query.Get({}));': ["MCP server used", "query.mysql.Get"],
+    'new Plan("p").Add("t", 1, "flows.task", 2); const plan = new Plan("q"); plan.Subscribe("key", "flows.heard"); plan.Add("t", 2, () => 1);': ["flows.heard", "flows.task"],
+    'cart.Add("t", 1, "red.large"); list.Subscribe("key", "a.b");': [],
+    'globalThis.Process("flows.global"); Process("flows." + ("inner"));': ["flows.global", "flows.inner"],
+    'const call = Process; call("flows.alias");': ["Process"],
+    'typeof Process; const kinds = { Process: 1 };': [],
+    'Process(ctx.x ? "flows.a" : "flows.b"); Process(named("flows.c"));': ["Process"],
+    'return { connector: "nowhere", temperature: 0 };': ["connector nowhere"],
+    'ctx.agent.Call("demo", [], { connector: "nowhere", metadata: {} });': ["connector nowhere"],
+    'ctx.Send({ type: "cable", connector: "usb-c" }); ctx.agent.Call("demo", [], { connector });': [],
+    'const process = "flows.short"; All([{ process }]);': ["flows.short"],
+}  # fmt: skip
+"""What a hook does → the names of what it needs."""
+
+
+def test_doctor_reads_the_forms_in_which_scripts_name_what_they_call(app: MakeApplication) -> None:
+    files = {"/assistants/demo/package.yao": '{"connector": "scripted"}'}
+    for number, form in enumerate(FORMS):
+        files[f"/assistants/a{number}/package.yao"] = '{"connector": "scripted"}'
+        files[f"/assistants/a{number}/src/index.ts"] = f"function Create(ctx) {{ {form} }}"
+    agents = json.loads(app(files).run("doctor", "--json").stdout)["agents"]
+    found = {agent["id"]: sorted(need["name"] for need in agent["needs"]) for agent in agents}
+    for number, (form, names) in enumerate(FORMS.items()):
+        assert found[f"a{number}"] == sorted(names), form
+
+
+def test_doctor_sees_tables_that_queries_name(app: MakeApplication) -> None:
+    hooks = """\
+import { SOLD } from "./sql";
+const from = "short";
+const kept = { select: ["id"], from: "kept as k", joins: [{ from: "owner as o", key: "k.id", foreign: "o.id" }] };
+function Create() {
+  const q = new Query();
+  q.Get({ select: ["id"], from: "pet as p", wheres: [{ ":name": "name", "=": "from" }] });
+  q.First({ select: ["$shop.order.id", "$pet.name"], from: "$shop.order" });
+  q.Run({ sql: { stmt: "DELETE FROM sold WHERE id IN (SELECT id FROM pet JOIN `basket` b)" } });
+  q.Get({ sql: { stmt: SOLD } });
+  q.Get(kept);
+  q.Get({ select: ["id"], from });
+  q.Get({ select: ["id"], from: "yao_job" });
+  q.Get({ select: ["id"], from: q.table });
+  Process("query.default.Paginate", { select: "id", from: "paged", query: { select: ["id"], from: "inner_one" } });
+  Process("schemas.default.TableCreate", "log", {});
+  q.Run({ sql: { stmt: "insert into log values (1)" } });
+  q.Run({ sql: { stmt: "create table if not exists own (id)" } });
+  q.Run({ sql: { stmt: "with w as (select 1) select extract(year from day), 'from text' from w, own" } });
+  q.Run({ sql: { stmt: "update mocked set a = 1" } });
+  http.Post("https://mail.example/", { from: "me" });
+  Process("flows.mail", { from: "me", to: "you" });
+}
+"""
+    application = app(
+        {
+            "/models/pet.mod.yao": '{"name": "Pet", "table": {"name": "pet"}, "columns": [{"name": "id", "type": "ID"}]}',
+            "/assistants/demo/package.yao": '{"connector": "scripted"}',
+            "/assistants/demo/src/index.ts": hooks,
+            "/assistants/demo/src/sql.ts": "export const SOLD = `\n  select * from sold\n  left join gone on gone.id = sold.id`;",
+            "/assistants/other/package.yao": '{"connector": "scripted"}',
+            "/assistants/other/src/index.ts": 'new Query("mysql").Get({ select: ["id"], from: "there" });',
+            "/assistants/none/package.yao": '{"connector": "scripted"}',
+            "/assistants/none/src/index.ts": 'Process("flows.send", { select: 1, from: "me" });',
+            "/assistants/mocks/package.yao": '{"connector": "scripted"}',
+            "/assistants/mocks/src/index.ts": 'new Query().Get({ select: ["id"], from: "gone" });\n'
+            'Process("query.default.First", { select: ["id"], from: "gone" });',
+            "/assistants/mocks/tests/cases.yaml": "- { id: a, input: x, mocks: { process: { query.default.Get: [] } } }",
+        }
+    )
+    done = application.run("doctor", "--json")
+    told = {
+        agent: {need["name"]: need["message"] for need in needs_of(done, agent) if need["missing"]}
+        for agent in ("demo", "other", "none", "mocks")
+    }
+    queries = {name: message.split("; ") for name, message in told["demo"].items() if name.startswith("query.")}
+    unknown = "The columns of __yao.job are not known here, only its name"
+    assert queries.pop("query.default.First") == ["There is no model shop.order"]
+    assert {name: [said.rpartition(" the table ")[2] for said in messages] for name, messages in queries.items()} == {
+        "query.default.Get": ["sold", "gone", "short", unknown],
+        "query.default.Run": ["sold", "basket", "mocked"],
+        "query.default.*": ["kept", "owner", "paged", "inner_one"],
+    }
+    assert told["other"] == {"query.mysql.Get": "Nothing here answers the process query.mysql.Get"}
+    assert told["none"] == {"flows.send": "Nothing here answers the process flows.send"}
+    assert told["mocks"] == {}

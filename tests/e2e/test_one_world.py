@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from agent_files import agent, run_cases, server
 from command import PATIENCE, Application, Files, MakeApplication
@@ -31,6 +33,7 @@ function Draw() { return [Math.random(), Process("utils.str.UUID")]; }
 INNER = """\
 export function Ask(id) { return Process("models.c.Find", id); }
 export function Now() { return Date.now(); }
+export function Sleep(ms) { time.Sleep(ms); }
 export function Draw() { return Math.random(); }
 """
 HOOKS = """\
@@ -115,6 +118,75 @@ export function TestAMockThatAsksTheAgentAgain(t) {
     passes(application)
 
 
+CHANGED = """\
+const year = () => new Date().getFullYear();
+const tried = (work) => { try { return work(); } catch (error) { return "not here"; } };
+export function Seen() {
+  Process("flows.change");
+  return [tried(() => Process("flows.late")), tried(() => http.Get("https://late/1").data), tried(() => Process("agents.ghost.Stream", "x").content), year(), Process("utils.now.Date")];
+}
+"""
+CHANGES = """\
+import { Seen } from "./changed";
+const at = "2031-02-03T00:00:00Z";
+const ways = [() => Seen(), () => Process("scripts.demo.changed.Seen"), () => Process("agents.demo.Stream", "x").response.next, () => Process("agents.outer.Stream", "x").response.next];
+function add(t) {
+  return [t.mock.now(at), t.mock.process("flows.l*", "late"), t.mock.http("https://late/*", { data: "late http" }), t.mock.agent("ghost", "late agent")];
+}
+export function TestAdded(t) {
+  for (const way of ways) {
+    let mocks;
+    const change = t.mock.process("flows.change", () => { mocks = add(t); });
+    t.assert.Equal(way(), ["late", "late http", "late agent", 2031, "2031-02-03"]);
+    t.assert.Equal(mocks.slice(1).map((mock) => mock.last.name), ["flows.late", "GET https://late/1", "ghost"]);
+    for (const mock of [change, ...mocks]) mock.restore();
+  }
+}
+export function TestTakenAway(t) {
+  for (const way of ways) {
+    const mocks = add(t);
+    t.mock.process("flows.change", () => { for (const mock of mocks) mock.restore(); });
+    const [late, answer, agent, year, today] = way();
+    t.assert.Equal([late, agent], ["not here", "not here"]);
+    t.assert.NotEqual(answer, "late http");
+    t.assert.True(year < 2031 && today < "2031");
+  }
+}
+export function TestOnceThenAnother(t) {
+  t.mock.process("flows.change", () => { t.mock.process("flows.change", "second"); return "first"; });
+  t.assert.Equal(Process("agents.twice.Stream", "x").response.next, ["first", "second", "second"]);
+}
+"""
+
+
+def test_mocks_that_change_while_something_runs_change_there_too(app: MakeApplication) -> None:
+    """A mock that answers a hook, or a script, adds other mocks, takes some away, stops the clock and lets it go."""
+    outer = (
+        'function Next(ctx) { const { next } = ctx.agent.Call("demo", [{ role: "user", content: "x" }]).response;\n'
+        '  return { data: [...next.slice(0, 3), new Date().getFullYear(), Process("utils.now.Date")] }; }'
+    )
+    application = app(
+        {
+            "world_test.ts": CHANGES,
+            "world.ts": "export {}",
+            "changed.ts": CHANGED,
+            **agent(
+                prompts=None,
+                replies=None,
+                hooks='import { Seen } from "./changed";\nfunction Next() { return { data: Seen() }; }',
+            ),
+            **agent("outer", prompts=None, replies=None, hooks=outer),
+            **agent(
+                "twice",
+                prompts=None,
+                replies=None,
+                hooks='function Next() { return { data: [1, 2, 3].map(() => Process("flows.change")) }; }',
+            ),
+        }
+    )
+    passes(application)
+
+
 def test_a_mock_that_loops_costs_its_test_only(app: MakeApplication) -> None:
     application = app(
         shop("""
@@ -191,6 +263,35 @@ export async function TestTimersFireInOrder(t) {
   t.mock.advance(1);
   t.assert.Equal(seen.length, 5);
 }
+export function TestTheClockNeverGoesBack(t) {
+  const seen = [];
+  const note = () => seen.push(Date.now() - start);
+  t.mock.now(start);
+  setTimeout(() => { note(); t.mock.advance(100); note(); }, 10);
+  setTimeout(note, 50);
+  t.mock.advance(60);
+  note();
+  setTimeout(() => { time.Sleep(500); note(); }, 10);
+  t.mock.advance(20);
+  note();
+  t.assert.Equal(seen, [10, 50, 110, 110, 620, 620]);
+}
+export function TestTimersThatTimersSet(t) {
+  const seen = [];
+  const note = (name) => seen.push(`${name} ${Date.now() - start}`);
+  t.mock.now(start);
+  setTimeout(() => { note("a"); setTimeout(() => note("a1"), 500); setTimeout(() => note("a0"), 0); }, 1000);
+  setTimeout(() => note("b"), 1500);
+  setTimeout(() => note("c"), 1000);
+  t.mock.advance(1500);
+  t.assert.Equal(seen, ["a 1000", "c 1000", "a0 1000", "b 1500", "a1 1500"]);
+}
+export function TestTheEndOfTime(t) {
+  t.mock.now("9999-12-29");
+  for (const move of [() => t.mock.advance("2d"), () => time.Sleep(2e8), () => t.mock.now("+010000-01-01"), () => Process("scripts.demo.inner.Sleep", 2e8)])
+    t.assert.Panic(move);
+  t.assert.Equal([new Date().toISOString().slice(0, 10), Process("utils.now.Date")], ["9999-12-29", "9999-12-29"]);
+}
 export async function TestARetryIsFollowed(t) {
   let tries = 0;
   const done = (async () => { while (++tries < 5) await new Promise((go) => setTimeout(go, 60_000)); return tries; })();
@@ -210,7 +311,7 @@ export function TestFromThePresent(t) {
   t.assert.True(Date.now() - before < 60_000);
 }
 export function TestBadTimes(t) {
-  for (const bad of [-1, "-1h", "soon", null, {}, NaN, "1"]) t.assert.Panic(() => t.mock.advance(bad));
+  for (const bad of [-1, "-1h", "soon", null, {}, NaN, "1", 1e20]) t.assert.Panic(() => t.mock.advance(bad));
   t.assert.True(Math.abs(Date.now() - start) > 86_400_000);
 }
 export async function TestTimersKeepTheRestOfTheirTime(t) {
@@ -234,6 +335,9 @@ export async function TestAwaits(t) { t.mock.now("2030-01-01"); await new Promis
 export function TestLoops(t) { t.mock.now("2030-01-01"); const end = Date.now() + 10; while (Date.now() < end); }
 export function TestLoopsOnPerformance(t) { t.mock.now("2030-01-01"); const end = performance.now() + 10; while (performance.now() < end); }
 export function TestLoopsOnProcess(t) { t.mock.now("2030-01-01"); const end = Process("utils.now.Timestamp") + 1; while (Process("utils.now.Timestamp") < end); }
+export async function TestPolls(t) { t.mock.now("2030-01-01"); const end = Date.now() + 10; while (Date.now() < end) await new Promise((go) => setTimeout(go, 0)); }
+export async function TestPollsAtOnce(t) { t.mock.now("2030-01-01"); const end = Date.now() + 10; while (Date.now() < end) await new Promise(setImmediate); }
+export function TestLoopsOnAStore(t) { t.mock.now("2030-01-01"); const store = new Store("s"); store.Set("lock", 1, 1); while (store.Has("lock")); }
 export function TestSessionEnds(t) {
   t.mock.now("2030-01-01");
   const get = (id) => Process("session.Get", id);
@@ -249,9 +353,8 @@ export function TestSessionEnds(t) {
     )
     records = application.results("-i", "assistants/demo/src/world_test.ts", "--timeout", f"{PATIENCE}s", code=1)
     assert "t.mock.advance(5000)" in records["TestAwaits"]["error"]
-    assert "The clock stands still" in records["TestLoops"]["error"]
-    assert "The clock stands still" in records["TestLoopsOnPerformance"]["error"]
-    assert "The clock stands still" in records["TestLoopsOnProcess"]["error"]
+    for name in ("Loops", "LoopsOnPerformance", "LoopsOnProcess", "LoopsOnAStore", "Polls", "PollsAtOnce"):
+        assert "The clock stands still" in records[f"Test{name}"]["error"]
     assert records["TestSessionEnds"]["status"] == "passed"
 
 
@@ -261,12 +364,13 @@ export function TestPolls(t) {
   t.mock.now("2030-01-01");
   while (Date.now() < 1e13) Process("text.ExtractJSON", "{}");
 }
+export function TestAsksNothing(t) { t.mock.now("2030-01-01"); for (;;); }
 """
-    record = app(shop(loop)).results("-i", "assistants/demo/src/world_test.ts", "--timeout", "300ms", code=1)[
-        "TestPolls"
-    ]
-    assert record["error"].startswith("timeout after 0.3s")
-    assert "The clock of the test stood still when its time was up" in str(record["warnings"])
+    records = app(shop(loop)).results("-i", "assistants/demo/src/world_test.ts", "--timeout", "300ms", code=1)
+    for record in records.values():
+        assert record["error"].startswith("timeout after 0.3s")
+        assert "The clock of the test stood still when its time was up" in str(record["warnings"])
+        assert len(record["warnings"]) == 1
 
 
 def test_a_case_has_one_world_too(app: MakeApplication) -> None:
@@ -306,6 +410,27 @@ export function After() { if (Process("session.Get", "who") !== "tool") throw ne
         "here": start + 60000,
     }
     assert records["keep"]["output"]["tools"] == [{"session": "hook", "store": ["from the hook"], "memory": None}]
+
+
+def test_all_who_tell_the_time_of_day_are_in_one_time_zone(app: MakeApplication) -> None:
+    test = """
+export function TestZone(t) {
+  t.mock.now("2030-06-30T20:00:00Z");
+  const told = JSON.parse(Process("agents.demo.Stream", "x").content).system;
+  t.log([new Date().getHours(), new Date().toLocaleTimeString("en-GB"), Process("utils.now.DateTime"), Process("scripts.demo.inner.Hour"), told].join("; "));
+}
+"""
+    application = app(
+        {
+            "world_test.ts": test,
+            "world.ts": "export {}",
+            "inner.ts": "export function Hour() { return new Date().getHours(); }",
+            **agent(prompts="- { role: system, content: $SYS.DATETIME }"),
+        }
+    )
+    variables = {**application.environment, "TZ": "Asia/Shanghai"}
+    run = application.spawn("-i", "assistants/demo/src/world_test.ts", "-v", env=variables)
+    assert "4; 04:00:00; 2030-07-01 04:00:00; 4; 2030-07-01 04:00:00" in run.stdout, run
 
 
 def test_random_numbers_can_be_fixed_for_a_test(app: MakeApplication) -> None:
@@ -359,6 +484,44 @@ def test_a_seed_of_the_command_gives_each_test_its_own_numbers(app: MakeApplicat
     assert drawn("--seed", "5") == first
     assert not set(drawn("--seed", "6")) & set(first)
     assert not set(drawn()) & set(first)
+
+
+SIDE_BY_SIDE = """\
+function draw(name) {
+  if (new FS("app").ReadFile("slow.txt") === name) time.Sleep(100);
+  return [Math.random(), Process("utils.str.UUID"), Process("scripts.demo.inner.Draw"), Process("utils.otp.Generate", {}).code];
+}
+function A() { return draw("first"); }
+function B() { return draw("second"); }
+function Held(output, input, value) { return { pass: true, message: JSON.stringify(draw(value)) }; }
+"""
+
+
+def test_what_works_side_by_side_draws_the_same_numbers_whoever_is_first(app: MakeApplication) -> None:
+    calls = "- reply: { tool_calls: [a, b] }"
+    asserts = [{"type": "script", "script": "scripts.demo.dice.Held", "value": name} for name in ("first", "second")]
+    application = app(
+        {
+            **agent(
+                package={"mcp": {"servers": ["dice"]}},
+                replies=calls,
+                hooks="function Next(ctx, payload) { return { data: payload.tools.map((tool) => tool.result) }; }",
+                cases=[{"id": "a", "input": "x", "assert": asserts}],
+            ),
+            **server("dice", {"a": "scripts.demo.dice.A", "b": "scripts.demo.dice.B"}),
+            "/assistants/demo/src/dice.ts": SIDE_BY_SIDE,
+            "/assistants/demo/src/inner.ts": INNER,
+        }
+    )
+
+    def drawn(slow: str) -> list[str]:
+        application.write({"/slow.txt": slow})
+        record = run_cases(application, "--seed", "3", code=0)["a"]
+        return [json.dumps(one) for one in (*record["output"], *(held["message"] for held in record["assertions"]))]
+
+    first = drawn("first")
+    assert len(set(first)) == 4
+    assert drawn("second") == first
 
 
 @pytest.mark.parametrize("kind", ["All", "Any", "Race"])

@@ -31,7 +31,7 @@ export function TestAgents(t, ctx) {
 export function TestMember(t) { t.assert.Equal(tried(() => Process("utils.str.Pinyin")), 'Process "utils.str.Pinyin" is not available here: mock it with t.mock.process("utils.str.Pinyin", ...)'); }
 export function TestInTheAgent(t) { Process("agents.demo.Stream", "x"); }
 export function TestNoSuch(t, ctx) {
-  const names = ["scripts.nix.Fn", "agents.demo.nix.Fn", "mcp.Nix", "agent.Nix", "models.__yao.role.Nix", "session.Nix", "query.mysql.Get"];
+  const names = ["scripts.demo.world.Nix", "agents.demo.world.Nix", "scripts.nix.Fn", "agents.demo.nix.Fn", "mcp.Nix", "agent.Nix", "models.__yao.role.Nix", "session.Nix", "query.mysql.Get"];
   for (const name of names) t.assert.Contains(tried(() => Process(name, "x")), `t.mock.process("${name}", ...)`);
   t.assert.Contains(tried(() => Process("yao.table.Search", "pet")), 'or call the model behind it, such as Process("models.pet.Paginate", ...)');
   t.assert.Contains(tried(() => ctx.mcp.CallTool("noserver", "x")), 't.mock.process("mcp.CallTool", ...)');
@@ -91,6 +91,7 @@ def test_calls_are_kept_as_served_mocked_or_missing(app: MakeApplication) -> Non
         "TestEngines": {("query.mysql.Open", "missing", 1), ("query.pg.Get", "mocked", 1)},
         "TestNodes": {("workspace.Create", "missing", 1), ("sandbox.Create", "mocked", 1)},
         "TestNoSuch": {
+            *((name, "missing", 1) for name in ("scripts.demo.world.Nix", "agents.demo.world.Nix")),
             *((name, "missing", 1) for name in ("scripts.nix.Fn", "agents.demo.nix.Fn", "mcp.Nix x", "agent.Nix")),
             *((name, "missing", 1) for name in ("models.__yao.role.Nix", "session.Nix", "query.mysql.Get")),
             ("mcp.CallTool noserver x", "missing", 1),
@@ -119,7 +120,7 @@ def test_missing_calls_are_shown_and_strict_fails_them(app: MakeApplication) -> 
     assert "Nothing answered models.a.Find (2 times)" in run.stdout
     assert "2 passed, 0 failed, 0 skipped, 1 warning, 2 missing calls" in run.stdout
     report = application.report("-i", "assistants/demo/src/world_test.ts", "-i", case_file())
-    assert report["summary"]["missing_calls"] == 21 + 2
+    assert report["summary"]["missing_calls"] == 23 + 2
     assert "\n  Missing calls: 2\n" in application.run("-i", case_file()).stdout
     strict = application.results("-i", "assistants/demo/src/world_test.ts", "--strict", code=1)
     assert {name for name, record in strict.items() if record["status"] == "passed"} == {"TestNothing"}
@@ -138,3 +139,35 @@ def test_messages_for_cases_name_the_mocks_of_cases(app: MakeApplication) -> Non
     assert kept["b"] == {("models.a.Find", "mocked"), ("agents.nobody", "mocked"), served}
     assert "warnings" not in records["b"]
     assert application.run("-i", case_file(), "--strict").code == 1
+
+
+AROUND = """\
+function tried(name) { try { Process(name); } catch (error) { return error.message; } }
+export function BeforeAll() { return [tried("flows.all"), Math.random(), Process("utils.str.UUID")]; }
+export function AfterAll(ctx, results, before) { tried("flows.after"); new FS("data").WriteFile("before.json", JSON.stringify(before)); }
+export function Generator() { return [{ id: "made", input: JSON.stringify([tried("flows.made"), Math.random(), Process("utils.str.UUID")]) }]; }
+"""
+
+
+def test_what_surrounds_cases_says_what_is_missing_and_has_the_seed_too(app: MakeApplication) -> None:
+    """Hooks around all cases, and generators: they belong to no case, have no mocks, and are warnings of the run."""
+    application = app({"around.ts": AROUND, **agent(cases=[{"id": "a", "input": "x"}])})
+    hooks = ("-i", case_file(), "--before", "around.BeforeAll", "--after", "around.AfterAll")
+    generated = ("-i", "scripts:around.Generator", "-n", "demo")
+    advice = "mock it with mocks, which only tests and cases have, or run against"
+
+    said = application.run(*hooks, "--seed", "4").stdout
+    before = (application.root / "data/before.json").read_text()
+    for name in ("flows.all", "flows.after"):
+        assert f"{case_file()}: in the hooks around all cases: Nothing answered {name}: " in said
+    assert advice in said
+    application.run(*hooks, "--seed", "4")
+    assert (application.root / "data/before.json").read_text() == before
+    application.run(*hooks)
+    assert (application.root / "data/before.json").read_text() != before
+
+    assert "scripts:around.Generator: Nothing answered flows.made: " in application.run(*generated).stdout
+    made = [
+        run_cases(application, *generated, *more)["made"]["input"] for more in (["--seed", "4"], ["--seed", "4"], [])
+    ]
+    assert made[0] == made[1] != made[2]

@@ -12,6 +12,7 @@ from command import Application, MakeApplication, Record
 
 TESTS = """
 const tried = (work) => { try { return JSON.stringify(work()); } catch (error) { return error.message; } };
+const agents = ["tooled", "down", "unnamed", "keyless", "roleless", "listed"];
 const servers = ["refused", "silent", "absent", "dies", "unset"];
 export function TestServers(t, ctx) {
   for (const id of servers) t.log(tried(() => new MCP(id).CallTool("t", {})));
@@ -19,11 +20,16 @@ export function TestServers(t, ctx) {
   for (const id of servers) t.assert.Equal(new MCP(id).CallTool("t", {}), { content: [] });
   t.log(tried(() => ctx.mcp.ListTools("dies")));
 }
-export function TestAgents(t) { for (const id of ["tooled", "down", "unnamed"]) t.log(tried(() => Process(`agents.${id}.Stream`, "x"))); }
-export function TestModel(t) { t.log(tried(() => Process("llm.ChatCompletions", "down", "x"))); }
+export function TestAgents(t) { for (const id of agents) t.log(tried(() => Process(`agents.${id}.Stream`, "x"))); }
+export function TestModel(t) { for (const id of ["down", "keyless", "$ENV.NOT_SET"]) t.log(tried(() => Process("llm.ChatCompletions", id, "x"))); }
+export function TestDelegate(t) { t.log(tried(() => Process("agents.hands_on.Stream", "x"))); }
 export function TestJudge(t) { t.assert.Agent("x", "down", { criteria: "y" }); }
 """
 HOOKS = 'function Next(ctx) { try { ctx.mcp.CallTool("refused", "t", {}); } catch (error) { return { data: error.message }; } }'
+DELEGATES = 'function Create(ctx, messages) { return { delegate: { agent_id: "down", messages } }; }'
+BROKEN = ("judge", "server", "model", "key", "delegated")
+TESTED = ("demo", "tooled", "down", "keyless", "hands_on")
+KEYLESS = {"id": "key", "turns": [{"input": "x"}, {"input": "y"}]}
 JUDGED = {"type": "agent", "use": "agents:down", "value": "y"}
 
 
@@ -43,16 +49,24 @@ def unreached(app: MakeApplication) -> Iterator[Application]:
             "unset": {"transport": "http", "url": "$ENV.NOT_SET_ANYWHERE"},
         }
         down = {"type": "openai", "options": {"host": nobody, "model": "m", "key": "k", "retries": 0}}
+        keyless = {"type": "openai", "options": {"host": nobody, "model": "m", "key": "$ENV.NOT_SET_ANYWHERE"}}
         yield app(
             {
                 **{f"/mcps/{id}.mcp.yao": json.dumps(definition) for id, definition in servers.items()},
                 "/connectors/down.conn.yao": json.dumps(down),
+                "/connectors/keyless.conn.yao": json.dumps(keyless),
                 **agent(
                     hooks=HOOKS, cases=[{"id": "tool", "input": "x"}, {"id": "judge", "input": "x", "assert": JUDGED}]
                 ),
                 **agent("tooled", package={"mcp": {"servers": ["absent"]}}),
                 **agent("down", package={"connector": "down"}, replies=None),
                 **agent("unnamed", package={"connector": "nowhere"}, replies=None),
+                **agent("keyless", package={"connector": "keyless"}, replies=None),
+                **agent("roleless", package={"connector": ""}, replies=None),
+                **agent("listed") | {"/assistants/listed/package.yao": "[]"},
+                **agent("hands_on", prompts=None, hooks=DELEGATES),
+                "/assistants/keyless/tests/cases.jsonl": lines(KEYLESS),
+                "/assistants/hands_on/tests/cases.jsonl": lines({"id": "delegated", "input": "x"}),
                 "/assistants/tooled/tests/cases.jsonl": lines({"id": "server", "input": "x"}),
                 "/assistants/down/tests/cases.jsonl": lines({"id": "model", "input": "x"}),
                 "world_test.ts": TESTS,
@@ -84,25 +98,37 @@ def test_script_tests_are_told_what_was_not_reached(unreached: Application) -> N
     assert list(servers) == ["mcp.ListTools dies"]
     agents = missing(records["TestAgents"])
     assert {call: told.rpartition("Or ")[2] for call, told in agents.items()} == {
-        f"agents.{id}": f'mock it with t.mock.agent("{id}", ...)' for id in ("tooled", "down", "unnamed")
+        f"agents.{id}": f'mock it with t.mock.agent("{id}", ...)'
+        for id in ("tooled", "down", "unnamed", "keyless", "roleless", "listed")
     }
-    assert 't.mock.process("llm.ChatCompletions", ...)' in missing(records["TestModel"])["llm.ChatCompletions down"]
+    models = missing(records["TestModel"])
+    assert list(models) == [f"llm.ChatCompletions {id}" for id in ("down", "keyless", "$ENV.NOT_SET")]
+    assert all('t.mock.process("llm.ChatCompletions", ...)' in told for told in models.values())
+    delegated = records["TestDelegate"]["outside"]
+    assert [(one["call"], one["answered"]) for one in delegated] == [
+        ("agents.down", "missing"),
+        ("agents.hands_on", "served"),
+    ]
     assert 't.mock.agent("down", ...)' in missing(records["TestJudge"])["agents.down"]
     strict = unreached.results("-i", "assistants/demo/src/world_test.ts", "--strict", code=1)
     assert {record["status"] for record in strict.values()} == {"failed"}
 
 
 def test_cases_are_told_what_was_not_reached(unreached: Application) -> None:
-    inputs = [flag for id in ("demo", "tooled", "down") for flag in ("-i", f"assistants/{id}/tests/cases.jsonl")]
+    inputs = [flag for id in TESTED for flag in ("-i", f"assistants/{id}/tests/cases.jsonl")]
     records = run_cases(unreached, *inputs, code=1)
     told = {id: missing(record) for id, record in records.items()}
     assert {id: list(calls) for id, calls in told.items()} == {
         "tool": ["mcp.CallTool refused t"],
         "judge": ["mcp.CallTool refused t", "agents.down"],
         "server": ["mcp.ListTools absent"],
-        "model": [],  # the agent's own model, of which the failure says all
+        "model": ["agents.down"],
+        "key": ["agents.keyless"],
+        "delegated": ["agents.down"],
     }
+    assert "mock" not in told["model"]["agents.down"], "nothing stands for the agent that is tested"
+    assert not any("warnings" in records[id] for id in ("model", "key")), "their failures say all"
     assert records["tool"]["output"].endswith('. Or mock it with mocks: {"process": {"mcp.CallTool": ...}}')
     assert 'mocks: {"agent": {"down": ...}}' in told["judge"]["agents.down"]
     assert "Check options.host in connectors/down.conn.yao" in told["judge"]["agents.down"]
-    assert [records[id]["failures"][0]["cause"] for id in ("judge", "server", "model")] == ["infrastructure"] * 3
+    assert [records[id]["failures"][0]["cause"] for id in BROKEN] == ["infrastructure"] * 5

@@ -244,6 +244,7 @@ OWN: dict[str, tuple[dict[str, str], str]] = {
     "a package that is not JSON": ({"package.yao": '{\n  "name": "Bad",\n  "connector" "x"\n}'}, "bad/package.yao:3:15: Expecting ':' delimiter"),
     "a package that is a list": ({"package.yao": "[]"}, "bad/package.yao: it must hold an object"),
     "a wrong type in the package": ({"package.yao": '{"options": []}'}, 'package.yao: "options" must be an object'),
+    "hooks in the package": ({"package.yao": '{"script": "function Create() {}"}'}, '"script" holds code, and code in a package does not run here. Move the hooks to src/index.ts'),
     "wrong options of servers": ({"package.yao": '{"mcp": {"options": [1]}}'}, '"mcp.options" must be an object'),
     "a key twice in the package": ({"package.yao": '{"name": "a", "name": "b"}'}, '"name" is given twice'),
     "an empty prompt": ({"prompts.yml": ""}, "bad/prompts.yml: there is nothing in it"),

@@ -33,6 +33,9 @@ export function TestSteps(t) { t.run("inner", (t) => t.assert.Nil(1)); }
         ],
     ),
 }
+MISSING = """\
+export function TestMissing(t, ctx) { ctx.agent.Call("nobody", [{ role: "user", content: "x" }]); t.assert.Agent("x", "nobody"); }
+"""
 CODE = "assistants/demo/src"
 CASES = "assistants/demo/tests/cases.jsonl"
 
@@ -61,6 +64,7 @@ def reports_of(app: Application, *more: str) -> dict[str, str]:
 )
 def test_places_are_those_in_the_repository(tmp_path: Path, repository: str | None, prefix: str) -> None:
     app = application(tmp_path, repository)
+    app.write({"missing_test.ts": MISSING})
     reports = reports_of(app)
 
     for name, text in reports.items():

@@ -78,13 +78,20 @@ export default function (core: Core): Recorder {
     });
   }
 
+  const stood = {
+    kind: "clock",
+    message:
+      "The clock of the test stood still when its time was up: t.mock.now has stopped it; move it with t.mock.advance or time.Sleep",
+    stack: "",
+  };
+
   return {
     text,
     fail,
     thrown,
     encodeOutcome,
     encodeTest() {
-      const warnings = core.left ? core.part<() => object[]>("left")() : undefined;
+      const warnings = core.left ? core.part<() => object[]>("left")() : core.stood ? [stood] : undefined;
       return encodeOutcome(core.plan!.name, core.milliseconds, core.outcomeOf(core.root), warnings, core.mocked && [...core.mocked], core.inlined);
     },
 

@@ -38,7 +38,7 @@ const most = 1000;
 /** What stands before the name of a call in the ledger. */
 const prefixes: Partial<Record<keyof Mocks, string>> = { agent: "agents.", exec: "exec " };
 
-type Reply = (...args: unknown[]) => unknown;
+type Reply = (this: unknown, ...args: unknown[]) => unknown;
 
 export default function (kernel: Kernel) {
   const restorers = new Set<() => void>();
@@ -82,7 +82,7 @@ export default function (kernel: Kernel) {
         record.calls.push(call);
         if (!mock.asks) note((prefixes[kind] ?? "") + call.name);
         try {
-          const result = reply(...args) ?? null;
+          const result = (mock.asks ? reply.apply(call, args) : reply(...args)) ?? null;
           if (typeof (result as { then?: unknown } | null)?.then === "function") {
             throw new kernel.Exception(
               `The mock of ${JSON.stringify(pattern)} answers with a promise, but such a call does not wait: reply without async`,
@@ -146,7 +146,7 @@ export default function (kernel: Kernel) {
           : NaN;
     if (Number.isNaN(time))
       throw new TypeError(
-        `t.mock.now takes an ISO time, a Date or milliseconds, not ${JSON.stringify(instant) ?? typeof instant}`,
+        `t.mock.now takes an ISO time, a Date or milliseconds, not ${typeof instant === "number" ? instant : (JSON.stringify(instant) ?? typeof instant)}`,
       );
     return time;
   }

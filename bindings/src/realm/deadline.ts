@@ -84,6 +84,7 @@ export default function (core: Core) {
     /** Fails what is under way, and begins to clean up. `trace`: what the engine said where code was stopped. */
     expire(trace: string): void {
       abandoned = true;
+      core.stood = core.stands !== undefined;
       const list = under!;
       const end = std.indexOf(trace, "\n");
       const stopped = end < 0 ? "" : std.slice(trace, end + 1);

@@ -39,9 +39,7 @@ export default function (core: Core) {
   const ctx: Record<string, unknown> = {};
   let answer = "";
 
-  function mock(): void {
-    const { mocks } = core.boot as InvokeBoot;
-    if (!mocks) return;
+  function mock(mocks: NonNullable<InvokeBoot["mocks"]>): void {
     const make = () => core.part<Record<string, (pattern: unknown, reply?: unknown) => unknown>>("mock");
     for (const kind of ["process", "agent", "http", "exec"] as const) {
       for (const [pattern, value, number] of mocks[kind] ?? []) {
@@ -65,7 +63,7 @@ export default function (core: Core) {
 
   /** What the host has to know of the world then: its clock, and which calls its mocks have answered. */
   function world(): { world?: string; mocked?: unknown } {
-    if (!(core.boot as InvokeBoot).mocks) return {};
+    if (!(core.boot as InvokeBoot).mocks && !core.mocked && !core.stands) return {};
     return { world: core.bridge("told", "", ""), mocked: core.mocked && [...core.mocked] };
   }
 
@@ -99,7 +97,8 @@ export default function (core: Core) {
       core.part<Flow>("flow").drive(
         (function* () {
           try {
-            mock();
+            const { mocks } = core.boot as InvokeBoot;
+            if (mocks) mock(mocks);
             const values = std.parse(args) as unknown[];
             const { contextAt } = core.boot as InvokeBoot;
             if (contextAt != null) values[contextAt] = core.ctx = core.blank(ctx);
@@ -112,6 +111,12 @@ export default function (core: Core) {
         })(),
         () => (core.ended = true),
       );
+    },
+
+    /** Takes over the mocks of a test that has changed them meanwhile. */
+    adopt(mocks: NonNullable<InvokeBoot["mocks"]>): void {
+      for (const kind of ["process", "agent", "http", "exec"] as const) core.mocks[kind].length = 0;
+      mock(mocks);
     },
 
     /** What came of it; a rejection that nobody handled, a deadlock, and time that is up count as thrown. */

@@ -109,7 +109,10 @@ export default function (core: Core) {
       core.part<Recorder>("record").record(error, "uncaught exception");
     },
 
-    /** Calls a process of the script, by its full name, for another realm; `answer` has its envelope once `poll` says -1. */
+    /**
+     * Calls a process of the script, by its full name, for another realm; `answer` has its envelope once `poll` says -1,
+     * or is empty where there is no such function.
+     */
     call(name: string, args: string): void {
       const short = name.slice(name.lastIndexOf(".") + 1);
       core.ended = false;
@@ -117,8 +120,7 @@ export default function (core: Core) {
         (function* () {
           try {
             const target = core.declared(short);
-            if (!target) throw new core.Exception(`Process "${name}" does not exist: its script has no function ${short}`, 404);
-            answer = envelope(yield std.apply(target, undefined, revived(args)));
+            answer = !target ? "" : envelope(yield std.apply(target, undefined, revived(args)));
           } catch (error) {
             answer = failure(error, whole);
           }
@@ -165,7 +167,9 @@ export default function (core: Core) {
       try {
         if (name === "world.Sleep") return envelope(core.sleep(revived(args)[0] as number) ?? null);
         if (name === "world.Random") return envelope(core.part<Random>("random").draw());
-        return envelope(core.call(name, revived(args)));
+        const stood = core.stands;
+        const text = envelope(core.call(name, revived(args)));
+        return core.stands && !stood ? '{"now":' + core.now() + "," + std.slice(text, 1) : text;
       } catch (error) {
         return failure(error, ofOthers);
       }

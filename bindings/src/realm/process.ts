@@ -13,6 +13,8 @@ type Envelope = {
   /** An error that a process answers, and does not throw. */
   returned?: { message: string };
   now?: number;
+  /** The mocks of the test, where they have changed during the call. */
+  mocks?: object;
   error?: { message: string; code?: number; stack?: string; broke?: boolean };
 };
 
@@ -57,8 +59,10 @@ export default function (core: Core) {
 
   /** What a call returned. `script` is the one that ran; where it failed stands above the caller's own stack. */
   function open(text: string, script = ""): unknown {
-    const { ok, bytes, returned, error, now } = { __proto__: null, ...(std.parse(text) as Envelope) } as Envelope;
-    if (now !== undefined) core.part<{ moved(time: number): void }>("clock").moved(now);
+    const { ok, bytes, returned, error, now, mocks } = { __proto__: null, ...(std.parse(text) as Envelope) } as Envelope;
+    const isOfHost = script === "" && core.plan === undefined && !core.boot.nested;
+    if (now !== undefined || (core.stands && isOfHost)) core.part<{ moved(time?: number): void }>("clock").moved(now);
+    if (mocks) core.part<{ adopt(mocks: object): void }>("invoke").adopt(mocks);
     if (error) {
       const exception = new Exception(error.message, error.code);
       if (error.broke === true) std.weakAdd((core.broken ??= new std.WeakSet()), exception);
@@ -100,7 +104,7 @@ export default function (core: Core) {
     const agent = words[0] === "agents" || words[0] === "assistants" || words[0] === "ai";
     if (words[0] === "scripts" || words[0] === "services" || (agent && last > 2)) {
       const answer = bridge("script", name, argumentText(name, args));
-      if (answer === "") return host(name, args); // there is no such script: the host says so, and writes it down
+      if (answer === "") return host(name, args); // there is no such function: the host says so, and writes it down
       return open(answer, std.slice(name, 0, name.length - words[last].length - 1));
     }
     return host(name, args);

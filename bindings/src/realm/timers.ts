@@ -101,6 +101,7 @@ export default function (kernel: Core) {
     kernel.current = owner ?? current;
     kernel.origin = stack;
     inside = true;
+    kernel.fired = (kernel.fired ?? 0) + 1;
     try {
       run(...args);
     } finally {

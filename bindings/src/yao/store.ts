@@ -213,6 +213,7 @@ export default function (kernel: Kernel): Stores {
    */
   const call = (id: string, method: string, args: readonly unknown[]): unknown => {
     const name = String(method).toLowerCase();
+    (kernel as Core).look?.();
     const run = Object.hasOwn(methods, name) ? methods[name] : undefined;
     if (!run)
       throw new kernel.Exception(`The store ${JSON.stringify(id)} has no method ${JSON.stringify(method)}`, 404);

@@ -122,7 +122,7 @@ def _lines(findings: Findings) -> Iterator[str]:
     for agent in findings.agents:
         yield f"  {'lacks' if agent.lacks else 'ok':<7}{agent.id}"
         for need in agent.needs:
-            yield f"         {_state(need):<9}{need.kind:<6}{need.name}: {need.message}{_places(need)}"
+            yield f"         {_state(need):<9}{need.kind:<5} {need.name}: {need.message}{_places(need)}"
 
 
 def _state(need: Need) -> str:
