@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from runner.connectors.journal import Journal
     from runner.connectors.load import Connectors
     from runner.connectors.recording import Recording
-    from scripttest import Compiled, FunctionPool, Returned
+    from scripttest import Compiled, FunctionPool, Returned, TestKey
 
 DEPTH_LIMIT = 10
 """How deep agents may call each other."""
@@ -377,12 +377,12 @@ class Runtime:
         for connectors in (self.connectors, *self._varied.values()):
             connectors.forget_outages()
 
-    def begin_again(self, suite: str, case: str, run: int) -> None:
-        """Forgets what a run of a case that broke has asked, since it runs again; `run` is from 1."""
+    def begin_again(self, test: TestKey) -> None:
+        """Forgets what a run of a case that broke has asked, since it runs again."""
         if self._recording is not None:
-            self._recording.forget(suite, case, run)
+            self._recording.forget(test)
         if self.journal is not None:
-            self.journal.end(suite, case, run, broke=True)
+            self.journal.end(test, broke=True)
 
     async def close(self) -> None:
         """Ends processes and connections."""

@@ -118,8 +118,8 @@ class Ledger:
         cases = [rest for part in piece.cases if (rest := self._rest_of_cases(part)) is not None]
         if not modules and not cases:
             return None
-        names = [(part.suite.id, case.id) for part in cases for _, _, case in part.cases]
-        answers = self._answers.lines([part.module.id for part in modules], names)
+        of_cases = {part.suite.id: {case.id for _, _, case in part.cases} for part in cases}
+        answers = self._answers.lines({**dict.fromkeys(part.module.id for part in modules), **of_cases})
         return piece.replace(modules=tuple(modules), cases=tuple(cases), answers=answers)
 
     def lose(self, piece: Piece, under_way: Mapping[Place, str]) -> None:
@@ -180,7 +180,7 @@ class Ledger:
         if result.run:
             self._runs.setdefault((suite, position), {})[result.run] = status
         if not result.cut_short:
-            self._answers.end(suite, result.name, result.run or 1, verdict_on(result) is Verdict.BROKEN)
+            self._answers.end(result.key, broke=verdict_on(result) is Verdict.BROKEN)
         if ended is not None:
             self._ended.setdefault(suite, {})[position] = ended.outcome.status
             self._runs.pop((suite, position), None)

@@ -25,7 +25,7 @@ from runner.modes.base import CaseAttempt
 from runner.planning.case_source import CaseSource
 from runner.results.events import Event, SuiteEnd, SuiteStart, TestStart, TurnStart, Warned
 from runner.results.model import TestResult
-from scripttest import Cause, Failure
+from scripttest import Cause, Failure, TestKey
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ class _Run:
         self.over = False
         for _, item in self.passes.begin():
             item.suite.begin_again()
-            runtime.begin_again(item.suite.source.suite.id, item.case.id, item.run or 1)
+            runtime.begin_again(TestKey(suite=item.suite.source.suite.id, test=item.case.id, run=item.run or 1))
             self._ready.append(item)
 
     def give_up_held(self) -> None:

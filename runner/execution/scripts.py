@@ -27,7 +27,7 @@ from scripttest import (
     Source,
     Started,
     Status,
-    run_key,
+    TestKey,
 )
 from scripttest.values import Value
 
@@ -81,7 +81,7 @@ def run_scripts(
     max_failures: int | None,
     retained: Mapping[str, Collection[int]],
     selection: Selection | None,
-    fingerprint: Callable[[str, str], Mapping[str, Any]] | None,
+    fingerprint: Callable[[TestKey], Mapping[str, Any]] | None,
     passes: Passes[_Test],
     again: Callable[[Mapping[str, Collection[str] | None]], Iterator[HostRecord]],
     worlds: Worlds,
@@ -94,8 +94,7 @@ def run_scripts(
     Args:
         retained: module → positions of the tests that have results of an earlier run.
         selection: what `--run` selects.
-        fingerprint: what a test was made of, by its module and its name, with `#2` behind it in its second run; None
-            when no report needs it.
+        fingerprint: what a run of a test was made of; None when no report needs it.
         passes: over what broke.
         again: runs tests of modules again, None standing for all tests of one.
         worlds: of the tests, each of which ends with its test.
@@ -170,7 +169,7 @@ class _ScriptEvents:
         repetition: Repetition,
         retained: Mapping[str, Collection[int]],
         selection: Selection | None,
-        fingerprint: Callable[[str, str], Mapping[str, Any]] | None,
+        fingerprint: Callable[[TestKey], Mapping[str, Any]] | None,
         passes: Passes[_Test],
         worlds: Worlds,
         snapshots: RunSnapshots,
@@ -222,9 +221,8 @@ class _ScriptEvents:
             if self._selection is not None:
                 outcome = self._selection.checked(module, outcome)
             place = self._places[module][record.position]
-            made_of = None
-            if self._fingerprint is not None:
-                made_of = self._fingerprint(module, run_key(outcome.name, run))
+            key = TestKey(suite=module, test=outcome.name, run=record.run)
+            made_of = self._fingerprint(key) if self._fingerprint is not None else None
             result = TestResult(
                 suite=module,
                 name=outcome.name,
@@ -234,10 +232,9 @@ class _ScriptEvents:
                 run=run,
                 fingerprint=made_of,
             )
-            key = run_key(outcome.name, record.run)
-            if self._calls is not None and (asked := self._worlds.known(module, key)) is not None:
+            if self._calls is not None and (asked := self._worlds.known(key)) is not None:
                 result = result.replace(calls=self._calls(asked))
-            world = self._worlds.end(module, key)
+            world = self._worlds.end(key)
             if world is not None or outcome.mocked:
                 from runner.execution.outside import with_outside
 

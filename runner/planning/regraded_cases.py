@@ -20,6 +20,7 @@ from runner.errors import BrokenError, ConfigurationError
 from runner.modes.transcripts import Transcripts
 from runner.planning.case_source import CaseSource
 from runner.results.model import Suite, TestResult
+from scripttest import TestKey
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Regrading:
         """The cases that are graded; `sources` are the cases of the inputs that exist. Raises ConfigurationError when
         there is none."""
         kept: list[CaseSource] = []
-        results: dict[tuple[str, str, int], TestResult] = {}
+        results: dict[TestKey, TestResult] = {}
         moved = self._moved(sources)
         for suite in self._suites:
             place = self._places[suite.label]
@@ -74,11 +75,11 @@ class Regrading:
             base = base or (moved if place is None else None)
             if base is None and (place is not None or not self._is_wanted(suite)):
                 continue
-            of_suite = {key: result for key, result in self._transcripts.results.items() if key[0] == suite.id}
+            of_suite = {key: result for key, result in self._transcripts.results.items() if key.suite == suite.id}
             source = self._source(suite, base, of_suite)
             if source is not None:
                 kept.append(source)
-                results |= {(source.suite.id, *key[1:]): result for key, result in of_suite.items()}
+                results |= {key.replace(suite=source.suite.id): result for key, result in of_suite.items()}
         if not kept:
             raise ConfigurationError(f"Cannot regrade {self._transcripts.report}: {self._nothing()}")
         return Regraded(
@@ -126,14 +127,14 @@ class Regrading:
         )
 
     def _source(
-        self, suite: Suite, base: CaseSource | None, results: Mapping[tuple[str, str, int], TestResult]
+        self, suite: Suite, base: CaseSource | None, results: Mapping[TestKey, TestResult]
     ) -> CaseSource | None:
         """The cases of a suite that have a transcript."""
         runs: dict[str, list[int]] = {}
-        for _, case, run in results:
-            runs.setdefault(case, []).append(run)
+        for key in results:
+            runs.setdefault(key.test, []).append(key.run)
         left = runs.keys() - set(base.ids()) if base is not None else runs.keys()
-        of_report = dict(self._of_report(result for key, result in results.items() if key[1] in left))
+        of_report = dict(self._of_report(result for key, result in results.items() if key.test in left))
         if of_report:
             gone = f"{suite.label} is not there" if base is None else f"no longer in {base.suite.label}"
             self._kept.append(f"Graded as the report has them, since they are {gone}: {_listed(list(of_report))}")

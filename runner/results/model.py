@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Any
 
-from scripttest import Outcome, Status
+from scripttest import Outcome, Status, TestKey
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -395,3 +395,8 @@ class TestResult(Value):
     """Whether the run ended before the case did: it is skipped, and has no verdict."""
     calls: dict[str, Any] | None = None
     """The calls of a script test, for spans: those of agents, models and tools, as in the trace of a case."""
+
+    @property
+    def key(self) -> TestKey:
+        """The run of a test that it is of, also when that is the only one."""
+        return TestKey(suite=self.suite, test=self.name, run=self.run or 1)

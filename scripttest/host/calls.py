@@ -9,6 +9,7 @@ from scripttest.host.bell import Bell
 from scripttest.host.services import Backed, Link, Services
 from scripttest.host.work import Slot, start_clock
 from scripttest.names import TEST, kind_of
+from scripttest.test_key import TestKey
 
 
 class HostCalls:
@@ -28,7 +29,7 @@ class HostCalls:
         self._answerers = Answerers()
 
     def begin(
-        self, slot: Slot, number: str, name: str, arguments: str, world: str, *, key: str, test: str, timeout: float
+        self, slot: Slot, number: str, name: str, arguments: str, world: str, *, test: TestKey, timeout: float
     ) -> None:
         """Has a call answered.
 
@@ -37,8 +38,7 @@ class HostCalls:
             name: of the process.
             arguments: JSON.
             world: what the realm tells of its world.
-            key: of the module.
-            test: what the running test is known by; empty: none runs.
+            test: the run of a test that calls.
             timeout: seconds that a test of the module may take.
         """
         assert slot.work is not None
@@ -49,16 +49,16 @@ class HostCalls:
             self._bell.ring()
 
         link = Link(ask)
-        kind = kind_of(test)
+        kind = kind_of(test.test)
         stands = kind not in ("", TEST) and name.startswith(f"{kind.lower()}.") and not slot.worker.is_late
         if stands:
             slot.worker.deadline = None
 
         def answer() -> None:
-            envelope = self._services.call(key, test, name, arguments, world, link)
+            envelope = self._services.call(test, name, arguments, world, link)
             seconds = None
             if stands:
-                seconds = self._services.seconds_after(key, test, name) or timeout
+                seconds = self._services.seconds_after(test, name) or timeout
             self._answers.append((slot, number, envelope, seconds))
             self._bell.ring()
 

@@ -21,9 +21,10 @@ from scripttest.host.bell import Bell
 from scripttest.host.calls import HostCalls
 from scripttest.host.services import Services
 from scripttest.host.work import Assignment, Job, Slot, WorkQueue, start_clock
-from scripttest.names import EVERY_RUN, TEST, kind_of, run_key
+from scripttest.names import EVERY_RUN, TEST, kind_of
 from scripttest.poll_loop import PollLoop
 from scripttest.results import Broken, Ended, Failure, HostRecord, Line, Listed, Outcome, Started
+from scripttest.test_key import TestKey
 from scripttest.workers.answers import line_of, outcome_of
 from scripttest.workers.boots import Boots
 from scripttest.workers.libraries import Libraries
@@ -325,7 +326,7 @@ class ScriptHost:
         key, test = run.compiled.source.key, run.tests[index].name
         position, repeat = self._place(index)
         if kind_of(test) != TEST:
-            settled = self._services.settled(key, run_key(test, repeat), outcome)
+            settled = self._services.settled(TestKey(suite=key, test=test, run=repeat), outcome)
             if settled is None:
                 run.again.add(index)
                 self._queue.jobs.appendleft(Job(key=key, tests=(index,)))
@@ -346,12 +347,12 @@ class ScriptHost:
         """Answers a host call."""
         work = slot.work
         assert work is not None
-        key, test = work.job.key, ""
-        run = self._module_runs.get(key)
+        test = TestKey(suite=work.job.key, test="")
+        run = self._module_runs.get(work.job.key)
         if run is not None and work.running is not None:
-            test = run_key(run.tests[work.running].name, self._place(work.running)[1])
+            test = test.replace(test=run.tests[work.running].name, run=self._place(work.running)[1])
         timeout = run.timeout if run else self._timeout
-        self._calls.begin(slot, number, name, arguments, world, key=key, test=test, timeout=timeout)
+        self._calls.begin(slot, number, name, arguments, world, test=test, timeout=timeout)
 
     def _expired(self, slot: Slot) -> None:
         running = slot.work.running if slot.work else None

@@ -20,6 +20,7 @@ from scripttest import (
     Services,
     Source,
     Started,
+    TestKey,
     start_processes,
 )
 from scripttest.host.work import CHUNK
@@ -35,8 +36,8 @@ class Answering(Services):
         self.selected = selected
         self.calls: list[tuple[str, str, str, Any]] = []
 
-    def call(self, module: str, test: str, name: str, arguments: str, world: str, link: Link) -> str:
-        self.calls.append((module, test, name, json.loads(arguments)))
+    def call(self, test: TestKey, name: str, arguments: str, world: str, link: Link) -> str:
+        self.calls.append((test.suite, test.label, name, json.loads(arguments)))
         return json.dumps({"ok": len(self.calls)})
 
     def library(self, module: str, script: str) -> Path:

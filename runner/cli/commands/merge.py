@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 import click
 
@@ -22,6 +23,7 @@ from runner.results.report import Record, Report, in_order
 from runner.results.result_texts import counts_text, name_of
 from runner.results.snapshot_lines import together
 from runner.results.summary import counts_record, remarks, usage_record
+from scripttest import TestKey
 
 SAID = 20
 """At most so many warnings are printed."""
@@ -111,8 +113,8 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> tuple[Report, list[
         return reports[0], []
     said: list[str] = []
     suites: dict[str, Record] = {}
-    results: dict[tuple[str, str, object], Record] = {}
-    sources: dict[tuple[str, str, object], int] = {}
+    results: dict[TestKey, list[Record]] = {}
+    sources: dict[TestKey, int] = {}
     for part, (name, report) in enumerate(zip(names, reports, strict=True)):
         said += _differences(reports[0], report, names[0], name)
         for suite in report.suites:
@@ -120,14 +122,14 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> tuple[Report, list[
             if known["kind"] != suite["kind"]:
                 raise ConfigurationError(f'Cannot merge {name}: "{suite["id"]}" has another kind in other parts')
         for record in report.results:
-            key = (record["suite"], record["id"], record.get("run"))
+            key = TestKey(suite=record["suite"], test=record["id"], run=record.get("run", 0))
             earlier = sources.get(key, part)
             if earlier != part:
                 said.append(f"{record['suite']} {name_of(record)} is in {names[earlier]} and in {name}, which wins")
-            elif key in results:  # twice in one file: both are kept
-                key = (*key[:2], len(results))
-            results[key], sources[key] = record, part
-    ordered = in_order(list(suites.values()), list(results.values()))
+                results[key] = []
+            results.setdefault(key, []).append(record)  # twice in one file: both are kept
+            sources[key] = part
+    ordered = in_order(list(suites.values()), list(chain.from_iterable(results.values())))
     errors = [error for report in reports for error in report.errors]
     statuses = {report.summary["status"] for report in reports}
     counts = counted(ordered)
