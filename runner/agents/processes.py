@@ -19,7 +19,7 @@ from runner.agents.runtime import Runtime, Scope
 from runner.agents.test_realm import ask_test
 from runner.connectors.base import ModelRequest
 from runner.errors import RunnerError, sentences
-from scripttest import ScriptError, StackFrame
+from scripttest import MockedCalls, ScriptError, StackFrame
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -96,12 +96,12 @@ class AgentProcesses:
         with self._host.answering_soon(name, own) as soon:
             return enveloped(name, arguments, answer, own.clock) if soon else None
 
-    def returned(self, owner: Scope, world: str, mocked: Sequence[tuple[str, int]]) -> None:
+    def returned(self, owner: Scope, world: str, mocked: Sequence[MockedCalls]) -> None:
         """Moves the clock to where the function has moved its own; see `scripttest.FunctionServices`."""
         own = owner.chat.world
         own.catch_up(world)
-        for name, count in mocked:
-            own.ledger.note(name, Answered.MOCKED, count=count)
+        for one in mocked:
+            own.ledger.note(one.name, Answered.MOCKED, count=one.count)
 
     def stopped(self, owner: Scope, frames: tuple[StackFrame, ...]) -> None:
         """Keeps where the innermost function was when time was up; see `scripttest.FunctionServices`."""

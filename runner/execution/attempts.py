@@ -97,9 +97,9 @@ async def _after(attempt: CaseAttempt, data: Any, milliseconds: float, seconds: 
         async with CaseTime(seconds):
             await _hook(attempt, attempt.case.after, "after", [told_of_case(attempt.case), record, data])
     except HookError as error:
-        attempt.chat.logs.append(("warn", error.failure.message))
+        attempt.chat.warn(error.failure.message)
     except TimeoutError:
-        attempt.chat.logs.append(("warn", f"after {attempt.case.after}: timeout after {in_words(seconds)}"))
+        attempt.chat.warn(f"after {attempt.case.after}: timeout after {in_words(seconds)}")
 
 
 async def _hook(attempt: CaseAttempt, reference: str, kind: str, arguments: list[Any]) -> Any:

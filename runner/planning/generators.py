@@ -151,7 +151,7 @@ def write_cases(
 ) -> list[Path]:
     """Writes the generated cases to the files of `--output`, one line for each case, after `redact` has removed
     secrets, and returns the paths of the files. Ids that occur twice are made unique. Raises ConfigurationError."""
-    cases = [case for source in sources if source.suite.is_generated for _, case in source.cases()]
+    cases = [located.case for source in sources if source.suite.is_generated for located in source.cases()]
     values = with_ids(case.model_dump(exclude_unset=True) for case in cases)
     text = "".join(json.dumps({"id": value["id"], **value}, ensure_ascii=False) + "\n" for value in values)
     paths = [report_path(output, directory) for output in outputs]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from runner.agents.assistant import Assistant, Assistants, stand_in
 from runner.application.application import AgentFolder, Application, repository_of
 from runner.cases.model import Case
+from runner.cases.reader import LocatedCase
 from runner.cases.select import Chosen, chooser
 from runner.cases.values import cases_from_values
 from runner.cli.options import RunOptions, absolute
@@ -134,15 +135,17 @@ class Regrading:
         for key in results:
             runs.setdefault(key.test, []).append(key.run)
         left = runs.keys() - set(base.ids()) if base is not None else runs.keys()
-        of_report = dict(self._of_report(result for key, result in results.items() if key.test in left))
+        of_report = self._of_report(result for key, result in results.items() if key.test in left)
         if of_report:
+            ids = [located.case.id for located in of_report]
             gone = f"{suite.label} is not there" if base is None else f"no longer in {base.suite.label}"
-            self._kept.append(f"Graded as the report has them, since they are {gone}: {_listed(list(of_report))}")
+            self._kept.append(f"Graded as the report has them, since they are {gone}: {_listed(ids)}")
 
-        def cases() -> Iterator[tuple[int, Case]]:
+        def cases() -> Iterator[LocatedCase]:
             if base is not None:
-                yield from ((line, _alone(case)) for line, case in base.cases() if case.id in runs)
-            yield from of_report.values()
+                wanted = (located for located in base.cases() if located.case.id in runs)
+                yield from (located.replace(case=_alone(located.case)) for located in wanted)
+            yield from of_report
 
         selected = sum(1 for _ in cases())
         if not selected:
@@ -177,8 +180,9 @@ class Regrading:
         except ConfigurationError:
             return stand_in(AgentFolder(id=id, folder=self._application.assistants.joinpath(*id.split("."))))
 
-    def _of_report(self, results: Iterable[TestResult]) -> Iterator[tuple[str, tuple[int, Case]]]:
-        """Ids of cases that are in no file, each with its line and the case as the report holds it."""
+    def _of_report(self, results: Iterable[TestResult]) -> list[LocatedCase]:
+        """Cases that are in no file, as the report holds them."""
+        found: list[LocatedCase] = []
         made: set[str] = set()
         for result in results:
             if result.name in made or result.case is None:
@@ -190,7 +194,8 @@ class Regrading:
                 self._refused.setdefault(result.name, str(error))
                 continue
             if self._chosen is None or self._chosen(case):
-                yield case.id, (result.case.line, case)
+                found.append(LocatedCase(line=result.case.line, case=case))
+        return found
 
 
 def _case_in(result: TestResult, regradable: Regradable | None) -> Case:

@@ -78,7 +78,8 @@ def named_by(
     for source in sources:
         if not source.refers or source.broken:
             continue
-        for line, case in source.cases():
+        for located in source.cases():
+            case, line = located.case, located.line
             if case.skip or case.id in source.ended:
                 continue
             for reference in dict.fromkeys(references_of(case, connector, simulator)):

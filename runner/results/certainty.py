@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from runner.results.fold import Counts, PartFigures
+    from runner.results.counts import Counts, PartFigures
     from runner.statistics.intervals import Estimate
 
 Item = TypeVar("Item")
@@ -127,7 +127,7 @@ def _one(part: PartFigures) -> PartFigures:
     are neither 0 nor 1."""
     if not part.scores:
         return part
-    from runner.results.fold import PartFigures
+    from runner.results.counts import PartFigures
 
     whole = PartFigures()
     whole.scores.update(part.scores)

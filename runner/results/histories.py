@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from runner.results.certainty import certainty_of
 from runner.results.combining import usage_of_lines
-from runner.results.fold import counted, status_of
+from runner.results.counts import counted, status_of
 from runner.results.judged_cases import Key, judged_cases, says_the_same
 from runner.results.model import Attempt
 from runner.results.report import Record, Report, in_order

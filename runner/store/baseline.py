@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runner.errors import ConfigurationError, did_you_mean
-from runner.results.fold import counted
+from runner.results.counts import counted
 from runner.results.histories import as_runs
 from runner.results.made_of import changed
 from runner.results.report import Record, Report

@@ -77,7 +77,7 @@ def test_a_test_begins_writes_and_ends(tmp_path: Path) -> None:
     code = "console.log('early');\nexport function TestA(t) { console.warn('a'); }\nexport function TestB(t) {}\n"
     records = run(tmp_path, {"a": code})
     assert [type(record) for record in records if not isinstance(record, Line)] == [Listed, *[Started, Ended] * 2]
-    lines = [(one.position, one.level, one.text) for one in records if isinstance(one, Line)]
+    lines = [(one.position, one.line.level, one.line.text) for one in records if isinstance(one, Line)]
     assert lines == [(0, "info", "early"), (0, "warn", "a"), (1, "info", "early")]
 
 
@@ -110,14 +110,14 @@ def test_each_run_of_a_test_has_its_records(tmp_path: Path) -> None:
     records = run(tmp_path, {"a": code}, runs=3)
     assert ended(records) == [("TestA", run, "passed") for run in (1, 2, 3)]
     assert [record.run for record in records if isinstance(record, Started)] == [1, 2, 3]
-    assert {record.text for record in records if isinstance(record, Line)} == {"1"}, "each in a realm of its own"
+    assert {record.line.text for record in records if isinstance(record, Line)} == {"1"}, "each in a realm of its own"
 
 
 def test_the_same_seed_gives_the_same_numbers(tmp_path: Path) -> None:
     code = "export function TestA(t) { t.log(String(Math.random())); }\nexport function TestB(t) { t.log(String(Math.random())); }\n"
     found = []
     for seed in (1, 1, 2):
-        found.append([one.text for one in run(tmp_path, {"a": code}, seed=seed) if isinstance(one, Line)])
+        found.append([one.line.text for one in run(tmp_path, {"a": code}, seed=seed) if isinstance(one, Line)])
     assert found[0] == found[1] != found[2]
     assert len({*found[0], *found[2]}) == 4
 

@@ -17,8 +17,8 @@ from runner.errors import ConfigurationError
 from runner.reporters.console.style import count
 from runner.results import coverage, histories
 from runner.results.certainty import certainty_of
+from runner.results.counts import counted, status_of
 from runner.results.events import RunStatus
-from runner.results.fold import counted, status_of
 from runner.results.report import Record, Report, in_order
 from runner.results.result_texts import counts_text, name_of
 from runner.results.snapshot_lines import together

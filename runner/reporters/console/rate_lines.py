@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from runner.reporters.console.style import SINGLE, Style
 from runner.results.certainty import certainty_of, judges_text, part_rows, rate_text
-from runner.results.fold import Counts
+from runner.results.counts import Counts
 
 ROWS = 20
 """Parts of a kind that the table shows."""

@@ -12,7 +12,7 @@ from runner.cli.commands.merge import merge, merged
 from runner.environment import Environment
 from runner.reporters import maker_for_file
 from runner.reporters.html.report import render
-from runner.results.fold import counted, status_of
+from runner.results.counts import counted, status_of
 from runner.results.report import Report
 from runner.results.stability_json import attempt_of
 from runner.results.summary import counts_of, usage_of
