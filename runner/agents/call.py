@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from bindings import agent_id
 from runner.agents import sandbox
 from runner.agents.answer import AgentError, Answer, UsedTool, completion_record, tool_call_records
 from runner.agents.chat import Messages, Span, ToolStep, read_messages
@@ -149,9 +150,10 @@ class Call:
         options = order.get("options") or {}
         if not isinstance(options, dict):
             raise self._nonsense(f"{hook} of {self._assistant.id} must delegate options as an object", options)
+        id = agent_id(order["agent_id"])
         try:
             return await self._runtime.call_other(
-                order["agent_id"],
+                id,
                 messages,
                 options,
                 self._scope.chat,
@@ -163,7 +165,7 @@ class Call:
             )
         except ConfigurationError as error:
             raise AgentError(
-                f"{hook} of {self._assistant.id} delegates to {order['agent_id']}: {error.message}",
+                f"{hook} of {self._assistant.id} delegates to {id}: {error.message}",
                 hint=error.hint,
                 infrastructure=error.infrastructure,
             ) from error

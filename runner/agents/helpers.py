@@ -28,7 +28,7 @@ class Helpers:
         """One call of a helper.
 
         Args:
-            agent: its id, with or without `agents:`.
+            agent: its id.
             role: `validator`, `simulator`, `generator` or `reporter`: the `test_mode` that it is told.
             payload: its message and its metadata, JSON values.
             options: `connector`, `metadata`, `mode`, `search`, `disable_global_prompts`.
@@ -37,7 +37,6 @@ class Helpers:
             AgentError: it failed.
             ConfigurationError: there is no such agent.
         """
-        agent = agent.removeprefix("agents:")
         metadata = {**payload, **(options.get("metadata") or {}), "test_mode": role}
         assistant = self._runtime.assistants.get(agent)
         connector = options.get("connector")

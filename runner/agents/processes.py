@@ -9,7 +9,17 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from bindings import Answered, HostProcesses, ProcessError, called, envelope, enveloped, failure_envelope, revived
+from bindings import (
+    Answered,
+    HostProcesses,
+    ProcessError,
+    agent_id,
+    called,
+    envelope,
+    enveloped,
+    failure_envelope,
+    revived,
+)
 from runner.agents.answer import AgentError, completion_record
 from runner.agents.chat import Chat, Messages, read_messages
 from runner.agents.helper_answers import verdict_of
@@ -208,7 +218,7 @@ class AgentProcesses:
         id = order.get("assistant_id") or order.get("agent_id")
         if not isinstance(id, str) or not id:
             raise ProcessError("agent.Call takes an object with assistant_id and messages", 400)
-        return await self._ask_agent(call.scope, id, order.get("messages"), order)
+        return await self._ask_agent(call.scope, agent_id(id), order.get("messages"), order)
 
     async def _call_by_name(self, call: _ProcessCall) -> Any:
         """`agents.<id>.Stream` and `.Call` ask the agent; any other name is a function of its scripts."""
@@ -222,7 +232,7 @@ class AgentProcesses:
             scope = scope.replace(context={**scope.context, **first})
             args = args[1:]
         options = args[1] if len(args) > 1 and isinstance(args[1], dict) else {}
-        return await self._ask_agent(scope, id, args[0] if args else None, options)
+        return await self._ask_agent(scope, agent_id(id), args[0] if args else None, options)
 
     async def _ask_agent(self, scope: Scope, id: str, messages: Any, options: Mapping[str, Any]) -> Any:
         chunks: list[str] = []
@@ -252,6 +262,7 @@ class AgentProcesses:
         agent = order.pop("agent", None) or order.pop("assistant_id", None)
         if not isinstance(agent, str):
             raise ProcessError("agent.Validate takes an object with agent and output", 400)
+        agent = agent_id(agent)
         metadata = order.pop("metadata", None) or {}
         options = {"metadata": metadata, "connector": order.pop("connector", None)}
         payload = {key: value for key, value in {**metadata, **order}.items() if value is not None}

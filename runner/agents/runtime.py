@@ -205,8 +205,7 @@ class Runtime:
         if by:
             from runner.assertions.base import AgentUse
 
-            name = id.removeprefix("agents:")
-            chat.agents.append(AgentUse(agent=name, by=by, delegated=delegated, after=len(chat.uses)))
+            chat.agents.append(AgentUse(agent=id, by=by, delegated=delegated, after=len(chat.uses)))
         mock = await mocked_agent(chat.world, id, messages, options)
         if mock is not None:
             chat.uses += [tool.use for tool in mock.tools]
@@ -216,17 +215,17 @@ class Runtime:
                 for tool in mock.tools
             ]
             return mock
-        bare, world = id.removeprefix("agents:"), chat.world
+        world = chat.world
         try:
             answer = await self.call(id, messages, options, chat, caller, on_chunk, referer)
         except (AgentError, RunnerError) as error:
             if error.missing:
-                way = f"Or mock it with {world.mock('agent', bare)}"
-                world.ledger.note_missing(f"agents.{bare}", sentences(error.message, error.hint, way))
+                way = f"Or mock it with {world.mock('agent', id)}"
+                world.ledger.note_missing(f"agents.{id}", sentences(error.message, error.hint, way))
             else:
-                world.ledger.note(f"agents.{bare}", Answered.SERVED)
+                world.ledger.note(f"agents.{id}", Answered.SERVED)
             raise
-        world.ledger.note(f"agents.{bare}", Answered.SERVED)
+        world.ledger.note(f"agents.{id}", Answered.SERVED)
         return answer
 
     async def hooks(self, assistant: Assistant) -> frozenset[str]:

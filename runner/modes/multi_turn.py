@@ -67,7 +67,7 @@ class Talk:
         try:
             if user is not None:
                 await user.find()
-                attempt.simulator = user.reference.removeprefix("agents:")
+                attempt.simulator = user.reference.text
             self._limit = self._case.max_turns or (user.max_turns if user else None) or DEFAULT_MAX_TURNS
         except SimulatorError as error:
             attempt.fail(Cause.SETUP, f"simulator error: {error}")

@@ -71,9 +71,7 @@ def named_by(
         for reference, flag in _of_flags(options):
             yield Named(reference=reference, folder=folder, place=flag)
     for generator in generators:
-        is_agent = generator.reference.startswith("agents:")
-        reference = Reference(kind="agent" if is_agent else "generator", text=generator.reference)
-        yield Named(reference=reference, folder=folders[generator.agent], place=f"-i {generator.id}")
+        yield Named(reference=generator.reference, folder=folders[generator.agent], place=f"-i {generator.id}")
     connector, simulator = options.connector or "", options.simulator or ""
     for source in sources:
         if not source.refers or source.broken:
