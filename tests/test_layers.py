@@ -228,6 +228,9 @@ ERRORS = {
     "runner/reporters/files": "ReportError",
 }
 """Room → its exceptions that other rooms know. All others are caught in it."""
+UNDERSCORE_MODULES = {"__future__", "_thread", "_quickjs"}
+"""Modules whose names begin with an underscore and that are used: the documentation of Python has `_thread`, and
+`_quickjs` is the engine."""
 UNDERSCORES = {
     "os._exit": "public in spite of its name",
     "runner/cases/reader.py: file._check": "a class method of the same class",
@@ -265,7 +268,7 @@ WORKER_MODULES = [
 """Modules of scripttest that a worker loads: nothing but the standard library and the engine, and little of that."""
 WORKER_IMPORTS = {
     "__future__",
-    "_ctypes",
+    "ctypes",
     "_thread",
     "os",
     "sys",
@@ -421,6 +424,11 @@ def reached_underscores(path: Path) -> Iterator[str]:
     ]
     reached += [
         (f"{owner}.{name}", line) for owner, name, line in found.underscores if owner not in ("self", "cls", "super()")
+    ]
+    reached += [
+        (name, line)
+        for name, line in imports_of(path)
+        if name.startswith("_") and name.partition(".")[0] not in UNDERSCORE_MODULES
     ]
     for name, line in reached:
         if name not in UNDERSCORES and f"{place}: {name}" not in UNDERSCORES:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import _thread
-from _queue import SimpleQueue
 from collections.abc import Callable
+from queue import SimpleQueue
 
 Work = Callable[[], None]
 MOST_IDLE = 8
