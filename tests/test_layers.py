@@ -203,7 +203,7 @@ DOORS = {
     "runner/reporters/html": "compared data report variants",
     "runner/reporters/traces": "otlp",
     "runner/reporters/opening": "opening",
-    "runner/execution": "elsewhere outcome outcome_schema passes repetition run services services_of_tests session state stopping walls",
+    "runner/execution": "closing elsewhere outcome outcome_schema passes repetition run services services_of_tests session state stopping walls",
     "runner/cluster": "cluster",
     "runner/watch": "loop",
     "runner/view": "again desk runs serving",

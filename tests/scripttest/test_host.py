@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from bindings import SCRIPT_GLOBALS
 from scripttest import (
     Broken,
@@ -156,3 +158,15 @@ def test_a_host_that_is_closed_may_be_woken(tmp_path: Path) -> None:
     host = ScriptHost(tmp_path, start_processes(PARTS, tmp_path), Answering(), SCRIPT_GLOBALS, 1, 20)
     host.close()
     host.wake()
+
+
+class Breaking(Answering):
+    """Cannot answer, by a fault of its own."""
+
+    def call(self, test: TestKey, name: str, arguments: str, world: str, link: Link) -> str:
+        raise KeyError(name)
+
+
+def test_an_owner_that_breaks_ends_the_run_with_what_it_broke_with(tmp_path: Path) -> None:
+    with pytest.raises(KeyError, match=r"utils\.str\.UUID"):
+        run(tmp_path, {"a": "export function TestA(t) { Process('utils.str.UUID'); }\n"}, Breaking())
