@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from scripttest.errors import Cause, Location, StackFrame
+from scripttest.errors import Cause, CompilerMessage, Location, StackFrame
 from scripttest.values import Value
 
 
@@ -144,7 +144,7 @@ class Broken(Value):
 
     module: str
     failure: Failure
-    others: tuple[tuple[str, Location | None], ...] = ()
+    others: tuple[CompilerMessage, ...] = ()
     """Further messages of the compiler."""
     hint: str | None = None
 

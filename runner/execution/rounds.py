@@ -62,7 +62,7 @@ class Rounds:
             summary={"rounds": {"made": self.made, "planned": self.planned}},
         )
         try:
-            _, _, verdicts = verdicts_on(report)
+            verdicts = verdicts_on(report).verdicts
         except ConfigurationError:  # nothing has a verdict yet
             return False
         return all(found.verdict is not Verdict.CANNOT_TELL for found in verdicts)

@@ -323,9 +323,6 @@ class _ScriptEvents:
 
 def broken_failure(record: Broken) -> Failure:
     """The failure of a module that cannot be loaded, with the compiler's messages."""
-    more = [
-        text if place is None else f"{place.file}:{place.line}:{place.column}: {text}" for text, place in record.others
-    ]
-    lines = ["the module cannot be loaded: " + record.failure.message, *more[:20]]
+    lines = ["the module cannot be loaded: " + record.failure.message, *map(str, record.others[:20])]
     lines += [record.hint] if record.hint else []
     return record.failure.replace(message="\n".join(lines))

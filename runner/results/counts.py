@@ -8,10 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bindings import Answered
-from runner.results.criteria import criteria_of, parts_in, score_in
+from runner.results.criteria import Part, criteria_of, parts_in, score_in
 from runner.results.events import RunStatus
 from runner.results.model import TestResult
 from runner.results.verdict import Verdict, verdict_in, verdict_on
+from runner.statistics.pass_counts import PassCount
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.results.judging import Judging, NoiseSum
@@ -21,8 +23,34 @@ NAMED = 10
 DECIDED = (Verdict.PASSED, Verdict.FAILED)
 SUITE, TAG = "suite", "tag"
 
-Part = tuple[str, str]
-"""A group of cases: those of a `suite` or a `tag`, or those with a `criterion` or `checkpoint`."""
+
+class Unchecked(Value):
+    """A case that checks nothing."""
+
+    suite: int
+    """Position of its suite in the run."""
+    position: int
+    """Position in the suite."""
+    id: str
+
+    def order(self) -> tuple[int, int, str]:
+        """What cases are sorted by."""
+        return self.suite, self.position, self.id
+
+
+class JudgedRun(Value):
+    """What counts of one run of a case."""
+
+    verdict: Verdict
+    score: float | None
+
+
+class RunCriteria(Value):
+    """What counts of the criteria in one run of a case."""
+
+    verdict: Verdict
+    criteria: Mapping[str, float] | None
+    """Name → 1 or 0, or its score."""
 
 
 class PartFigures:
@@ -31,8 +59,8 @@ class PartFigures:
     __slots__ = ("rates", "scores")
 
     def __init__(self) -> None:
-        self.rates: Counter[tuple[int, int]] = Counter()
-        """`(runs that passed, judged runs)` of a case → how many cases have them."""
+        self.rates: Counter[PassCount] = Counter()
+        """The runs of a case → how many cases have such runs."""
         self.scores: Counter[float] = Counter()
         """The mean score of a case → how many cases have it."""
 
@@ -81,10 +109,10 @@ class Counts:
         """Criteria that no judge could judge."""
         self.checks_nothing = 0
         """Cases that passed and check nothing."""
-        self.first_of_nothing: list[tuple[int, int, str]] = []
-        """The first of these cases: position of the suite, position in it, id."""
-        self.rates: Counter[tuple[int, int]] = Counter()
-        """`(runs that passed, judged runs)` of a case → how many cases have them."""
+        self.first_of_nothing: list[Unchecked] = []
+        """The first of these cases."""
+        self.rates: Counter[PassCount] = Counter()
+        """The runs of a case → how many cases have such runs."""
         self.scores: Counter[float] = Counter()
         """The mean score of a case → how many cases have it."""
         self.noise: NoiseSum | None = None
@@ -118,7 +146,7 @@ class Counts:
     @property
     def checks_nothing_first(self) -> list[str]:
         """Ids of the first cases that check nothing, in the order of the suites and their cases."""
-        return [id for _, _, id in self.first_of_nothing]
+        return [case.id for case in self.first_of_nothing]
 
     def add(self, result: TestResult, suite: int, name: str) -> None:
         """Counts one result of the suite of this name at a place among the suites; what its models took is told to
@@ -130,21 +158,25 @@ class Counts:
             missing_calls=sum(call.count for call in result.outside if call.answered is Answered.MISSING),
             not_judged=outcome.not_judged,
             milliseconds=sum(run.duration_ms for run in attempts) if attempts else round(outcome.milliseconds),
-            nothing=(suite, result.position, outcome.name) if case is not None and case.checks_nothing else None,
+            nothing=Unchecked(suite=suite, position=result.position, id=outcome.name)
+            if case is not None and case.checks_nothing
+            else None,
         )
         if case is not None:
-            runs = [(run.verdict, run.score) for run in attempts if run.judged] or [(verdict_on(result), case.score)]
+            runs = [JudgedRun(verdict=run.verdict, score=run.score) for run in attempts if run.judged]
+            runs = runs or [JudgedRun(verdict=verdict_on(result), score=case.score)]
             repeat = result.repeat
             if repeat is not None:
                 self.count_repeat(repeat.judged, repeat.saved, case.cost)
             first = None if repeat is None else repeat.wave
-            self.count_case(runs, [(SUITE, name), *((TAG, tag) for tag in case.tags)], first)
+            of_tags = (Part(kind=TAG, name=tag) for tag in case.tags)
+            self.count_case(runs, [Part(kind=SUITE, name=name), *of_tags], first)
             if case.scores or case.checkpoints:
                 from runner.results.turn_json import checkpoint_record, score_record
 
                 checkpoints = [checkpoint_record(checkpoint) for checkpoint in case.checkpoints]
                 record = {"scores": [score_record(score) for score in case.scores], "checkpoints": checkpoints}
-                criteria = [(run.verdict, run.criteria) for run in attempts]
+                criteria = [RunCriteria(verdict=run.verdict, criteria=run.criteria) for run in attempts]
                 self.count_criteria(record, criteria, verdict_on(result), first)
             from runner.results.judging import judging_of
 
@@ -160,7 +192,7 @@ class Counts:
             missing_calls=_missing_in(record),
             not_judged=record.get("not_judged") or 0,
             milliseconds=sum(attempt["duration_ms"] for attempt in attempts),
-            nothing=(0, place, str(record["id"])) if record.get("checks_nothing") else None,
+            nothing=Unchecked(suite=0, position=place, id=str(record["id"])) if record.get("checks_nothing") else None,
         )
         if "input" in record:
             judged = [run for run in attempts if run.get("judged", True)] or [record]
@@ -170,11 +202,13 @@ class Counts:
                 saved = repeat["most"] - repeat["judged"] if is_decided else 0
                 self.count_repeat(repeat["judged"], saved, (record.get("usage") or {}).get("cost"))
             first, tags = repeat.get("wave"), record.get("tags")
-            labels = [(SUITE, str(record.get("suite") or ""))]
-            labels += [(TAG, str(tag)) for tag in tags] if isinstance(tags, list) else []
-            self.count_case([(verdict_in(run), run.get("score")) for run in judged], labels, first)
+            parts = [Part(kind=SUITE, name=str(record.get("suite") or ""))]
+            parts += [Part(kind=TAG, name=str(tag)) for tag in tags] if isinstance(tags, list) else []
+            scored = [JudgedRun(verdict=verdict_in(run), score=run.get("score")) for run in judged]
+            self.count_case(scored, parts, first)
             if record.get("scores") or record.get("checkpoints"):
-                runs = [(verdict_in(run), run.get("criteria")) for run in attempts if run is not record]
+                own = [run for run in attempts if run is not record]
+                runs = [RunCriteria(verdict=verdict_in(run), criteria=run.get("criteria")) for run in own]
                 self.count_criteria(record, runs, verdict_in(record), first)
             from runner.results.judging import judging_in
 
@@ -201,17 +235,15 @@ class Counts:
         if self._whole is not None:
             self._whole.count_repeat(made, saved, cost)
 
-    def count_case(
-        self, runs: Sequence[tuple[Verdict, float | None]], parts: Sequence[Part] = (), first: int | None = None
-    ) -> None:
+    def count_case(self, runs: Sequence[JudgedRun], parts: Sequence[Part] = (), first: int | None = None) -> None:
         """Counts the verdict and the score of each run of a case, for the pass rate and the mean score of the whole and
         of the `parts` that the case belongs to; of one whose runs stopped early, only the `first` ones, which were made
         whatever came of them."""
-        judged = [(verdict, score) for verdict, score in runs if verdict in DECIDED][:first]
+        judged = [run for run in runs if run.verdict in DECIDED][:first]
         if not judged:
             return
-        rate = (sum(verdict is Verdict.PASSED for verdict, _ in judged), len(judged))
-        known = [score for _, value in judged if (score := score_in(value)) is not None]
+        rate = PassCount(passed=sum(run.verdict is Verdict.PASSED for run in judged), judged=len(judged))
+        known = [score for run in judged if (score := score_in(run.score)) is not None]
         score = sum(known) / len(known) if known else None
         self.count_rate(rate, score)
         for part in dict.fromkeys(parts):
@@ -220,20 +252,20 @@ class Counts:
     def count_criteria(
         self,
         record: Mapping[str, Any],
-        runs: Sequence[tuple[Verdict, Mapping[str, float] | None]],
+        runs: Sequence[RunCriteria],
         verdict: Verdict,
         first: int | None = None,
     ) -> None:
         """Counts the criteria and the checkpoints of a case: those of `record`, which has its `scores` and
         `checkpoints` and ended with `verdict`, or of each of its `runs`, where there are several; `first` as above."""
-        known = [found or {} for ended, found in runs or [(verdict, criteria_of(record))] if ended in DECIDED]
-        judged = known[:first]
+        made = runs or [RunCriteria(verdict=verdict, criteria=criteria_of(record))]
+        judged = [run.criteria or {} for run in made if run.verdict in DECIDED][:first]
         for part in parts_in(record):
-            values = [found[part[1]] for found in judged if part[1] in found]
+            values = [found[part.name] for found in judged if part.name in found]
             if not values:
                 continue
             if all(value in (0, 1) for value in values):
-                self.count_part(part, (round(sum(values)), len(values)), None)
+                self.count_part(part, PassCount(passed=round(sum(values)), judged=len(values)), None)
             else:
                 self.count_part(part, None, sum(values) / len(values))
 
@@ -247,7 +279,7 @@ class Counts:
         if self._whole is not None:
             self._whole.count_votes(runs)
 
-    def count_part(self, part: Part, rate: tuple[int, int] | None, score: float | None) -> None:
+    def count_part(self, part: Part, rate: PassCount | None, score: float | None) -> None:
         """Counts a case of a part, by its runs that passed, its mean score, or both."""
         figures = self.parts.get(part)
         if figures is None:
@@ -259,8 +291,8 @@ class Counts:
         if self._whole is not None:
             self._whole.count_part(part, rate, score)
 
-    def count_rate(self, rate: tuple[int, int], score: float | None) -> None:
-        """Counts the runs of a case, `(passed, judged)`, and its mean score."""
+    def count_rate(self, rate: PassCount, score: float | None) -> None:
+        """Counts the runs of a case, and its mean score."""
         self.rates[rate] += 1
         if score is not None:
             self.scores[score] += 1
@@ -275,9 +307,9 @@ class Counts:
         missing_calls: int,
         not_judged: int,
         milliseconds: int,
-        nothing: tuple[int, int, str] | None,
+        nothing: Unchecked | None,
     ) -> None:
-        """Counts a verdict; `nothing` is the place and the id of a case that checks nothing."""
+        """Counts a verdict; `nothing` is the case, if it checks nothing."""
         name = verdict.counted
         setattr(self, name, getattr(self, name) + 1)
         self.warnings += warnings
@@ -286,7 +318,7 @@ class Counts:
         self.milliseconds += milliseconds
         if nothing is not None and verdict is Verdict.PASSED:
             self.checks_nothing += 1
-            self.first_of_nothing = sorted([*self.first_of_nothing, nothing])[:NAMED]
+            self.first_of_nothing = sorted([*self.first_of_nothing, nothing], key=Unchecked.order)[:NAMED]
         if self._whole is not None:
             self._whole.count(
                 verdict,
