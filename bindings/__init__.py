@@ -6,6 +6,7 @@ from scripttest import lazy_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from bindings.agent_ids import agent_id
     from bindings.clock import CLOCK_STANDS
     from bindings.go_syntax import PatternError
     from bindings.host_processes import DATABASE, HostProcesses, is_served
@@ -69,6 +70,7 @@ __all__ = [
     "Workspace",
     "World",
     "Worlds",
+    "agent_id",
     "answered_value",
     "arguments_text",
     "built_in_models",
@@ -88,6 +90,7 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
+        "agent_ids": ("agent_id",),
         "clock": ("CLOCK_STANDS",),
         "ledger": ("Answered", "OutsideCall", "called"),
         "host_processes": ("DATABASE", "HostProcesses", "is_served"),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
+from bindings.agent_ids import agent_id
 from scripttest.values import Value
 
 
@@ -110,7 +111,7 @@ def called(name: str, args: Sequence[Any]) -> str:
     if lower in ("agent.call", "agent.validate"):
         order = args[0] if args and isinstance(args[0], dict) else {}
         id = order.get("assistant_id") or order.get("agent_id") or order.get("agent") or texts[0]
-        return f"agents.{str(id).removeprefix('agents:')}"
+        return f"agents.{agent_id(str(id))}"
     if group in ("agents", "assistants", "ai"):
         id, _, method = name.partition(".")[2].rpartition(".")
         return f"agents.{id}" if method.lower() in ("stream", "call") else ""

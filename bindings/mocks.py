@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from bindings.agent_ids import agent_id
 from scripttest.values import Value
 
 KINDS = ("process", "agent", "http", "exec")
@@ -38,9 +39,8 @@ class Mocks(Value):
         return _find(self.process, name, re.IGNORECASE)
 
     def find_agent(self, id: str) -> Mock | None:
-        """The mock of an agent, with or without `agents:`."""
-        bare = tuple(mock.replace(pattern=mock.pattern.removeprefix("agents:")) for mock in self.agent)
-        return _find(bare, id.removeprefix("agents:"))
+        """The mock of an agent."""
+        return _find(self.agent, id)
 
     def find_exec(self, command: str) -> Mock | None:
         """The mock of a command: by the whole of it, by its first words, or by a regular expression between slashes;
@@ -60,7 +60,9 @@ def given_mocks(given: Mapping[str, Any]) -> Mocks:
     """The mocks of a case: kind → pattern → value."""
     return Mocks(
         **{
-            kind: tuple(Mock(pattern=pattern, value=value) for pattern, value in (given.get(kind) or {}).items())
+            kind: tuple(
+                Mock(pattern=_pattern(kind, pattern), value=value) for pattern, value in (given.get(kind) or {}).items()
+            )
             for kind in KINDS
         }
     )
@@ -70,10 +72,17 @@ def told_mocks(told: Mapping[str, Any]) -> Mocks:
     """The mocks of a script test, as its realm tells them: kind → `[pattern, number]`. Raises ValueError."""
     return Mocks(
         **{
-            kind: tuple(Mock(pattern=str(pattern), number=int(number)) for pattern, number in told.get(kind) or ())
+            kind: tuple(
+                Mock(pattern=_pattern(kind, str(pattern)), number=int(number))
+                for pattern, number in told.get(kind) or ()
+            )
             for kind in KINDS
         }
     )
+
+
+def _pattern(kind: str, written: str) -> str:
+    return agent_id(written) if kind == "agent" else written
 
 
 def _find(mocks: tuple[Mock, ...], name: str, flags: int = 0) -> Mock | None:

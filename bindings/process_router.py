@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from bindings.clock import Clock
 from bindings.world import Asked, World, Worlds
-from scripttest import Link, Outcome, Services, kind_of
+from scripttest import Link, Outcome, Services, TestKey, kind_of
 
 if TYPE_CHECKING:
     from bindings.host_processes import HostProcesses
@@ -29,10 +29,10 @@ class TestKind(Protocol):
     def answer(self, world: World, name: str, args: list[Any]) -> Any:
         """Answers a host call of this kind; a `Provider`."""
 
-    def seconds_after(self, module: str, test: str, name: str) -> float | None:
+    def seconds_after(self, test: TestKey, name: str) -> float | None:
         """As `Services.seconds_after`."""
 
-    def settled(self, module: str, test: str, outcome: Outcome) -> Outcome | None:
+    def settled(self, test: TestKey, outcome: Outcome) -> Outcome | None:
         """As `Services.settled`."""
 
 
@@ -71,9 +71,9 @@ class ProcessRouter(Services):
         self._arrange = arrange
         self.worlds = worlds
 
-    def call(self, module: str, test: str, name: str, arguments: str, world: str, link: Link) -> str:
+    def call(self, test: TestKey, name: str, arguments: str, world: str, link: Link) -> str:
         """Answers one host call; see `scripttest.Services`."""
-        own = self.worlds.of(module, test)
+        own = self.worlds.of(test)
 
         def answer(args: list[Any]) -> Any:
             own.take(world)
@@ -82,9 +82,9 @@ class ProcessRouter(Services):
 
         return enveloped(name, arguments, answer, own.clock)
 
-    def at_once(self, module: str, test: str, name: str, arguments: str, world: str) -> str | None:
+    def at_once(self, test: TestKey, name: str, arguments: str, world: str) -> str | None:
         """The quick answer of a database to a host call; see `scripttest.Services`."""
-        own = self.worlds.known(module, test)
+        own = self.worlds.known(test)
         database = own and self._host.held_database(name, arguments, own)
         if not own or not database:
             return None
@@ -110,18 +110,17 @@ class ProcessRouter(Services):
         """In which order tests run; see `scripttest.Services`."""
         return range(len(tests)) if self._arrange is None else self._arrange(module, tests)
 
-    def seconds_after(self, module: str, test: str, name: str) -> float | None:
+    def seconds_after(self, test: TestKey, name: str) -> float | None:
         """Seconds that a test gets again after a call; see `scripttest.Services`."""
-        return self._kinds[kind_of(test).lower()]().seconds_after(module, test, name)
+        return self._kinds[kind_of(test.test).lower()]().seconds_after(test, name)
 
-    def settled(self, module: str, test: str, outcome: Outcome) -> Outcome | None:
+    def settled(self, test: TestKey, outcome: Outcome) -> Outcome | None:
         """The outcome of a test whose realm has ended; see `scripttest.Services`."""
-        settled = self._kinds[kind_of(test).lower()]().settled(module, test, outcome)
+        settled = self._kinds[kind_of(test.test).lower()]().settled(test, outcome)
         if settled is None:
-            name = test.partition("#")[0]
-            self.forget(module, [name])
+            self.forget(test.suite, [test.test])
             if self._goes_on is not None:
-                self._goes_on(module, name)
+                self._goes_on(test.suite, test.test)
         return settled
 
     def forget(self, module: str, tests: Collection[str] | None) -> None:

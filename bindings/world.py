@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from bindings.clock import Clock
 from bindings.ledger import Ledger
-from scripttest import run_key
+from scripttest import TestKey
 
 if TYPE_CHECKING:
     from random import Random
@@ -87,6 +87,8 @@ class World:
             of_case: whether it belongs to a case, or what surrounds cases, rather than to a script test.
             mocked: whether it may have mocks; what surrounds cases has none.
         """
+        self.key = TestKey(suite=suite, test=test, run=run)
+        """The run of the test that it belongs to."""
         self.suite = suite
         self.test = test
         self.run = run
@@ -114,11 +116,6 @@ class World:
         self._told = self._caught_up = ""
         self._open: dict[str, Any] = {}
         self._lock = _thread.allocate_lock()
-
-    @property
-    def key(self) -> str:
-        """The name of the test, with `#2` behind it in its second run."""
-        return run_key(self.test, self.run)
 
     def mock(self, kind: str, name: str) -> str:
         """How a mock is written down here: of a `process`, an `agent` or `http`, by its name."""
@@ -230,34 +227,33 @@ class Worlds:
     def __init__(self, seed: int | None = None) -> None:
         """`seed`: of `--seed`; each test has its own random numbers, made of it and its name."""
         self._seed = seed
-        self._worlds: dict[tuple[str, str], World] = {}
+        self._worlds: dict[TestKey, World] = {}
 
-    def of(self, module: str, test: str) -> World:
-        """The world of a test; `test` is its name, with `#2` behind it in its second run."""
-        found = self._worlds.get((module, test))
+    def of(self, test: TestKey) -> World:
+        """The world of a run of a test."""
+        found = self._worlds.get(test)
         if found is None:
-            name, _, run = test.partition("#")
-            seed = "" if self._seed is None else f"{self._seed} {name}"
-            found = World(suite=module, test=name, run=int(run or 1), seed=seed, of_case=False)
-            found = self._worlds.setdefault((module, test), found)
+            seed = "" if self._seed is None else f"{self._seed} {test.test}"
+            found = World(suite=test.suite, test=test.test, run=test.run, seed=seed, of_case=False)
+            found = self._worlds.setdefault(test, found)
         return found
 
-    def known(self, module: str, test: str) -> World | None:
-        """The world of a test; None when the test has asked for nothing."""
-        return self._worlds.get((module, test))
+    def known(self, test: TestKey) -> World | None:
+        """The world of a run of a test; None when that has asked for nothing."""
+        return self._worlds.get(test)
 
-    def end(self, module: str, test: str) -> World | None:
-        """Closes the world of a test that has ended, and forgets it; None when it has asked for nothing."""
-        world = self._worlds.pop((module, test), None)
+    def end(self, test: TestKey) -> World | None:
+        """Closes the world of a run that has ended, and forgets it; None when it has asked for nothing."""
+        world = self._worlds.pop(test, None)
         if world is not None:
             world.close()
         return world
 
     def forget(self, module: str, tests: Collection[str] | None) -> None:
         """Closes the worlds of tests of a module, by name, since they run again; None stands for all of them."""
-        for key, world in list(self._worlds.items()):
-            if key[0] == module and (tests is None or world.test in tests):
-                self.end(*key)
+        for key in list(self._worlds):
+            if key.suite == module and (tests is None or key.test in tests):
+                self.end(key)
 
     def close(self) -> None:
         """Closes all that are left."""

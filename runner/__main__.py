@@ -4,19 +4,18 @@ That line comes before all imports that take time. Before it, in some 10 ms, Pyt
 shows what Python has to say of that.
 """
 
-import _signal  # type: ignore[import-not-found]
 import os
+import signal
 import sys
 
 if sys.platform not in ("linux", "darwin"):  # before modules that other systems cannot load
     sys.stderr.write(f"Error: yao-test runs on Linux, on macOS, and on Windows within WSL, not on {sys.platform}.\n")
     sys.exit(2)
 
-if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
-    _signal.signal(_signal.SIGINT, lambda *_: os._exit(130))
+if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, lambda *_: os._exit(130))
 
 import gc
-import signal
 
 from runner.execution.stopping import leave
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from scripttest.held import hold
     from scripttest.host.host import ScriptHost
     from scripttest.host.services import Link, Services
-    from scripttest.names import BENCHMARK, EVERY_RUN, FUZZ, kind_of, run_key
+    from scripttest.names import BENCHMARK, EVERY_RUN, FUZZ, kind_of
     from scripttest.results import (
         Broken,
         Ended,
@@ -38,11 +38,14 @@ if TYPE_CHECKING:
         Inlined,
         Line,
         Listed,
+        LogLine,
+        MockedCalls,
         Outcome,
         ResultWarning,
         Started,
         Status,
     )
+    from scripttest.test_key import TestKey
     from scripttest.walls.environment import hide_environment
     from scripttest.walls.jailed import ProgramResult, run_jailed
     from scripttest.walls.machine import Wall, sandbox_of, system_walls
@@ -74,8 +77,10 @@ __all__ = [
     "Link",
     "Listed",
     "Location",
+    "LogLine",
     "MissingFunctionError",
     "MissingScriptError",
+    "MockedCalls",
     "Module",
     "Outcome",
     "Processes",
@@ -90,6 +95,7 @@ __all__ = [
     "StackFrame",
     "Started",
     "Status",
+    "TestKey",
     "Wall",
     "WrittenCall",
     "WrittenCalls",
@@ -105,7 +111,6 @@ __all__ = [
     "parts_below",
     "read_file",
     "run_jailed",
-    "run_key",
     "sandbox_of",
     "start_processes",
     "system_walls",
@@ -137,7 +142,7 @@ __getattr__ = lazy_names(
         "host.host": ("ScriptHost",),
         "host.services": ("Link", "Services"),
         "workers.module_run": ("Module",),
-        "names": ("BENCHMARK", "EVERY_RUN", "FUZZ", "kind_of", "run_key"),
+        "names": ("BENCHMARK", "EVERY_RUN", "FUZZ", "kind_of"),
         "results": (
             "Broken",
             "Ended",
@@ -146,11 +151,14 @@ __getattr__ = lazy_names(
             "Inlined",
             "Line",
             "Listed",
+            "LogLine",
+            "MockedCalls",
             "Outcome",
             "ResultWarning",
             "Started",
             "Status",
         ),
+        "test_key": ("TestKey",),
         "diagnostics.stack": ("code_frame",),
         "diagnostics.written_calls": ("WrittenCall", "WrittenCalls"),
         "walls.environment": ("hide_environment",),

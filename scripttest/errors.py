@@ -46,6 +46,10 @@ class Location(Value):
     length: int = 0
     """Characters from the column on that the message is about."""
 
+    def __str__(self) -> str:
+        """As it stands before a message."""
+        return f"{self.file}:{self.line}:{self.column}"
+
 
 class StackFrame(Value):
     """One frame of the user's code."""
@@ -74,10 +78,21 @@ class MissingScriptError(ScriptError):
     missing = True
 
 
+class CompilerMessage(Value):
+    """Something that the compiler says."""
+
+    text: str
+    location: Location | None
+
+    def __str__(self) -> str:
+        """With its place."""
+        return self.text if self.location is None else f"{self.location}: {self.text}"
+
+
 class CompileError(ScriptError):
     """The compiler refused a module, or could not compile it."""
 
-    others: tuple[tuple[str, Location | None], ...] = ()
+    others: tuple[CompilerMessage, ...] = ()
     """Its further messages."""
     cause = Cause.ERROR
     """Who is to blame: the module (`ERROR`), the compiler that ended (`CRASH`) or was killed (`INFRASTRUCTURE`), or the

@@ -17,8 +17,3 @@ def kind_of(name: str) -> str:
         if name.startswith(kind) and not name[len(kind) : len(kind) + 1].islower():
             return kind
     return ""
-
-
-def run_key(name: str, run: int) -> str:
-    """What a test is known by: its name, with `#2` behind it in its second run."""
-    return f"{name}#{run}" if run > 1 else name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from scripttest.errors import Cause, Location, StackFrame
+from scripttest.errors import Cause, CompilerMessage, Location, StackFrame
 from scripttest.values import Value
 
 
@@ -77,6 +77,21 @@ class Inlined(Value):
     """The test file as it was compiled; None when the call is elsewhere."""
 
 
+class LogLine(Value):
+    """What a script wrote with one call of `console`."""
+
+    level: str
+    """trace, debug, info, warn or error."""
+    text: str
+
+
+class MockedCalls(Value):
+    """Calls of one name that mocks have answered in a realm."""
+
+    name: str
+    count: int
+
+
 class Outcome(Value):
     """How a test or subtest ended."""
 
@@ -94,8 +109,8 @@ class Outcome(Value):
     """Of the test and all of its subtests, which have none of their own."""
     not_judged: int = 0
     """How many checks no judge could judge, those of subtests included."""
-    mocked: tuple[tuple[str, int], ...] = ()
-    """Calls that mocks have answered in the realm of the test: name, and how often."""
+    mocked: tuple[MockedCalls, ...] = ()
+    """Calls that mocks have answered in the realm of the test."""
     inlined: tuple[Inlined, ...] = ()
     """Of the test and all of its subtests, which have none of their own."""
 
@@ -129,7 +144,7 @@ class Broken(Value):
 
     module: str
     failure: Failure
-    others: tuple[tuple[str, Location | None], ...] = ()
+    others: tuple[CompilerMessage, ...] = ()
     """Further messages of the compiler."""
     hint: str | None = None
 
@@ -151,9 +166,7 @@ class Line(Value):
 
     module: str
     position: int
-    level: str
-    """trace, debug, info, warn or error."""
-    text: str
+    line: LogLine
     run: int = 1
 
 

@@ -59,7 +59,7 @@ class Value:
         return type(self) is type(other) and self.__dict__ == other.__dict__
 
     def __hash__(self) -> int:
-        return hash(tuple(fields_of(self).values()))
+        return hash(tuple(map(self.__dict__.__getitem__, self.__value_names__)))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in fields_of(self).items())})"

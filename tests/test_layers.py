@@ -163,7 +163,7 @@ ROOMS = {
 """Room → the rooms of the same package that it may import. A room is a folder, or one of `FLOORS`. Each names only rooms
 that stand above it in this table, so nothing goes in circles."""
 DOORS = {
-    "scripttest": "errors files held lazy names poll_loop process results values",
+    "scripttest": "errors files held lazy names poll_loop process results test_key values",
     "scripttest/walls": "confinement environment jailed machine",
     "scripttest/compile": "at_once boundary builds comments compiler esbuild reach requests sources",
     "scripttest/shortcuts": "__init__ bytecode library scan slicing",
@@ -171,19 +171,19 @@ DOORS = {
     "scripttest/coverage": "coverage",
     "scripttest/workers": "answers boots functions libraries loaded module_run pool protocol session worker",
     "scripttest/host": "__init__",
-    "bindings": "clock go_syntax inline_snapshots inline_source json_path ledger mocks patterns policy rooted scratch script_globals services snapshot_files snapshots workspace world",
+    "bindings": "agent_ids clock go_syntax inline_snapshots inline_source json_path ledger mocks patterns policy rooted scratch script_globals services snapshot_files snapshots workspace world",
     "bindings/processes": "__init__ formats http schema_size schemas text",
     "bindings/models": "answers built_in database databases definition errors own_database",
     "bindings/router": "__init__",
     "runner": "durations environment errors exit_codes filters json_in_text look_alikes paths version",
     "runner/security": "files keys secrets",
     "runner/cli": "cluster_address coverage_threshold flags habits options quick settings shard store_keep variants",
-    "runner/statistics": "agreement case_runs change intervals levels like_these policies ranks ratios reach relabelling series several_tests single_cases",
+    "runner/statistics": "agreement case_runs change intervals levels like_these pass_counts policies ranks ratios reach relabelling series several_tests single_cases",
     "runner/fuzzing": "fuzz_test fuzz_tests",
     "runner/benchmarks": "benchmark_tests lines",
     "runner/cli/commands": "completion flags",
     "runner/cli/main": "main",
-    "runner/application": "application configuration configuration_schema context documents dotenv json_parts models sandbox trust yaml_keys",
+    "runner/application": "application configuration configuration_schema context documents dotenv json_parts models positions sandbox trust yaml_keys",
     "runner/connectors": "base http journal kept_answers limits load proxies recording runner_rules timing",
     "runner/shapes": "declared durations fields numbers",
     "runner/assertions": "__init__ base composition differences judged model snapshot_texts tool_arguments tools transcript values verdicts votes",
@@ -191,8 +191,8 @@ DOORS = {
     "runner/agents": "answer assistant chat helper_answers helpers judges prompts references runtime script_votes service variants",
     "runner/agents/mcp": "answers base servers toolbox",
     "runner/fingerprints": "fingerprints parts scripts",
-    "runner/results": "attachments calibration case_json certainty change_report change_verdict changes combining comparison coverage criteria events failure_texts fold histories inconclusive json_text judged_cases judgements judging labels line_file looks made_of model pipes places regradable repeating replay report result_json result_problems run_lines"
-    " result_texts saved snapshot_lines stability stability_json strictness suite_json summary thresholds turn_json value_texts variants"
+    "runner/results": "attachments calibration case_json certainty change_report change_verdict changes combining comparison counts coverage criteria events failure_texts fold histories inconclusive json_text judged_cases judgements judging labels line_file looks made_of model pipes places regradable repeating replay report result_json result_problems run_lines"
+    " result_texts saved snapshot_lines stability stability_json strictness suite_json summary test_place thresholds turn_json value_texts variants"
     " verdict verdict_json",
     "runner/modes": "base case_environment interactive tracing transcripts",
     "runner/store": "baseline failures history joining keeping places pruning revisions rows schema store",
@@ -203,7 +203,7 @@ DOORS = {
     "runner/reporters/html": "compared data report variants",
     "runner/reporters/traces": "otlp",
     "runner/reporters/opening": "opening",
-    "runner/execution": "elsewhere outcome outcome_schema passes repetition run services services_of_tests session state stopping walls",
+    "runner/execution": "closing elsewhere outcome outcome_schema passes repetition run services services_of_tests session state stopping walls",
     "runner/cluster": "cluster",
     "runner/watch": "loop",
     "runner/view": "again desk runs serving",
@@ -228,6 +228,9 @@ ERRORS = {
     "runner/reporters/files": "ReportError",
 }
 """Room → its exceptions that other rooms know. All others are caught in it."""
+UNDERSCORE_MODULES = {"__future__", "_thread", "_quickjs"}
+"""Modules whose names begin with an underscore and that are used: the documentation of Python has `_thread`, and
+`_quickjs` is the engine."""
 UNDERSCORES = {
     "os._exit": "public in spite of its name",
     "runner/cases/reader.py: file._check": "a class method of the same class",
@@ -265,7 +268,7 @@ WORKER_MODULES = [
 """Modules of scripttest that a worker loads: nothing but the standard library and the engine, and little of that."""
 WORKER_IMPORTS = {
     "__future__",
-    "_ctypes",
+    "ctypes",
     "_thread",
     "os",
     "sys",
@@ -421,6 +424,11 @@ def reached_underscores(path: Path) -> Iterator[str]:
     ]
     reached += [
         (f"{owner}.{name}", line) for owner, name, line in found.underscores if owner not in ("self", "cls", "super()")
+    ]
+    reached += [
+        (name, line)
+        for name, line in imports_of(path)
+        if name.startswith("_") and name.partition(".")[0] not in UNDERSCORE_MODULES
     ]
     for name, line in reached:
         if name not in UNDERSCORES and f"{place}: {name}" not in UNDERSCORES:

@@ -64,9 +64,8 @@ class Assistants:
         self._localized: dict[tuple[Path, str], Assistant] = {}
 
     def get(self, id: str) -> Assistant:
-        """An agent by id; `assistants.` or `agents:` before it is fine. Raises ConfigurationError when there is none,
+        """An agent by id; `assistants.` before it is fine. Raises ConfigurationError when there is none,
         and BrokenError when its files cannot be used."""
-        id = id.removeprefix("agents:")
         if id not in self._known:
             agent = self.find(id)
             try:
@@ -77,7 +76,6 @@ class Assistants:
 
     def find(self, id: str) -> AgentFolder:
         """An agent by id, whatever is in its files. Raises ConfigurationError."""
-        id = id.removeprefix("agents:")
         try:
             return self._application.agent(id)
         except ConfigurationError as error:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from bindings import agent_id
 from runner.agents import sandbox
 from runner.agents.answer import AgentError, Answer, UsedTool, completion_record, tool_call_records
 from runner.agents.chat import Messages, Span, ToolStep, read_messages
@@ -149,9 +150,10 @@ class Call:
         options = order.get("options") or {}
         if not isinstance(options, dict):
             raise self._nonsense(f"{hook} of {self._assistant.id} must delegate options as an object", options)
+        id = agent_id(order["agent_id"])
         try:
             return await self._runtime.call_other(
-                order["agent_id"],
+                id,
                 messages,
                 options,
                 self._scope.chat,
@@ -163,7 +165,7 @@ class Call:
             )
         except ConfigurationError as error:
             raise AgentError(
-                f"{hook} of {self._assistant.id} delegates to {order['agent_id']}: {error.message}",
+                f"{hook} of {self._assistant.id} delegates to {id}: {error.message}",
                 hint=error.hint,
                 infrastructure=error.infrastructure,
             ) from error
@@ -190,8 +192,8 @@ class Call:
     def _tell_of_sandbox(self) -> None:
         """Says once in each conversation what answers instead of a sandbox."""
         notice = sandbox.notice(self._assistant)
-        if notice and ("info", notice) not in self._scope.chat.logs:
-            self._scope.chat.logs.append(("info", notice))
+        if notice:
+            self._scope.chat.note_once(notice)
 
     async def _run_sandbox(self, settings: dict[str, Any]) -> Completion:
         """The answer of the runner, which is asked instead of the model."""
@@ -222,7 +224,8 @@ class Call:
             where = str(said_in) if servers == assistant.servers else f"Create of {assistant.id}"
             with _own_files(own):
                 box = await self._runtime.toolbox(servers, where, self._scope.chat, may_lack=own)
-        self._scope.chat.logs += [("warn", warning) for warning in box.warnings] if box else []
+        for warning in box.warnings if box else ():
+            self._scope.chat.warn(warning)
         said = self._given(f"Create of {assistant.id} must return", settings.get("messages"))
         messages = self._opening(settings, box) + said
         connectors = self._runtime.connectors_of(self._scope.chat)
@@ -274,9 +277,7 @@ class Call:
         preset = settings.get("prompt_preset") or metadata.get("__prompt_preset")
         own = runtime.assistants.preset(assistant, str(preset)) if preset else None
         if preset and own is None:
-            self._scope.chat.logs.append(
-                ("warn", f"{assistant.id} has no prompt preset {preset}; the default prompts are used")
-            )
+            self._scope.chat.warn(f"{assistant.id} has no prompt preset {preset}; the default prompts are used")
         prompts += assistant.prompts if own is None else own
         context = self._scope.context
         named = runtime.assistants.localized(assistant, str(context.get("locale") or ""))

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from runner.connectors.base import Origin
+from scripttest import LogLine
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -169,8 +170,8 @@ class Chat:
         """The turn that is under way, in a case of several turns."""
         self.sent: list[dict[str, Any]] = []
         """What hooks and tools sent with `ctx.Send`."""
-        self.logs: list[tuple[str, str]] = []
-        """Captured lines: level and text."""
+        self.logs: list[LogLine] = []
+        """What its scripts wrote, and what the run noted."""
         self.stopped: tuple[StackFrame, ...] = ()
         """Where the hook or tool was in which time ran out, innermost first."""
         self.parts: dict[str, str] = {}
@@ -179,6 +180,16 @@ class Chat:
         """The judges that were asked; none of those that are scripted."""
         self.variant: AgentVariant | None = None
         """What the tested agent has of its own here; None: nothing."""
+
+    def warn(self, text: str) -> None:
+        """Adds a warning to what the run notes."""
+        self.logs.append(LogLine(level="warn", text=text))
+
+    def note_once(self, text: str) -> None:
+        """Adds a note, unless it is there."""
+        note = LogLine(level="info", text=text)
+        if note not in self.logs:
+            self.logs.append(note)
 
     def close(self) -> None:
         """Ends it with its world: nothing is held open."""

@@ -29,7 +29,7 @@ class Helpers:
         """One call of a helper.
 
         Args:
-            agent: its id, with or without `agents:`.
+            agent: its id.
             role: `validator`, `simulator`, `generator` or `reporter`: the `test_mode` that it is told.
             payload: its message and its metadata, JSON values.
             options: `connector`, `metadata`, `mode`, `search`, `disable_global_prompts`.
@@ -38,7 +38,6 @@ class Helpers:
             AgentError: it failed.
             ConfigurationError: there is no such agent.
         """
-        agent = agent.removeprefix("agents:")
         metadata = {**payload, **(options.get("metadata") or {}), "test_mode": role}
         connector = options.get("connector")
         if not connector and not self._has_connector(agent):

@@ -40,7 +40,6 @@ async def mocked_process(world: World, name: str, args: list[Any]) -> Reply | No
 async def mocked_agent(world: World, id: str, messages: Messages, options: Mapping[str, Any]) -> Answer | None:
     """The answer of an agent's mock; None when none fits. Raises AgentError for a mock that has an error or throws,
     and for one that is no answer."""
-    id = id.removeprefix("agents:")
     mock = world.mocks.find_agent(id) if world.mocks else None
     if mock is None:
         return None

@@ -14,6 +14,7 @@ from bindings import (
     HostProcesses,
     Mocks,
     ProcessError,
+    agent_id,
     called,
     envelope,
     enveloped,
@@ -29,7 +30,7 @@ from runner.agents.runtime import Runtime, Scope
 from runner.agents.test_realm import ask_test
 from runner.connectors.base import ModelRequest
 from runner.errors import RunnerError, sentences
-from scripttest import ScriptError, StackFrame
+from scripttest import MockedCalls, ScriptError, StackFrame
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -115,12 +116,12 @@ class AgentProcesses:
         finally:
             database.release()
 
-    def returned(self, owner: Scope, world: str, mocked: Sequence[tuple[str, int]]) -> None:
+    def returned(self, owner: Scope, world: str, mocked: Sequence[MockedCalls]) -> None:
         """Moves the clock to where the function has moved its own; see `scripttest.FunctionServices`."""
         own = owner.chat.world
         own.catch_up(world)
-        for name, count in mocked:
-            own.ledger.note(name, Answered.MOCKED, count=count)
+        for one in mocked:
+            own.ledger.note(one.name, Answered.MOCKED, count=one.count)
 
     def stopped(self, owner: Scope, frames: tuple[StackFrame, ...]) -> None:
         """Keeps where the innermost function was when time was up; see `scripttest.FunctionServices`."""
@@ -233,7 +234,7 @@ class AgentProcesses:
         id = order.get("assistant_id") or order.get("agent_id")
         if not isinstance(id, str) or not id:
             raise ProcessError("agent.Call takes an object with assistant_id and messages", 400)
-        return await self._ask_agent(call.scope, id, order.get("messages"), order)
+        return await self._ask_agent(call.scope, agent_id(id), order.get("messages"), order)
 
     async def _call_by_name(self, call: _ProcessCall) -> Any:
         """`agents.<id>.Stream` and `.Call` ask the agent; any other name is a function of its scripts."""
@@ -247,7 +248,7 @@ class AgentProcesses:
             scope = scope.replace(context={**scope.context, **first})
             args = args[1:]
         options = args[1] if len(args) > 1 and isinstance(args[1], dict) else {}
-        return await self._ask_agent(scope, id, args[0] if args else None, options)
+        return await self._ask_agent(scope, agent_id(id), args[0] if args else None, options)
 
     async def _ask_agent(self, scope: Scope, id: str, messages: Any, options: Mapping[str, Any]) -> Any:
         chunks: list[str] = []
@@ -277,6 +278,7 @@ class AgentProcesses:
         agent = order.pop("agent", None) or order.pop("assistant_id", None)
         if not isinstance(agent, str):
             raise ProcessError("agent.Validate takes an object with agent and output", 400)
+        agent = agent_id(agent)
         metadata = order.pop("metadata", None) or {}
         options = {"metadata": metadata, "connector": order.pop("connector", None)}
         payload = {key: value for key, value in {**metadata, **order}.items() if value is not None}

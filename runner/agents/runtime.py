@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from runner.connectors.journal import Journal
     from runner.connectors.load import Connectors
     from runner.connectors.recording import Recording
-    from scripttest import Compiled, FunctionPool, Returned
+    from scripttest import Compiled, FunctionPool, Returned, TestKey
 
 DEPTH_LIMIT = 10
 """How deep agents may call each other."""
@@ -205,8 +205,7 @@ class Runtime:
         if by:
             from runner.assertions.base import AgentUse
 
-            name = id.removeprefix("agents:")
-            chat.agents.append(AgentUse(agent=name, by=by, delegated=delegated, after=len(chat.uses)))
+            chat.agents.append(AgentUse(agent=id, by=by, delegated=delegated, after=len(chat.uses)))
         mock = await mocked_agent(chat.world, id, messages, options)
         if mock is not None:
             chat.uses += [tool.use for tool in mock.tools]
@@ -216,17 +215,17 @@ class Runtime:
                 for tool in mock.tools
             ]
             return mock
-        bare, world = id.removeprefix("agents:"), chat.world
+        world = chat.world
         try:
             answer = await self.call(id, messages, options, chat, caller, on_chunk, referer)
         except (AgentError, RunnerError) as error:
             if is_unanswered(error):
-                way = f"Or mock it with {world.mock('agent', bare)}"
-                world.ledger.note_missing(f"agents.{bare}", sentences(error.message, error.hint, way))
+                way = f"Or mock it with {world.mock('agent', id)}"
+                world.ledger.note_missing(f"agents.{id}", sentences(error.message, error.hint, way))
             else:
-                world.ledger.note(f"agents.{bare}", Answered.SERVED)
+                world.ledger.note(f"agents.{id}", Answered.SERVED)
             raise
-        world.ledger.note(f"agents.{bare}", Answered.SERVED)
+        world.ledger.note(f"agents.{id}", Answered.SERVED)
         return answer
 
     async def hooks(self, assistant: Assistant) -> frozenset[str]:
@@ -379,12 +378,12 @@ class Runtime:
         for connectors in (self.connectors, *self._varied.values()):
             connectors.forget_outages()
 
-    def begin_again(self, suite: str, case: str, run: int) -> None:
-        """Forgets what a run of a case that broke has asked, since it runs again; `run` is from 1."""
+    def begin_again(self, test: TestKey) -> None:
+        """Forgets what a run of a case that broke has asked, since it runs again."""
         if self._recording is not None:
-            self._recording.forget(suite, case, run)
+            self._recording.forget(test)
         if self.journal is not None:
-            self.journal.end(suite, case, run, broke=True)
+            self.journal.end(test, broke=True)
 
     async def close(self) -> None:
         """Ends processes and connections."""

@@ -92,7 +92,7 @@ async def _exec(step: Step, scope: Scope) -> None:
     mock = world.mocks.find_exec(step.command) if world.mocks else None
     if mock is None:
         text = f'prepare: "{step.command}" is left out: nothing answers it; {world.mock("exec", step.command)} would'
-        scope.chat.logs.append(("warn", text))
+        scope.chat.warn(text)
         return
     reply = await _reply(scope, mock, step.command)
     code = reply.get("exit_code") or 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from bindings import ProcessError
+from bindings import ProcessError, agent_id
 from runner.assertions.base import AssertionResult, NotEvaluated, Verdict
 from runner.assertions.judged import not_evaluated, result_of
 from runner.assertions.model import JudgeOptions
@@ -68,7 +68,7 @@ def _checked(args: list[Any]) -> tuple[str, Any, list[Mapping[str, Any]], Mappin
     lists = isinstance(votes, list) and all(isinstance(vote, dict) for vote in votes)
     if not isinstance(agent, str) or not lists or not isinstance(about, dict):
         raise ProcessError("agent.Vote is for t.assert.Agent: it takes a judge, options, votes and what is judged", 400)
-    return agent, judge, votes, about
+    return agent_id(agent), judge, votes, about
 
 
 def _cast(vote: Mapping[str, Any]) -> Verdict | NotEvaluated:

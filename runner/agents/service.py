@@ -24,7 +24,7 @@ from scripttest import FunctionPool
 if TYPE_CHECKING:
     from runner.agents.prompts import PromptVariables
     from runner.connectors.recording import Recording
-    from scripttest import Instrument
+    from scripttest import Instrument, TestKey
 
 T = TypeVar("T")
 CLOSING = 5.0
@@ -72,12 +72,12 @@ class AgentService:
         self._application = application
         self._context = context
         self._timeout = timeout
-        self._asked: set[tuple[str, str, int]] = set()
-        """Module, test and run of the script tests that have asked for something."""
+        self._asked: set[TestKey] = set()
+        """The runs of script tests that have asked for something."""
         self._agents: dict[str, str] = {}
         """Test module → the agent to which it belongs."""
-        self._used: dict[tuple[str, str], Mapping[str, str]] = {}
-        """Module and test, with `#2` behind it in its second run → what it has used."""
+        self._used: dict[TestKey, Mapping[str, str]] = {}
+        """Run of a script test → what it has used."""
         self._running: set[asyncio.Task[Any]] = set()
         self._loop = asyncio.new_event_loop()
         self._processes = AgentProcesses(host, self)
@@ -107,10 +107,9 @@ class AgentService:
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
 
-    def parts(self, module: str, test: str) -> Mapping[str, str]:
-        """What a script test has used so far, by way of the agents; `test` is its name, with `#2` behind it in its
-        second run."""
-        return self._used.get((module, test), {})
+    def parts(self, test: TestKey) -> Mapping[str, str]:
+        """What a run of a script test has used so far, by way of the agents."""
+        return self._used.get(test, {})
 
     def run(self, work: Coroutine[Any, Any, T], is_over: Callable[[], bool] | None = None) -> T:
         """Runs a coroutine to its end; blocks. An interrupt cancels it, and goes on its way when it has ended. When
@@ -163,17 +162,18 @@ class AgentService:
 
     def forget(self, module: str, tests: Collection[str] | None) -> None:
         """Forgets what tests of a module have asked, since they run again; None stands for all of them."""
-        for asked in [asked for asked in self._asked if asked[0] == module and (tests is None or asked[1] in tests)]:
-            self._asked.discard(asked)
-            self.runtime.begin_again(*asked)
+        for asked in list(self._asked):
+            if asked.suite == module and (tests is None or asked.test in tests):
+                self._asked.discard(asked)
+                self.runtime.begin_again(asked)
 
     def _chat(self, world: World) -> Chat:
-        self._asked.add((world.suite, world.test, world.run))
+        self._asked.add(world.key)
         context = {**self._context}
         context["chat_id"] = context.get("chat_id") or f"script-test-{world.test}"
         context["assistant_id"] = context["assistant_id"] or self._agent_of(world.suite)
         chat = Chat(context, world)
-        self._used[world.suite, world.key] = chat.parts
+        self._used[world.key] = chat.parts
         return chat
 
     def _agent_of(self, suite: str) -> str:

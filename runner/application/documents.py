@@ -75,7 +75,7 @@ def read_yaml(path: Path, purpose: str, prepare: Callable[[str], str] = str) -> 
         loader = yaml_loader()(prepare(read_text(path)))
         node = loader.get_single_node()
         for again in repeated_yaml_keys(loader, node, lambda key: (type(key) is str, key)):
-            where, before = (f"{path}:{line}:{column}" for line, column in (again.place, again.first))
+            where, before = (f"{path}:{place}" for place in (again.place, again.first))
             raise ConfigurationError(f"Cannot read {purpose} {where}: {given_twice(again.key, before)}", again.hint)
         return None if node is None else loader.construct_document(node)
     except OSError as error:

@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from runner.application.json_parts import KEEP_ONE, MERGE_ONCE
+from runner.application.positions import Position
 from scripttest.values import Value
 
 _MERGE = "tag:yaml.org,2002:merge"
@@ -17,9 +18,8 @@ class RepeatedKey(Value):
     """A key that a mapping of a YAML document has already."""
 
     key: str
-    place: tuple[int, int]
-    """Line and column, each from 1."""
-    first: tuple[int, int]
+    place: Position
+    first: Position
     """Where the key stands first."""
 
     @property
@@ -57,6 +57,11 @@ def repeated_yaml_keys(loader: Any, document: Any, same: Callable[[Any], Any]) -
                 yield RepeatedKey(key=str(key.value), place=place_of(key), first=place_of(before))
 
 
-def place_of(node: Any) -> tuple[int, int]:
-    """Line and column of a YAML node, each from 1."""
-    return node.start_mark.line + 1, node.start_mark.column + 1
+def place_of(node: Any) -> Position:
+    """Where a YAML node begins."""
+    return position_of(node.start_mark)
+
+
+def position_of(mark: Any) -> Position:
+    """A mark of the YAML library, which counts from 0."""
+    return Position(line=mark.line + 1, column=mark.column + 1)

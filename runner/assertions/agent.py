@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bindings import agent_id
 from runner.assertions.base import Kind
 from runner.assertions.transcript import seen_of
 from runner.assertions.verdicts import show
@@ -13,13 +14,11 @@ if TYPE_CHECKING:
     from runner.assertions.base import Evidence, Judges, Verdict
     from runner.assertions.model import Assertion
 
-PREFIX = "agents:"
-
 
 async def agent(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
     """The validator, asked with `{output, input, criteria?, messages, tools, turns, ...metadata}`, answers
     `{passed: true}`, or `{judged: false}` when it cannot judge."""
-    name = (assertion.use or "").removeprefix(PREFIX)
+    name = agent_id(assertion.use or "")
     metadata = assertion.options.metadata
     criteria = assertion.value or assertion.criteria or metadata.get("criteria")
     payload: dict[str, Any] = {"output": evidence.output, "input": evidence.input, **seen_of(evidence), **metadata}
@@ -37,13 +36,21 @@ async def agent(assertion: Assertion, evidence: Evidence, judges: Judges) -> Ver
     return verdict
 
 
+def problem_of_use(assertion: Assertion) -> str | None:
+    """What is wrong with the judge that an assertion names in `use`."""
+    use = assertion.use
+    if not use or not agent_id(use):
+        return f'"{assertion.type}" needs "use", such as "agents:workers.test.validator"'
+    if agent_id(use) == use:
+        return f'"{assertion.type}" needs the prefix "agents:" in "use", as in "agents:{use}"'
+    return None
+
+
 def problem(assertion: Assertion) -> str | None:
     """What is wrong with an assertion of this type."""
-    use, value = assertion.use, assertion.value
-    if not use or use == PREFIX:
-        return '"agent" needs "use", such as "agents:workers.test.validator"'
-    if not use.startswith(PREFIX):
-        return f'"agent" needs the prefix "agents:" in "use", as in "agents:{use}"'
+    value = assertion.value
+    if (wrong := problem_of_use(assertion)) is not None:
+        return wrong
     if value is not None and not isinstance(value, str):
         return f'"agent" takes the criteria as a text in "value", not {show(value)}'
     if value and assertion.criteria:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bindings import agent_id
 from runner.assertions.base import Kind, NotEvaluated
 from runner.assertions.verdicts import decide, shorten
 
@@ -48,7 +49,7 @@ def _wanted(assertion: Assertion) -> list[Any] | None:
     if value is None:
         return None
     items = value if isinstance(value, list) else [value]
-    return [item.removeprefix("agents:") if isinstance(item, str) else item for item in items]
+    return [agent_id(item) if isinstance(item, str) else item for item in items]
 
 
 ASSERTIONS = {"delegated": Kind(check=delegated, problem=problem, fields=("value",))}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from runner.assertions.agent import PREFIX
+from bindings import agent_id
+from runner.assertions.agent import problem_of_use
 from runner.assertions.base import Kind, Verdict
 from runner.assertions.verdicts import show
 from runner.assertions.votes import judged_by
@@ -22,7 +23,7 @@ async def preference(assertion: Assertion, evidence: Evidence, judges: Judges) -
     """The judge is asked whether the first of two answers is better, once with the output first, once with it second.
     A verdict that turns with the order is a tie. It holds when the other answer is not better: the score is 1 when the
     output is, 0.5 for a tie."""
-    name = (assertion.use or "").removeprefix(PREFIX)
+    name = agent_id(assertion.use or "")
     metadata = assertion.options.metadata
     criteria = FIRST_IS_BETTER + (f": {assertion.criteria}" if assertion.criteria else "")
     options: dict[str, Any] = {"metadata": metadata}
@@ -54,11 +55,8 @@ async def preference(assertion: Assertion, evidence: Evidence, judges: Judges) -
 
 def problem(assertion: Assertion) -> str | None:
     """What is wrong with an assertion of this type."""
-    use = assertion.use
-    if not use or use == PREFIX:
-        return '"preference" needs "use", such as "agents:workers.test.validator"'
-    if not use.startswith(PREFIX):
-        return f'"preference" needs the prefix "agents:" in "use", as in "agents:{use}"'
+    if (wrong := problem_of_use(assertion)) is not None:
+        return wrong
     return '"preference" needs "value", the other answer' if assertion.value is None else None
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from bindings import agent_id
 from runner.assertions.base import AgentUse, Kind, NotEvaluated
 from runner.assertions.paths import path_problem, value_at
 from runner.assertions.sequence import SAME
@@ -103,7 +104,7 @@ def _planned(path: str, evidence: Evidence) -> list[Any]:
 def _fits(wanted: Any, step: Any) -> bool:
     called = getattr(step, "agent", None)
     if _is_agent(wanted) or called is not None:
-        return _is_agent(wanted) and called == wanted[AGENT].removeprefix("agents:")
+        return _is_agent(wanted) and called == agent_id(wanted[AGENT])
     return fits(wanted, step)
 
 

@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from bindings import agent_id
 from runner.assertions.base import NotEvaluated, Verdict, Vote
 from runner.assertions.judged import verdict_in
 from runner.assertions.verdicts import show
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from runner.assertions.base import Judges
     from runner.assertions.model import JudgeOptions
 
-PREFIX = "agents:"
 QUORUM = 2 / 3
 """Share of the votes that decide."""
 _SLACK = 1e-9
@@ -98,7 +98,7 @@ def counted(
 
 def _ballot(agent: str, panel: JudgeOptions | None, samples: int) -> tuple[list[str], int, float]:
     """Who votes, how often each, and the share that decides."""
-    names = [name.removeprefix(PREFIX) for name in (panel.judges if panel and panel.judges else [agent])]
+    names = [agent_id(name) for name in (panel.judges if panel and panel.judges else [agent])]
     return names, (panel.samples if panel else None) or samples, (panel.quorum if panel else None) or QUORUM
 
 

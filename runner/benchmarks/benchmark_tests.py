@@ -14,6 +14,7 @@ from scripttest.values import Value
 
 if TYPE_CHECKING:
     from bindings import World
+    from scripttest import TestKey
 
 MOST = 10_000
 """Results of one realm."""
@@ -45,8 +46,8 @@ class BenchmarkTests:
         self._write = write
         self._names_modules = len(modules) > 1
         self._module = ""
-        self._runs: dict[tuple[str, str], int] = {}
-        self._reports: dict[tuple[str, str], int] = {}
+        self._runs: dict[TestKey, int] = {}
+        self._reports: dict[TestKey, int] = {}
         """How many the realm of a test has made."""
         self.samples: list[Sample] = []
         """What was measured."""
@@ -62,7 +63,7 @@ class BenchmarkTests:
     def _report(
         self, world: World, name: str, rounds: int, nanoseconds: float, calls: float, metrics: list[Any]
     ) -> None:
-        key = world.suite, world.key
+        key = world.key
         self._reports[key] = self._reports.get(key, 0) + 1
         values = {"ns/op": nanoseconds, "calls/op": calls, **{unit: value for value, unit in metrics}}
         odd = [value for value in values.values() if not isinstance(value, int | float) or not isfinite(value)]
@@ -77,16 +78,15 @@ class BenchmarkTests:
         self.samples.append(sample)
         self._write(f"{written(sample, self._benchmarking.cpus)}\n")
 
-    def seconds_after(self, module: str, test: str, name: str) -> float | None:
+    def seconds_after(self, test: TestKey, name: str) -> float | None:
         """What a benchmark has from its beginning, and from the result of each."""
-        over = (module, test) in self._reports and self._reports[module, test] > MOST
+        over = self._reports.get(test, 0) > MOST
         return None if over else self._benchmarking.timeout + 3 * self._benchmarking.seconds
 
-    def settled(self, module: str, test: str, outcome: Outcome) -> Outcome | None:
+    def settled(self, test: TestKey, outcome: Outcome) -> Outcome | None:
         """The outcome of a benchmark, or None where it runs once more."""
-        key = module, test
-        self._reports.pop(key, None)
-        runs = self._runs[key] = self._runs.get(key, 0) + 1
+        self._reports.pop(test, None)
+        runs = self._runs[test] = self._runs.get(test, 0) + 1
         return None if outcome.status == Status.PASSED and runs < self._benchmarking.count else outcome
 
     @property

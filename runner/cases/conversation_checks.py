@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bindings import agent_id
 from runner.application.json_parts import JsonPath
 from runner.assertions import TYPES
 from runner.assertions import problem as assertion_problem
@@ -111,7 +112,7 @@ def _of_conversation(case: ConversationCase, folder: Path) -> Iterator[Finding]:
 
 
 def _of_grader(grader: str | None) -> Iterator[Finding]:
-    if grader is not None and not grader.removeprefix("agents:").strip():
+    if grader is not None and not agent_id(grader).strip():
         yield Finding(
             path=("grader",), text='"grader" must not be empty', hint='It is an agent, such as "workers.test.validator"'
         )
@@ -140,7 +141,7 @@ def _of_turn(turn: Turn | ConversationTurn, index: int, folder: Path) -> Iterato
 
 def _of_simulator(simulator: Simulator) -> Iterator[Finding]:
     use = simulator.use
-    if use is not None and not use.removeprefix("agents:").removeprefix("scripts:").strip():
+    if use is not None and not agent_id(use).removeprefix("scripts:").strip():
         hint = 'It is an agent or a script, such as "workers.test.user-simulator"'
         yield Finding(path=("simulator", "use"), text='"simulator.use" names nobody', hint=hint)
     places: list[tuple[JsonPath, Mapping[str, Any]]] = [

@@ -13,11 +13,12 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
 from runner.application.json_parts import JsonPath, parts_of
-from runner.cases.problems import Problem, Problems, problem_at
+from runner.application.positions import Position
+from runner.cases.problems import Problem, Problems
 from scripttest.values import Value
 
-Places = dict[JsonPath, tuple[int, int]]
-"""Line and column, each from 1, of each key and element."""
+Places = dict[JsonPath, Position]
+"""Where each key and element is."""
 
 STRING = r'"(?:[^"\\\n]|\\.)*+"'
 COMMENT = r"//[^\n]*|#[^\n]*"
@@ -40,14 +41,19 @@ class Entry(Value):
     sources: tuple[Entry, Entry] | None = None
     """Its own text and that of its defaults, when it was put together of the two."""
 
-    def place(self, path: JsonPath) -> tuple[int, int]:
-        """Line and column of a part, or of the closest one around it."""
+    @property
+    def start(self) -> Position:
+        """Where it begins."""
+        return Position(line=self.line, column=self.column)
+
+    def place(self, path: JsonPath) -> Position:
+        """Where a part is, or the closest one around it."""
         if self.sources is not None:
             return self.sources[self.inherits(path)].place(path)
         places = self.places or _places(self)
         while path not in places and path:
             path = path[:-1]
-        return places.get(path, (self.line, self.column))
+        return places.get(path) or self.start
 
     def holds(self, path: JsonPath) -> bool:
         """Whether there is such a part."""
@@ -66,11 +72,11 @@ class Entry(Value):
             path = path[:-1]
         return False
 
-    def at(self, offset: int) -> tuple[int, int]:
-        """Line and column of an offset in the text."""
+    def at(self, offset: int) -> Position:
+        """Where an offset in the text is."""
         line = self.text.count("\n", 0, offset)
         start = self.text.rfind("\n", 0, offset) + 1
-        return self.line + line, offset - start + (1 if line else self.column)
+        return Position(line=self.line + line, column=offset - start + (1 if line else self.column))
 
 
 def without_noise(text: str) -> str:
@@ -87,8 +93,8 @@ class Splitter:
         self.idle = True
         """Whether it is between entries."""
         self._problems = problems
-        self._list: tuple[int, int] | None = None
-        self._begin = (0, 0)
+        self._list: Position | None = None
+        self._begin = Position(line=0, column=0)
         self._parts: list[str] = []
         self._open: list[str] = []
         self._last = ""
@@ -116,7 +122,8 @@ class Splitter:
         if not self.idle and not self._skipping:
             yield self._take("")
         if self._list:
-            self._problems.add(problem_at(self._list, "the list that begins here is not closed", 'A "]" is missing'))
+            text = "the list that begins here is not closed"
+            self._problems.add(Problem(position=self._list, text=text, hint='A "]" is missing'))
 
     def _read(self, line: str) -> Iterator[Entry]:
         if self._skipping:
@@ -133,7 +140,8 @@ class Splitter:
             if self.idle:
                 if token == "{":
                     start = match.start()
-                    self._begin, self.idle, self._open, self._last = (self.number, start + 1), False, ["{"], "{"
+                    self._begin = Position(line=self.number, column=start + 1)
+                    self.idle, self._open, self._last = False, ["{"], "{"
                 elif not self._between(token, match.start() + 1):
                     return
             elif not self._inside(token):
@@ -147,16 +155,13 @@ class Splitter:
 
     def _between(self, token: str, column: int) -> bool:
         if token == "[" and not self._list:
-            self._list = (self.number, column)
+            self._list = Position(line=self.number, column=column)
         elif token == "]" and self._list:
             self._list = None
         elif token != ",":
             text = f"{token[:40]} is not a case: a JSON object was expected"
-            self._problems.add(
-                Problem(
-                    line=self.number, column=column, text=text, hint='A case looks like {"id": "T1", "input": "Hello"}'
-                )
-            )
+            hint = 'A case looks like {"id": "T1", "input": "Hello"}'
+            self._problems.add(Problem(position=Position(line=self.number, column=column), text=text, hint=hint))
             return False
         return True
 
@@ -174,7 +179,7 @@ class Splitter:
 
     def _starts_anew(self, line: str) -> bool:
         text = line.lstrip(" \t")
-        return (text.startswith("{") and len(line) - len(text) + 1 == self._begin[1]) or line.startswith("]")
+        return (text.startswith("{") and len(line) - len(text) + 1 == self._begin.column) or line.startswith("]")
 
     def _interrupts(self, line: str) -> bool:
         """Whether a new entry begins although the last one is not closed."""
@@ -186,8 +191,7 @@ class Splitter:
         text = "".join(self._parts) + rest
         self._parts.clear()
         self.idle = not self._skipping
-        line, column = self._begin
-        return Entry(line=line, column=column, text=text.rstrip())
+        return Entry(line=self._begin.line, column=self._begin.column, text=text.rstrip())
 
 
 def _is_whole(text: str) -> bool:
@@ -203,8 +207,8 @@ def _places(entry: Entry) -> Places:
         return {}
     starts = [0, *(match.end() for match in re.finditer("\n", entry.text))]
 
-    def at(offset: int) -> tuple[int, int]:
+    def at(offset: int) -> Position:
         line = bisect_right(starts, offset) - 1
-        return entry.line + line, offset - starts[line] + (1 if line else entry.column)
+        return Position(line=entry.line + line, column=offset - starts[line] + (1 if line else entry.column))
 
     return {part.path: at(part.start) for part in parts_of(without_noise(entry.text)) if part.path}

@@ -14,8 +14,9 @@ from typing import Any
 from pydantic_core import from_json
 
 from runner.application.json_parts import Part, parts_of
+from runner.application.positions import Position
 from runner.cases.entries import Entry, without_noise
-from runner.cases.problems import Problem, Problems, problem_at
+from runner.cases.problems import Problem, Problems
 from runner.errors import did_you_mean
 from runner.shapes.fields import FREE
 
@@ -33,14 +34,14 @@ def list_of(keys: Mapping[str, Any]) -> str | None:
     return next((name for name in LISTS if name in keys), None)
 
 
-def check_beside(key: str, is_text: bool, place: tuple[int, int], listed: str, problems: Problems) -> None:
+def check_beside(key: str, is_text: bool, place: Position, listed: str, problems: Problems) -> None:
     """Adds what is wrong with a field beside the list; `is_text` tells of its value, if that is not null."""
     if key in _TEXTS and not is_text:
-        problems.add(problem_at(place, f'"{key}" must be a string'))
+        problems.add(Problem(position=place, text=f'"{key}" must be a string'))
     elif key not in (*_TEXTS, DEFAULTS) and not key.startswith(FREE):
         known = (*_TEXTS, DEFAULTS, listed)
         hint = did_you_mean(key, known) or f'Beside "{listed}" may stand {", ".join(known[:-1])}, and x- fields'
-        problems.add(problem_at(place, f'unknown field "{key}"', hint))
+        problems.add(Problem(position=place, text=f'unknown field "{key}"', hint=hint))
 
 
 def entries_in(listing: Entry, value: dict[str, Any], problems: Problems) -> Iterator[Entry]:
@@ -58,7 +59,8 @@ def entries_in(listing: Entry, value: dict[str, Any], problems: Problems) -> Ite
     cases = value[listed]
     whole = [cases] if isinstance(cases, dict) else cases if isinstance(cases, list) else []
     if cases is not None and not isinstance(cases, list | dict):
-        problems.add(problem_at(listing.at(parts[listed,].value), f'"{listed}" must be a list of cases'))
+        place = listing.at(parts[listed,].value)
+        problems.add(Problem(position=place, text=f'"{listed}" must be a list of cases'))
     for index, case in enumerate(whole):
         part = parts[listed,] if case is cases else parts[listed, index]
         entry = _slice(listing, text, part)
@@ -66,19 +68,18 @@ def entries_in(listing: Entry, value: dict[str, Any], problems: Problems) -> Ite
             yield with_defaults(entry, defaults)
         else:
             said = f"{entry.text[:40]} is not a case: a JSON object was expected"
-            problems.add(Problem(line=entry.line, column=entry.column, text=said))
+            problems.add(Problem(position=entry.start, text=said))
 
 
 def is_usable(defaults: Entry, problems: Problems) -> bool:
     """Whether defaults are an object; adds what is wrong with them to the problems."""
     if not isinstance(value := from_json(defaults.text), dict):
         hint = 'They are fields of cases, such as {"timeout": "30s"}'
-        problems.add(
-            Problem(line=defaults.line, column=defaults.column, text='"defaults" must be an object', hint=hint)
-        )
+        problems.add(Problem(position=defaults.start, text='"defaults" must be an object', hint=hint))
         return False
     if "id" in value:
-        problems.add(problem_at(defaults.place(("id",)), 'defaults: "id" names one case, and has no default'))
+        text = 'defaults: "id" names one case, and has no default'
+        problems.add(Problem(position=defaults.place(("id",)), text=text))
     return True
 
 
@@ -110,5 +111,5 @@ def _joined(default: Any, own: Any, depth: int) -> Any:
 
 
 def _slice(around: Entry, text: str, part: Part) -> Entry:
-    line, column = around.at(part.value)
-    return Entry(line=line, column=column, text=text[part.value : part.end])
+    begin = around.at(part.value)
+    return Entry(line=begin.line, column=begin.column, text=text[part.value : part.end])

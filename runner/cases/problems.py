@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from runner.application.positions import Position
 from runner.errors import ConfigurationError
 from scripttest.values import Value
 
@@ -33,21 +34,13 @@ class Finding(Value):
 class Problem(Value):
     """One thing that is wrong, and where."""
 
-    line: int
-    """From 1; 0 when the case is in no file."""
-    column: int
-    """From 1."""
+    position: Position
+    """Without a line when the case is in no file."""
     text: str
     hint: str | None = None
 
     def __str__(self) -> str:
         return f"{self.text}. {self.hint}" if self.hint and len(self.hint) < LONG_HINT else self.text
-
-
-def problem_at(place: tuple[int, int], text: str, hint: str | None = None) -> Problem:
-    """A problem at a line and a column."""
-    line, column = place
-    return Problem(line=line, column=column, text=text, hint=hint)
 
 
 class Problems:
@@ -91,8 +84,8 @@ class Problems:
         return f"Cannot read cases from {self.name}: {self.count} problems{listing}", "No case was run"
 
     def _place(self, problem: Problem) -> str:
-        return f"{self.name}:{problem.line}:{problem.column}" if problem.line else self.name
+        return f"{self.name}:{problem.position}" if problem.position.line else self.name
 
 
 def _order(problem: Problem) -> tuple[int, int]:
-    return problem.line, problem.column
+    return problem.position.line, problem.position.column

@@ -32,13 +32,11 @@ _IDS = "Each case of a file has an id of its own"
 _HINT = "A case file holds JSON objects, one a line, or a list of them in JSON or YAML"
 
 
-class Located(Value):
-    """A case of a file."""
+class LocatedCase(Value):
+    """A case, and where it stands in its file."""
 
-    position: int
-    """From 1, counting the chosen cases."""
     line: int
-    """Line of the file where the case begins, from 1."""
+    """The line where it begins, from 1; 0: it is in no file."""
     case: Case
 
 
@@ -114,16 +112,14 @@ class CaseFile:
                 gc.enable()
         return file
 
-    def __iter__(self) -> Iterator[Located]:
+    def __iter__(self) -> Iterator[LocatedCase]:
         """The chosen cases, lazily. Raises ConfigurationError when the file is not what it was when it was checked."""
         problems = Problems(self.name)
-        position = 0
         for batch in self._batches(problems, Problems(self.name), READ_AT_ONCE):
             problems.raise_any()
             for line, case in zip(batch.lines, batch.cases, strict=True):
                 if self._chosen is None or self._chosen(case) or case.id in self.needs.added:
-                    position += 1
-                    yield Located(position=position, line=line, case=case)
+                    yield LocatedCase(line=line, case=case)
         problems.raise_any()
 
     def _check(self) -> None:

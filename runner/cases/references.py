@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
+from bindings import agent_id
 from runner.assertions.model import Assertion
 from runner.cases.model import Case, Mode
 from scripttest.values import Value
@@ -19,7 +20,12 @@ class Reference(Value):
     kind: Literal["agent", "connector", "generator", "hook", "judge", "simulator"]
     """An agent, a connector, or a function of a script, for the part that it has."""
     text: str
-    """As it is written."""
+    """The id of an agent; anything else as it is written."""
+
+    @property
+    def is_agent(self) -> bool:
+        """Whether it is an agent; else, where it may be either, a function of a script."""
+        return self.kind == "agent"
 
 
 def references_of(case: Case, connector: str = "", simulator: str = "") -> Iterator[Reference]:
@@ -43,7 +49,7 @@ def _of_turns(case: Any, connector: str, simulator: str) -> Iterator[Reference]:
     from runner.cases.conversations import ConversationCase, DynamicCase, GradedCase, MultiTurnCase
 
     if isinstance(case, ConversationCase | GradedCase) and case.grader:
-        yield Reference(kind="agent", text=case.grader)
+        yield agent_reference(case.grader)
     if isinstance(case, ConversationCase):
         for graded in case.turns:
             yield from _of_assertions(graded.assertions)
@@ -79,9 +85,20 @@ def _of_simulator(simulator: Simulator | None, fallback: str) -> Iterator[Refere
         yield Reference(kind="connector", text=simulator.options.connector)
 
 
+def agent_reference(name: str) -> Reference:
+    """An agent, which may be written with `agents:` before its id."""
+    return Reference(kind="agent", text=agent_id(name))
+
+
 def simulator_reference(use: str) -> Reference:
     """What plays the user: an agent, or a function of a script."""
-    return Reference(kind="simulator" if use.startswith(("scripts:", "scripts.")) else "agent", text=use)
+    is_script = use.startswith(("scripts:", "scripts."))
+    return Reference(kind="simulator", text=use) if is_script else agent_reference(use)
+
+
+def generator_reference(name: str) -> Reference:
+    """What makes cases: an agent, with `agents:` before it, or a function of a script."""
+    return agent_reference(name) if agent_id(name) != name else Reference(kind="generator", text=name)
 
 
 def _of_assertions(assertions: Iterable[Assertion | str] | None) -> Iterator[Reference]:
@@ -89,7 +106,7 @@ def _of_assertions(assertions: Iterable[Assertion | str] | None) -> Iterator[Ref
         if isinstance(assertion, str):
             continue
         if assertion.type in ("agent", "preference") and assertion.use:
-            yield Reference(kind="agent", text=assertion.use)
+            yield agent_reference(assertion.use)
         elif assertion.type == "script":
             yield Reference(kind="judge", text=assertion.script or assertion.use or "")
         elif assertion.type in ("any_of", "all_of"):
@@ -101,6 +118,6 @@ def _of_assertions(assertions: Iterable[Assertion | str] | None) -> Iterator[Ref
 
             yield from _of_assertions(inner_of(assertion))
         if assertion.judge is not None:
-            yield from (Reference(kind="agent", text=judge) for judge in assertion.judge.judges)
+            yield from map(agent_reference, assertion.judge.judges)
         if assertion.options.connector:
             yield Reference(kind="connector", text=assertion.options.connector)

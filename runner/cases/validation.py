@@ -11,12 +11,13 @@ from typing import Any
 from pydantic_core import from_json
 
 from runner.application.json_parts import KEEP_ONE, JsonPath, given_twice, repeated_keys, repeats_keys
+from runner.application.positions import Position
 from runner.cases.entries import Entry, Splitter, without_noise
 from runner.cases.explain import at, explain
 from runner.cases.kinds import as_case, unknown_mode
 from runner.cases.listing import entries_in, list_of
 from runner.cases.model import Case
-from runner.cases.problems import Finding, Problem, Problems, problem_at
+from runner.cases.problems import Finding, Problem, Problems
 from runner.shapes.declared import ValidationError, schema_of, validator_of
 from runner.shapes.fields import FREE
 from scripttest.values import Value
@@ -94,10 +95,11 @@ class Validator:
         target = self._warnings if finding.unknown and self._warnings else self._problems
         if entry.inherits(finding.path):
             place = entry.place(_as_written(finding.path, entry))
-            self._tell(target, problem_at(place, f"defaults: {finding.text}", finding.hint))
+            problem = Problem(position=place, text=f"defaults: {finding.text}", hint=finding.hint)
+            self._tell(target, problem)
             return
-        place = entry.place(_as_written(finding.path, entry)) if target.wanting else (entry.line, 1)
-        target.add(problem_at(place, text, finding.hint))
+        place = entry.place(_as_written(finding.path, entry)) if target.wanting else entry.start
+        target.add(Problem(position=place, text=text, hint=finding.hint))
 
     def _tell(self, target: Problems, problem: Problem) -> None:
         """Adds what may be found more than once: in a list and in its cases, or in the defaults of each case."""
@@ -133,9 +135,8 @@ class Validator:
             return
         repeated = repeated_keys(text) if entry.places is None else []
         for found in repeated:
-            line, column = entry.at(found.first)
-            said = given_twice(found.key, f"{self._problems.name}:{line}:{column}")
-            self._tell(self._problems, problem_at(entry.at(found.again), said, KEEP_ONE))
+            said = given_twice(found.key, f"{self._problems.name}:{entry.at(found.first)}")
+            self._tell(self._problems, Problem(position=entry.at(found.again), text=said, hint=KEEP_ONE))
         if list_of(value):
             batch = self.of_entries(list(entries_in(entry, value, self._problems)))
             yield from ((batch.entry(index), case) for index, case in enumerate(batch.cases))
@@ -229,7 +230,7 @@ def _broken(entry: Entry, why: str) -> Problem:
     lines = entry.text.split("\n")
     before = lines[line - 1].encode()[: max(column - 1, 0)].decode(errors="ignore")
     said = next((ours for theirs, ours in _BROKEN if text.startswith(theirs)), text)
-    place = (entry.line + line - 1, len(before) + (entry.column if line == 1 else 1))
+    place = Position(line=entry.line + line - 1, column=len(before) + (entry.column if line == 1 else 1))
     if "\0" in lines[line - 1][len(before) : len(before) + 2]:
         said = "there is a NUL byte in it"
-    return problem_at(place, f"broken JSON: {said}")
+    return Problem(position=place, text=f"broken JSON: {said}")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from runner.application.positions import Position
 from runner.cases.checks import findings_of
 from runner.cases.entries import Entry
 from runner.cases.graph import faults
@@ -15,7 +16,7 @@ from runner.cases.validation import Validator
 from runner.errors import ConfigurationError
 from scripttest.values import Value
 
-_NOWHERE = Entry(line=0, column=0, text="", places={(): (0, 0)})
+_NOWHERE = Entry(line=0, column=0, text="", places={(): Position(line=0, column=0)})
 
 
 class MadeCases(Value):
@@ -66,7 +67,7 @@ def _checked(
     value: Any, earlier: dict[str, Case], folder: Path, validator: Validator, problems: Problems
 ) -> Case | None:
     if not isinstance(value, dict):
-        problems.add(Problem(line=0, column=0, text="it is not a case: an object was expected"))
+        problems.add(Problem(position=_NOWHERE.start, text="it is not a case: an object was expected"))
         return None
     case = validator.case(_NOWHERE, value)
     if case is None:

@@ -14,12 +14,14 @@ import yaml
 
 from runner.application.documents import in_words, yaml_loader
 from runner.application.json_parts import JsonPath, given_twice
-from runner.application.yaml_keys import place_of, repeated_yaml_keys
+from runner.application.positions import Position
+from runner.application.yaml_keys import place_of, position_of, repeated_yaml_keys
 from runner.cases.entries import Entry, Places
 from runner.cases.listing import DEFAULTS, check_beside, is_usable, list_of, with_defaults
-from runner.cases.problems import Problem, Problems, problem_at
+from runner.cases.problems import Problem, Problems
 
 _TAG = "tag:yaml.org,2002:"
+_TOP = Position(line=1, column=1)
 
 
 def entries_of(file: TextIO, problems: Problems) -> Iterator[list[Entry]]:
@@ -29,20 +31,18 @@ def entries_of(file: TextIO, problems: Problems) -> Iterator[list[Entry]]:
         while loader.check_node():
             document = loader.get_node()
             for again in repeated_yaml_keys(loader, document, _as_json):
-                line, column = again.first
-                said = given_twice(again.key, f"{problems.name}:{line}:{column}")
-                problems.add(problem_at(again.place, said, again.hint))
+                said = given_twice(again.key, f"{problems.name}:{again.first}")
+                problems.add(Problem(position=again.place, text=said, hint=again.hint))
             nodes, defaults = _cases(loader, document, problems)
             entries = [entry for node in nodes if (entry := _entry(loader, node, problems))]
             yield [with_defaults(entry, defaults) for entry in entries]
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        problems.add(problem_at(place, f"broken YAML: {in_words(error)}"))
+        problems.add(Problem(position=position_of(mark) if mark else _TOP, text=f"broken YAML: {in_words(error)}"))
     except yaml.reader.ReaderError as error:
-        problems.add(Problem(line=1, column=1, text=f"broken YAML: {error.reason}"))
+        problems.add(Problem(position=_TOP, text=f"broken YAML: {error.reason}"))
     except RecursionError:
-        problems.add(Problem(line=1, column=1, text="broken YAML: it is nested too deeply"))
+        problems.add(Problem(position=_TOP, text="broken YAML: it is nested too deeply"))
     finally:
         loader.dispose()
 
@@ -78,26 +78,26 @@ def _is_null(node: yaml.Node) -> bool:
 
 
 def _entry(loader: Any, node: yaml.Node, problems: Problems, is_case: bool = True) -> Entry | None:
-    line, column = place_of(node)
+    begin = place_of(node)
     if is_case and not isinstance(node, yaml.MappingNode):
         hint = "A case is a mapping with id and input"
-        problems.add(Problem(line=line, column=column, text=f"{_shown(node)} is not a case", hint=hint))
+        problems.add(Problem(position=begin, text=f"{_shown(node)} is not a case", hint=hint))
         return None
     try:
         text = json.dumps(loader.construct_document(node), ensure_ascii=False, allow_nan=False)
     except yaml.MarkedYAMLError as error:
-        place = error.problem_mark and (error.problem_mark.line + 1, error.problem_mark.column + 1)
-        problems.add(problem_at(place or (line, column), f"broken YAML: {in_words(error)}"))
+        place = position_of(error.problem_mark) if error.problem_mark else begin
+        problems.add(Problem(position=place, text=f"broken YAML: {in_words(error)}"))
         return None
     except RecursionError:
-        problems.add(Problem(line=line, column=column, text="broken YAML: it is nested too deeply"))
+        problems.add(Problem(position=begin, text="broken YAML: it is nested too deeply"))
         return None
     except (TypeError, ValueError) as error:
-        problems.add(Problem(line=line, column=column, text=f"it holds what JSON cannot: {error}"))
+        problems.add(Problem(position=begin, text=f"it holds what JSON cannot: {error}"))
         return None
     places: Places = {}
     _collect(node, (), places)
-    return Entry(line=line, column=column, text=text, places=places)
+    return Entry(line=begin.line, column=begin.column, text=text, places=places)
 
 
 def _collect(node: yaml.Node, path: JsonPath, places: Places) -> None:

@@ -142,9 +142,10 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
     except BrokenPipeError:
         return exit_codes.RUNTIME
     except Exception as error:
-        hint = getattr(error, "hint", None) or "Run it again with -v -v to see where it broke"
-        message = getattr(error, "message", None) or f"yao-test broke: {type(error).__name__}: {error}"
-        return say(message, hint, exit_codes.RUNTIME)
+        from runner.execution.closing import error_of
+
+        broken = error_of(error)
+        return say(broken.message, broken.hint, exit_codes.RUNTIME)
 
 
 def _configured(options: RunOptions, values: dict[str, Any], application: Application) -> Configured:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ from runner.connectors.timing import Timing
 
 if TYPE_CHECKING:
     from runner.execution.services import RunServices
+    from scripttest import TestKey
 
 
 class SentAnswers:
@@ -102,14 +103,14 @@ class KeptAnswers:
         assert self._journal is not None
         self._journal.add(line)
 
-    def lines(self, suites: Iterable[str], cases: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    def lines(self, tests: Mapping[str, Collection[str] | None]) -> tuple[str, ...]:
         """See `Journal.lines`."""
-        return tuple(self._journal.lines(suites, cases)) if self._journal is not None else ()
+        return tuple(self._journal.lines(tests)) if self._journal is not None else ()
 
-    def end(self, suite: str, case: str, run: int, broke: bool) -> None:
+    def end(self, test: TestKey, broke: bool) -> None:
         """See `Journal.end`."""
         if self._journal is not None:
-            self._journal.end(suite, case, run, broke)
+            self._journal.end(test, broke)
 
     @property
     def _journal(self) -> Journal | None:

@@ -249,9 +249,9 @@ class Dispatch:
             result = said.result if isinstance(said, TestEnd | AttemptEnd) else None
             suite = result.suite if result is not None else said.suite
             if isinstance(said, TestStart):
-                flight.under_way[suite, said.position] = said.name
+                flight.under_way[said.place.of_test] = said.name
             elif isinstance(said, TestEnd) and result is not None:
-                flight.under_way.pop((suite, result.position), None)
+                flight.under_way.pop(result.place.of_test, None)
                 if result.cut_short and self._stop.reason is None:
                     return
             self._ledger.take(said, part_with(flight.piece, suite))

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from runner.cluster.pieces import CasesPart, Done, ModulePart, Piece
 from runner.planning.shards import groups_of
 from scripttest import Status
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.application.application import TestModule
-    from runner.cases.model import Case
-    from runner.planning.case_source import CaseSource
+    from runner.planning.case_source import CaseSource, PlacedCase
     from runner.planning.plan import RunPlan
 
 MOST_CASES = 50
@@ -24,8 +24,13 @@ MOST_MODULES = 25
 """Of one piece."""
 SHARE = 3
 """What is left is taken for so many pieces on each place, so that the last ones are small."""
-Placed = tuple[int, int, "Case"]
-"""Position in the suite, line, and the case."""
+
+
+class _Taken(Value):
+    """Cases of a source that run on the same worker."""
+
+    source: CaseSource
+    cases: list[PlacedCase]
 
 
 class Feed:
@@ -60,14 +65,15 @@ class Feed:
             number = _share(len(self._modules), places, MOST_MODULES)
             return Piece(modules=tuple(self._modules.popleft() for _ in range(number)))
         number = max(_share(self._left, places, MOST_CASES), self._plan.options.parallel or 1)
-        found: dict[str, tuple[CaseSource, list[Placed]]] = {}
+        found: dict[str, _Taken] = {}
         taken = 0
         while taken < number and (unit := next(self._units, None)) is not None:
-            for source, cases in unit:
-                found.setdefault(source.suite.id, (source, []))[1].extend(cases)
-                taken += len(cases)
+            for one in unit:
+                found.setdefault(one.source.suite.id, _Taken(source=one.source, cases=[])).cases.extend(one.cases)
+                taken += len(one.cases)
         self._left -= taken
-        return Piece(cases=tuple(cases_part(*one, self._round) for one in found.values())) if found else None
+        parts = tuple(cases_part(one.source, one.cases, self._round) for one in found.values())
+        return Piece(cases=parts) if parts else None
 
     def _part_of(self, module: TestModule) -> ModulePart:
         plan = self._plan
@@ -85,7 +91,7 @@ class Feed:
         )
         return ModulePart(module=module, picked=plan.picked.get(id), done=tuple(done))
 
-    def _all_units(self) -> Iterator[list[tuple[CaseSource, list[Placed]]]]:
+    def _all_units(self) -> Iterator[list[_Taken]]:
         """Cases that run on the same worker, in all variants: one, or all that depend on each other, or all of an input
         with hooks."""
         for _, group in groupby(self._plan.sources, key=lambda source: source.suite.without_variant):
@@ -93,42 +99,41 @@ class Feed:
             for source in sources:
                 self._reached(source)
             for unit in self._units_of(sources[0]):
-                left = [(source, [placed for placed in unit if self._is_left(source, placed)]) for source in sources]
-                yield [(source, cases) for source, cases in left if cases]
+                left = [
+                    _Taken(source=source, cases=[placed for placed in unit if self._is_left(source, placed)])
+                    for source in sources
+                ]
+                yield [one for one in left if one.cases]
 
-    def _is_left(self, source: CaseSource, placed: Placed) -> bool:
-        id = placed[2].id
+    def _is_left(self, source: CaseSource, placed: PlacedCase) -> bool:
+        id = placed.case.id
         return id not in source.ended and self._round not in source.done.get(id, ())
 
-    def _units_of(self, source: CaseSource) -> Iterator[list[Placed]]:
+    def _units_of(self, source: CaseSource) -> Iterator[list[PlacedCase]]:
         options = self._plan.settings.of(source.assistant.id, self._plan.options)
         if options.before or options.after:
             yield list(self._placed(source))
         elif source.waited:
             groups = groups_of(source)
-            units: dict[str, list[Placed]] = {}
+            units: dict[str, list[PlacedCase]] = {}
             for placed in self._placed(source):
-                id = placed[2].id
+                id = placed.case.id
                 units.setdefault(groups.get(id, f"\0{id}"), []).append(placed)
             yield from units.values()
         else:
             for placed in self._placed(source):
                 yield [placed]
 
-    def _placed(self, source: CaseSource) -> Iterable[Placed]:
+    def _placed(self, source: CaseSource) -> Iterable[PlacedCase]:
         order = self._plan.order
-        if order is None:
-            return ((position, line, case) for position, (line, case) in enumerate(source.cases()))
-        cases = list(source.cases())
-        places = order.tests(source.suite.id, [case.id for _, case in cases])
-        return ((place, *cases[place]) for place in places)
+        return source.placed(None if order is None else order.tests)
 
 
-def cases_part(source: CaseSource, cases: list[Placed], round: int | None) -> CasesPart:
+def cases_part(source: CaseSource, cases: list[PlacedCase], round: int | None) -> CasesPart:
     """Cases of a source as they travel. In a `round` with the number of their run: no case has ended before the last
     one, so that those which depend on others wait for none."""
-    ids = {case.id for _, _, case in cases}
-    ended = {id: source.ended[id] for _, _, case in cases for id in case.depends_on if id in source.ended}
+    ids = {placed.case.id for placed in cases}
+    ended = {id: source.ended[id] for placed in cases for id in placed.case.depends_on if id in source.ended}
     return CasesPart(
         suite=source.suite,
         folder=source.folder,

@@ -6,8 +6,8 @@ from typing import Any
 
 from runner.cluster.connection import Station
 from runner.cluster.frames import FrameBuffer
-from runner.cluster.ledger import Place
 from runner.cluster.pieces import Piece
+from runner.results.test_place import TestPlace
 
 
 class Flight:
@@ -22,7 +22,7 @@ class Flight:
         self.begun = False
         self.stopped_at: float | None = None
         """Seconds that it was told to have left."""
-        self.under_way: dict[Place, str] = {}
+        self.under_way: dict[TestPlace, str] = {}
         self.kept = self.told = 0
         """Up to which number the answers of models are kept, and up to which it was told so."""
         self.ended_at: float | None = None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from runner.cluster.pieces import CasesPart, Done, ModulePart, Piece
 from runner.results.events import AttemptEnd, Event, SuiteEnd, SuiteStart, TestEnd, TestStart, TurnStart
 from runner.results.model import TestResult
+from runner.results.test_place import TestPlace
 from runner.results.verdict import Verdict, verdict_on
 from scripttest import Cause, Failure, Outcome, Status, kind_of
 from scripttest.values import Value
@@ -16,12 +17,10 @@ if TYPE_CHECKING:
     from runner.cluster.answers import KeptAnswers
     from runner.execution.passes import Passes
     from runner.execution.repetition import Repetition
-    from runner.planning.case_source import CaseSource
+    from runner.planning.case_source import CaseSource, PlacedCase
 
 MOST_LOSSES = 3
 """With how many lost workers a test that was under way on each of them is given up."""
-Place = tuple[str, int]
-"""Suite and position of a test."""
 
 
 class Again(Value):
@@ -48,8 +47,8 @@ class Ledger:
         self._answers = answers
         self._selected: dict[str, int] = {}
         """Suite → how many of its tests run, or have run before."""
-        self._began: set[tuple[str, int, int]] = set()
-        self._runs: dict[Place, dict[int, Status]] = {}
+        self._began: set[TestPlace] = set()
+        self._runs: dict[TestPlace, dict[int, Status]] = {}
         """Test of which some runs have ended → how."""
         self._ended: dict[str, dict[int, Status]] = {}
         """Suite → position → how the test ended."""
@@ -57,9 +56,9 @@ class Ledger:
         """Suites of which all tests have ended."""
         self._done: dict[str, list[Done]] = {}
         """Module → its results."""
-        self._held: dict[tuple[str, int, int], str] = {}
+        self._held: dict[TestPlace, str] = {}
         """Results that are held back for the next pass, with the names of their tests."""
-        self._losses: dict[Place, int] = {}
+        self._losses: dict[TestPlace, int] = {}
         self._sources: dict[str, CaseSource] = {}
         self.repeated = 0
         """Results that came twice."""
@@ -102,12 +101,11 @@ class Ledger:
                 self._send(event)
                 self._end_suite(event.suite)
         elif isinstance(event, TestStart):
-            key = (event.suite, event.position, event.run)
-            if key not in self._began and not self._is_over(*key):
-                self._began.add(key)
+            if event.place not in self._began and not self._is_over(event.place):
+                self._began.add(event.place)
                 self._send(event)
         elif isinstance(event, TurnStart):
-            if not self._is_over(event.suite, event.position, event.run):
+            if not self._is_over(event.place):
                 self._send(event)
         elif isinstance(event, AttemptEnd | TestEnd):
             self._end(event.result, part)
@@ -118,27 +116,26 @@ class Ledger:
         cases = [rest for part in piece.cases if (rest := self._rest_of_cases(part)) is not None]
         if not modules and not cases:
             return None
-        names = [(part.suite.id, case.id) for part in cases for _, _, case in part.cases]
-        answers = self._answers.lines([part.module.id for part in modules], names)
+        of_cases = {part.suite.id: {placed.case.id for placed in part.cases} for part in cases}
+        answers = self._answers.lines({**dict.fromkeys(part.module.id for part in modules), **of_cases})
         return piece.replace(modules=tuple(modules), cases=tuple(cases), answers=answers)
 
-    def lose(self, piece: Piece, under_way: Mapping[Place, str]) -> None:
+    def lose(self, piece: Piece, under_way: Mapping[TestPlace, str]) -> None:
         """Takes note that a worker was lost while tests were under way on it. One that has lost too many is broken."""
-        for (suite, position), name in under_way.items():
-            place = (suite, position)
-            if self._is_over(*place, 0):
+        for place, name in under_way.items():
+            if self._is_over(place):
                 continue
             self._losses[place] = self._losses.get(place, 0) + 1
             if self._losses[place] >= MOST_LOSSES:
                 said = f"its worker was lost {MOST_LOSSES} times while it ran; it may take too much memory"
                 failure = Failure(cause=Cause.INFRASTRUCTURE, message=said)
                 outcome = Outcome(name=name, status=Status.FAILED, milliseconds=0, failures=(failure,))
-                result = TestResult(suite=suite, name=name, position=position, outcome=outcome)
-                self._finish(result, part_with(piece, suite))
+                result = TestResult(suite=place.suite, name=name, position=place.position, outcome=outcome)
+                self._finish(result, part_with(piece, place.suite))
 
     def begin_pass(self) -> Iterator[Piece]:
         """Begins the next pass; what runs in it."""
-        parts = [again.part for _, again in self._passes.begin()]
+        parts = [held.item.part for held in self._passes.begin()]
         self._held.clear()
         modules = {part.module.id: part for part in parts if isinstance(part, ModulePart)}
         for module in modules.values():
@@ -151,39 +148,40 @@ class Ledger:
 
     def give_up_held(self) -> None:
         """Ends what was to run again, but does not, with the results that it had."""
-        for again, result in self._passes.take():
-            self._held.pop((result.suite, result.position, result.run), None)
-            self._finish(result, again.part)
+        for held in self._passes.take():
+            self._held.pop(held.result.place, None)
+            self._finish(held.result, held.item.part)
 
     def _end(self, result: TestResult, part: ModulePart | CasesPart | None) -> None:
-        key = (result.suite, result.position, result.run)
+        place = result.place
         if result.attempts:  # of its runs, each of which was sent
             return
-        if key in self._held or self._is_over(*key):
+        if place in self._held or self._is_over(place):
             self.repeated += 1
             return
-        if key not in self._began:  # a test that ends at once has no start of its own
+        if place not in self._began:  # a test that ends at once has no start of its own
             self._send(TestStart(suite=result.suite, name=result.name, position=result.position, run=result.run))
-        self._began.discard(key)
+        self._began.discard(place)
         is_module = isinstance(part, ModulePart) and not kind_of(result.name)  # which could not be loaded
         if part is not None and not is_module and self._passes.holds(result):
-            self._held[key] = result.name
+            self._held[place] = result.name
             self._passes.hold(Again(part=_alone(part, result)), result)
             return
         self._finish(result, part)
 
     def _finish(self, result: TestResult, part: ModulePart | CasesPart | None) -> None:
         suite, position, status = result.suite, result.position, result.outcome.status
+        test = result.place.of_test
         ended = self._repetition.end(self._passes.told(result))
         if suite in self._done:
             self._done[suite].append(Done(name=result.name, position=position, run=result.run, status=status))
         if result.run:
-            self._runs.setdefault((suite, position), {})[result.run] = status
+            self._runs.setdefault(test, {})[result.run] = status
         if not result.cut_short:
-            self._answers.end(suite, result.name, result.run or 1, verdict_on(result) is Verdict.BROKEN)
+            self._answers.end(result.key, broke=verdict_on(result) is Verdict.BROKEN)
         if ended is not None:
             self._ended.setdefault(suite, {})[position] = ended.outcome.status
-            self._runs.pop((suite, position), None)
+            self._runs.pop(test, None)
             self._end_suite(suite)
 
     def _end_suite(self, suite: str) -> None:
@@ -191,45 +189,49 @@ class Ledger:
             self._over.add(suite)
             self._send(SuiteEnd(suite=suite))
 
-    def _has_its_runs(self, part: CasesPart, position: int, case: str) -> bool:
+    def _has_its_runs(self, part: CasesPart, placed: PlacedCase) -> bool:
         """Whether the runs of a case have ended that a part names, where it names some."""
-        numbers = part.runs.get(case)
-        return numbers is not None and self._runs.get((part.suite.id, position), {}).keys() >= set(numbers)
+        numbers = part.runs.get(placed.case.id)
+        return numbers is not None and self._runs_of(part, placed).keys() >= set(numbers)
 
-    def _is_over(self, suite: str, position: int, run: int) -> bool:
-        return position in self._ended.get(suite, ()) or run in self._runs.get((suite, position), ())
+    def _runs_of(self, part: CasesPart, placed: PlacedCase) -> Mapping[int, Status]:
+        """How those runs of a case ended that have, while others have not."""
+        return self._runs.get(TestPlace(suite=part.suite.id, position=placed.position), {})
+
+    def _is_over(self, place: TestPlace) -> bool:
+        ended = self._ended.get(place.suite, ())
+        return place.position in ended or place.run in self._runs.get(place.of_test, ())
 
     def _rest_of_module(self, part: ModulePart) -> ModulePart | None:
         id = part.module.id
         if id not in self._selected:
             return part
-        held = {position for suite, position, _ in self._held if suite == id}
+        held = {place.position for place in self._held if place.suite == id}
         if len(self._ended[id].keys() | held) >= self._selected[id]:
             return None
         over = [done for done in self._done[id] if done.position in self._ended[id]]
         before = [done for done in part.done if done not in over]
         waits = [
-            Done(name=name, position=position, run=run, status=Status.FAILED)
-            for (suite, position, run), name in self._held.items()
-            if suite == id
+            Done(name=name, position=place.position, run=place.run, status=Status.FAILED)
+            for place, name in self._held.items()
+            if place.suite == id
         ]
         return part.replace(done=(*before, *over, *waits))
 
     def _rest_of_cases(self, part: CasesPart) -> CasesPart | None:
         suite = part.suite.id
         ended = self._ended.get(suite, {})
-        held = {position for of, position, _ in self._held if of == suite}
+        held = {place.position for place in self._held if place.suite == suite}
         cases = tuple(
-            (position, line, case)
-            for position, line, case in part.cases
-            if position not in ended and position not in held and not self._has_its_runs(part, position, case.id)
+            placed
+            for placed in part.cases
+            if placed.position not in ended and placed.position not in held and not self._has_its_runs(part, placed)
         )
         if not cases:
             return None
-        over = {case.id: ended[position] for position, _, case in part.cases if position in ended}
+        over = {placed.case.id: ended[placed.position] for placed in part.cases if placed.position in ended}
         done = {
-            case.id: {**part.done.get(case.id, {}), **self._runs.get((suite, position), {})}
-            for position, _, case in cases
+            placed.case.id: {**part.done.get(placed.case.id, {}), **self._runs_of(part, placed)} for placed in cases
         }
         return part.replace(
             cases=cases, ended={**part.ended, **over}, done={id: runs for id, runs in done.items() if runs}
@@ -248,4 +250,4 @@ def _alone(part: ModulePart | CasesPart, result: TestResult) -> ModulePart | Cas
     """What runs one test of a part again."""
     if isinstance(part, ModulePart):
         return part
-    return part.replace(cases=tuple(one for one in part.cases if one[0] == result.position))
+    return part.replace(cases=tuple(placed for placed in part.cases if placed.position == result.position))

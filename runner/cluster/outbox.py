@@ -50,9 +50,5 @@ class Outbox:
 
 def _without_plain_starts(values: list[Any]) -> list[Any]:
     """Without the starts of tests that end in the same message, which say the same."""
-    ends = {
-        (one.result.suite, one.result.position, one.result.run)
-        for one in values
-        if isinstance(one, AttemptEnd | TestEnd)
-    }
-    return [one for one in values if not isinstance(one, TestStart) or (one.suite, one.position, one.run) not in ends]
+    ends = {one.result.place for one in values if isinstance(one, AttemptEnd | TestEnd)}
+    return [one for one in values if not isinstance(one, TestStart) or one.place not in ends]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from runner.cases.reader import LocatedCase
 from runner.cli.options import RunOptions
-from runner.planning.case_source import CaseSource
+from runner.planning.case_source import CaseSource, PlacedCase
 from runner.planning.plan import RunPlan, suite_of
 from runner.planning.resume import ResumeState, Retained
 from runner.planning.saved_run import Saved
@@ -14,7 +15,6 @@ from scripttest import Status
 
 if TYPE_CHECKING:
     from runner.application.application import Application
-    from runner.cases.model import Case
     from runner.cluster.pieces import CasesPart, ModulePart, Piece, Setup
 
 _OF_THE_RUN = (
@@ -63,11 +63,11 @@ def plan_of(piece: Piece, setup: Setup, options: RunOptions, application: Applic
     )
 
 
-def placed_in(part: CasesPart, piece: Piece) -> dict[int, tuple[int, Case]]:
-    """Position in the suite → line and case, of all that the piece has of the input in some variant: the variants of an
-    input have the same cases, and those that one of them has no use for have ended there."""
+def placed_in(part: CasesPart, piece: Piece) -> list[PlacedCase]:
+    """All cases that the piece has of the input in some variant: the variants of an input have the same cases, and
+    those that one of them has no use for have ended there."""
     inputs = [other for other in piece.cases if other.suite.without_variant == part.suite.without_variant]
-    return {position: (line, case) for other in inputs for position, line, case in other.cases}
+    return list({placed.position: placed for other in inputs for placed in other.cases}.values())
 
 
 def _records(part: ModulePart) -> list[dict[str, Any]]:
@@ -80,9 +80,10 @@ def _source(part: CasesPart, piece: Piece, application: Application) -> CaseSour
     assistants = Assistants(application)
     agent = part.suite.agent
     assistant = stand_in(assistants.find(agent)) if part.broken else assistants.get(agent)
-    own = {case.id for _, _, case in part.cases}
-    cases = list(placed_in(part, piece).values())
-    ended = {**{case.id: Status.PASSED for _, case in cases if case.id not in own}, **part.ended}
+    own = {placed.case.id for placed in part.cases}
+    cases = [LocatedCase(line=placed.line, case=placed.case) for placed in placed_in(part, piece)]
+    others = [located.case.id for located in cases if located.case.id not in own]
+    ended = {**dict.fromkeys(others, Status.PASSED), **part.ended}
     return CaseSource(
         suite=part.suite,
         assistant=assistant,
@@ -90,7 +91,7 @@ def _source(part: CasesPart, piece: Piece, application: Application) -> CaseSour
         selected=len(own) + len(ended),
         total=len(own) + len(ended),
         cases=lambda: cases,
-        ids=lambda: [case.id for _, case in cases],
+        ids=lambda: [located.case.id for located in cases],
         waited=part.waited,
         broken=part.broken,
         done=part.done,

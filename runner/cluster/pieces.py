@@ -15,7 +15,7 @@ from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.agents.variants import AgentVariant
-    from runner.cases.model import Case
+    from runner.planning.case_source import PlacedCase
     from scripttest import Status
 
 
@@ -67,8 +67,7 @@ class CasesPart(Value):
 
     suite: Suite
     folder: Path
-    cases: tuple[tuple[int, int, Case], ...]
-    """Position in the suite, line, and the case."""
+    cases: tuple[PlacedCase, ...]
     waited: frozenset[str]
     """Ids of those that others depend on."""
     broken: str

@@ -49,7 +49,7 @@ class ShippedEvents:
         self._recording = recording if recording is not None and recording.mode != "replay" else None
         self._say, self._say_failure = say, say_now
         self._modules = {part.module.id for part in piece.modules}
-        self._places = {part.suite.id: list(placed_in(part, piece)) for part in piece.cases}
+        self._places = {part.suite.id: [placed.position for placed in placed_in(part, piece)] for part in piece.cases}
         """Suite → the positions of its cases, by their places in this piece."""
 
     def begin(self, parts: PartDigests) -> None:

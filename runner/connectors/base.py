@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+from scripttest import TestKey
 from scripttest.values import Value
 
 Message = dict[str, Any]
@@ -28,6 +29,11 @@ class Origin(Value):
     """Which run of the case, from 1."""
     of_suite: bool = False
     """Whether it belongs to a whole suite, and to no case: hooks around all cases, generators."""
+
+    @property
+    def key(self) -> TestKey:
+        """The run of the case."""
+        return TestKey(suite=self.suite, test=self.case, run=self.run)
 
 
 class ToolCall(Value):

@@ -22,7 +22,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
@@ -35,6 +35,7 @@ from runner.connectors.recordings import cleaned, completion_from, completion_to
 from runner.connectors.timing import case_now, count_in
 from runner.errors import ConfigurationError
 from runner.security.files import check_target
+from scripttest import TestKey
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -43,8 +44,6 @@ if TYPE_CHECKING:
 SUFFIX = ".calls.jsonl"
 MOST_BYTES = 1_000_000_000
 _HEAD = {"type": "calls", "version": 1}
-Key = tuple[str, str, int]
-"""Suite, case, and which run of it."""
 
 
 class Lines(Protocol):
@@ -145,14 +144,14 @@ class Journal:
         self._file: Lines | None = None
         self._writes = True
         self._lock = threading.RLock()
-        self._cases: dict[Key, _CaseCalls] = {}
+        self._cases: dict[TestKey, _CaseCalls] = {}
         self._open(goes_on)
 
     async def complete(self, origin: Origin, connector: str, request: ModelRequest, connectors: Connectors) -> Answer:
         """The answer to a request of a case: the one that is kept, else that of the model. Raises ConnectorError."""
         if not origin.suite or connectors.is_scripted(connector):
             return await ask(connectors.get(connector), request)
-        of_case = self._case(self._key(origin))
+        of_case = self._case(self._written(origin.key))
         described = describe(request, connector, connectors.model(connector), self._clean)
         rest = [described.get("parameters"), described.get("tools"), connectors.settings(connector)]
         exact, loose = (_digest([key, rest]) for key in (exact_key(described), loose_key(described)))
@@ -177,7 +176,7 @@ class Journal:
         call = _Call(exact=exact, loose=loose, milliseconds=milliseconds, completion=completion, chunks=chunks)
         of_case.calls.append(call)
         of_case.of_suite = origin.of_suite
-        self._write(_record_of(self._key(origin), of_case, call))
+        self._write(_record_of(self._written(origin.key), of_case, call))
         if self._admission is not None:
             self._admission.end()
         return answer
@@ -186,13 +185,13 @@ class Journal:
         """The time that `$SYS` variables show in a case: that at which it first began."""
         if not origin.suite:
             return now()
-        of_case = self._case(self._key(origin))
+        of_case = self._case(self._written(origin.key))
         of_case.time = of_case.time or now()
         return of_case.time
 
-    def end(self, suite: str, case: str, run: int, broke: bool) -> None:
-        """Takes note that a case has a result. `broke`: it will run again."""
-        key = self._label(suite), self._clean(case), run
+    def end(self, test: TestKey, broke: bool) -> None:
+        """Takes note that a run of a case has a result. `broke`: it will run again."""
+        key = self._written(test)
         of_case = self._cases.get(key)
         if of_case is None:
             return
@@ -201,7 +200,7 @@ class Journal:
             return
         del self._cases[key]
         if of_case.calls:
-            self._write({"ended": list(key)})
+            self._write({"ended": [key.suite, key.test, key.run]})
 
     def add(self, line: str) -> None:
         """Takes an answer that another machine has got, as a line of its journal."""
@@ -211,16 +210,18 @@ class Journal:
                 self._take(record)
             self._write(record)
 
-    def lines(self, suites: Iterable[str], cases: Iterable[tuple[str, str]]) -> list[str]:
-        """The answers of tests that are under way, as a journal for another machine: of all in some suites, and of
-        single cases, each with its suite."""
-        wanted = {(self._label(suite), self._clean(case)) for suite, case in cases}
-        whole = set(map(self._label, suites))
+    def lines(self, tests: Mapping[str, Collection[str] | None]) -> list[str]:
+        """The answers of tests that are under way, as a journal for another machine. `tests`: suite → its tests; None
+        stands for all of them."""
+        wanted = {
+            self._label(suite): None if names is None else set(map(self._clean, names))
+            for suite, names in tests.items()
+        }
         with self._lock:
             found = [
                 json.dumps(_record_of(key, one, call))
                 for key, one in self._cases.items()
-                if key[0] in whole or key[:2] in wanted
+                if key.suite in wanted and ((names := wanted[key.suite]) is None or key.test in names)
                 for call in one.calls
             ]
         return [json.dumps(_HEAD), *found] if found else []
@@ -240,12 +241,13 @@ class Journal:
                 self._give_up(_why(error))
             self._file = None
 
-    def _case(self, key: Key) -> _CaseCalls:
+    def _case(self, key: TestKey) -> _CaseCalls:
         with self._lock:
             return self._cases.setdefault(key, _CaseCalls())
 
-    def _key(self, origin: Origin) -> Key:
-        return self._label(origin.suite), self._clean(origin.case), origin.run
+    def _written(self, test: TestKey) -> TestKey:
+        """A key as it stands in the journal."""
+        return TestKey(suite=self._label(test.suite), test=self._clean(test.test), run=test.run)
 
     def _label(self, suite: str) -> str:
         label = self._labels.get(suite)
@@ -298,14 +300,14 @@ class Journal:
         for record in records:
             if "ended" in record:
                 suite, case, run = record["ended"]
-                self._cases.pop((suite, case, run), None)
+                self._cases.pop(TestKey(suite=suite, test=case, run=run), None)
                 continue
             self._take(record)
         for of_case in self._cases.values():
             of_case.rewind()
 
     def _take(self, record: dict[str, Any]) -> None:
-        of_case = self._case((record["suite"], record["case"], record["run"]))
+        of_case = self._case(TestKey(suite=record["suite"], test=record["case"], run=record["run"]))
         of_case.time = of_case.time or (time_from(record) if "time" in record else None)
         of_case.of_suite = record.get("of_suite") is True
         of_case.calls.append(_call_from(record))
@@ -347,14 +349,13 @@ def _why(error: ConfigurationError | OSError) -> str:
     return error.message if isinstance(error, ConfigurationError) else error.strerror or str(error)
 
 
-def _record_of(key: Key, of_case: _CaseCalls, call: _Call) -> dict[str, Any]:
-    suite, case, run = key
+def _record_of(key: TestKey, of_case: _CaseCalls, call: _Call) -> dict[str, Any]:
     time = of_case.time
     when = {} if time is None else {"time": time.isoformat(timespec="seconds"), "zone": time.tzname()}
     return {
-        "suite": suite,
-        "case": case,
-        "run": run,
+        "suite": key.suite,
+        "case": key.test,
+        "run": key.run,
         **({"of_suite": True} if of_case.of_suite else {}),
         **when,
         "exact": call.exact,

@@ -37,7 +37,7 @@ from runner.connectors.recordings import (
 )
 from runner.connectors.tape import Tape
 from runner.errors import ConfigurationError
-from scripttest import Status
+from scripttest import Status, TestKey
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -158,14 +158,14 @@ class Recording:
         tape.time = tape.time or now()
         return tape.time
 
-    def misses(self, suite: str, case: str, run: int) -> list[str]:
+    def misses(self, test: TestKey) -> list[str]:
         """The requests of a run of a case that have no recorded answer."""
-        tape = self._tapes.get((suite, case), {}).get(run)
+        tape = self._tapes.get((test.suite, test.test), {}).get(test.run)
         return tape.misses if tape else []
 
-    def forget(self, suite: str, case: str, run: int) -> None:
+    def forget(self, test: TestKey) -> None:
         """Forgets what a run of a case has asked, which asks it again."""
-        self._tapes.get((suite, case), {}).pop(run, None)
+        self._tapes.get((test.suite, test.test), {}).pop(test.run, None)
 
     def keep(self, suite: str, case: str) -> None:
         """Takes note that there is a case that does not run this time."""

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bindings import ModelFiles, is_served
+from bindings import ModelFiles, agent_id, is_served
 from bindings.processes import EXTRAS, knows
 from runner.agents.assistant import Assistant, Assistants
 from runner.agents.mcp.servers import Servers, server_files
@@ -177,7 +177,7 @@ class Needs:
         if "*" in name:
             return
         try:
-            self._assistants.find(name)
+            self._assistants.find(agent_id(name))
         except ConfigurationError:
             yield _mock("agent", name, f"There is no agent {name}")
 
@@ -270,7 +270,7 @@ def _text(path: Path) -> str:
 
 
 def _fits(pattern: str, name: str) -> bool:
-    expression = ".*".join(map(re.escape, pattern.removeprefix("agents:").split("*")))
+    expression = ".*".join(map(re.escape, agent_id(pattern).split("*")))
     return re.fullmatch(expression, name.replace("*", "x"), re.IGNORECASE | re.DOTALL) is not None
 
 

@@ -13,6 +13,7 @@ from runner.errors import RunnerError
 from runner.execution.hooks import Hook, HookError, told_of_case
 from runner.execution.outside import with_outside
 from runner.modes.base import CaseAttempt
+from runner.reporters.multiplexer import describe
 from runner.results.model import TestResult
 from scripttest import Cause, Failure, HostError, Outcome, ScriptError, Status, code_frame
 
@@ -72,7 +73,7 @@ async def _run(attempt: CaseAttempt) -> TestResult:
         attempt.failures.append(Failure(cause=cause, message=f"agent error: {error.message}{hint}"))
     except Exception as error:  # a fault of this tool costs one case, not the run
         attempt.failures.append(
-            Failure(cause=Cause.INFRASTRUCTURE, message=f"the tool failed in it: {type(error).__name__}: {error}")
+            Failure(cause=Cause.INFRASTRUCTURE, message=f"the tool failed in it: {describe(error)}")
         )
     milliseconds = (time.now() - started) * 1000
     if case.after and prepared:
@@ -97,9 +98,9 @@ async def _after(attempt: CaseAttempt, data: Any, milliseconds: float, seconds: 
         async with CaseTime(seconds):
             await _hook(attempt, attempt.case.after, "after", [told_of_case(attempt.case), record, data])
     except HookError as error:
-        attempt.chat.logs.append(("warn", error.failure.message))
+        attempt.chat.warn(error.failure.message)
     except TimeoutError:
-        attempt.chat.logs.append(("warn", f"after {attempt.case.after}: timeout after {in_words(seconds)}"))
+        attempt.chat.warn(f"after {attempt.case.after}: timeout after {in_words(seconds)}")
 
 
 async def _hook(attempt: CaseAttempt, reference: str, kind: str, arguments: list[Any]) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from runner.modes.case_environment import CaseEnvironment
@@ -11,6 +11,7 @@ from scripttest.values import Value
 if TYPE_CHECKING:
     from runner.execution.rounds import Rounds
     from runner.execution.stopping import Stop
+    from runner.planning.case_source import Arrange
 
 
 class AgentCases(Value):
@@ -34,9 +35,8 @@ class CaseSchedule(Value):
     """After how many failed tests no further case begins."""
     failure_flag: str
     """The flag that sets this limit."""
-    arrange: Callable[[str, Sequence[str]], Sequence[int]] | None = None
-    """Positions of the cases of a suite, by the suite's id, in the order in which they run; None: the order
-    of the file."""
+    arrange: Arrange | None = None
+    """Decides the order in which the cases of a suite run; None: that of the file."""
     repeat: str | None = None
     """The policy of repeated runs for cases that have none of their own."""
     rounds: Rounds | None = None

@@ -20,15 +20,17 @@ if TYPE_CHECKING:
 AGAIN = "Run it again with -v -v to see where it broke"
 
 
-def error_of(error: BaseException, doing: str) -> RunError:
-    """The error of a run that an exception becomes; `doing` is what was being done, such as "running the tests"."""
+def error_of(error: BaseException, doing: str = "") -> RunError:
+    """The error of a run that an exception becomes; `doing` is what was being done, such as "running the tests"; empty
+    when that is not known."""
+    during = f" while {doing}" if doing else ""
     if isinstance(error, RunnerError | ScriptError):
         return RunError(message=error.message, hint=error.hint)
     if isinstance(error, MemoryError):
-        return RunError(message=f"Out of memory while {doing}", hint="Run fewer tests at a time, with --parallel")
+        return RunError(message=f"Out of memory{during}", hint="Run fewer tests at a time, with --parallel")
     if isinstance(error, OSError):
-        return RunError(message=f"Cannot go on {doing}: {describe(error)}")
-    return RunError(message=f"yao-test broke while {doing}: {describe(error)}", hint=AGAIN)
+        return RunError(message=f"Cannot go on{doing and f' {doing}'}: {describe(error)}")
+    return RunError(message=f"yao-test broke{during}: {describe(error)}", hint=AGAIN)
 
 
 class Guarded:

@@ -60,7 +60,7 @@ class RunDatabases:
             salt=lambda: os.urandom(16) if world.random is None else world.random.randbytes(16),
             warn=lambda message: self._warn(message, f" (first in {world.test} of {suite})"),
             strict=strict or self._strict,
-            keep=None if self._kept is None else partial(self._kept.add, suite, world.test, world.run),
+            keep=None if self._kept is None else partial(self._kept.add, world.key.replace(suite=suite)),
         )
 
     def finish(self) -> Path | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner import exit_codes
-from runner.results import fold
+from runner.results.counts import status_of
 from runner.results.events import RunStatus
 from scripttest.values import Value
 
@@ -43,7 +43,7 @@ def ending_of(run: Execution, stop: Stop, unlisted: int, options: RunOptions, br
     if stop.reason is not None and not (stop.code is None and all_ran and not stop.spoils):
         return Ending(status=RunStatus.INTERRUPTED, stopped=stop.reason, not_run=left + run.cut)
     may_break = options.max_errors is not None and options.max_errors.covers(run.counts.errors, run.counts.total + left)
-    status = fold.status_of(run.counts, bool(run.errors), may_break)
+    status = status_of(run.counts, bool(run.errors), may_break)
     if options.failure_limit is not None and run.counts.bad >= options.failure_limit and left + run.cut:
         return Ending(status=status, stopped=options.failure_flag, not_run=left + run.cut)
     if broke and not all_ran:

@@ -29,7 +29,7 @@ class JournalWatch:
         result, verdict = event.result, verdict_on(event.result)
         if verdict is Verdict.SKIPPED and self._stop.reason is not None:
             return  # it was cut short, and goes on in a later run
-        journal.end(result.suite, result.name, result.run or 1, verdict is Verdict.BROKEN)
+        journal.end(result.key, broke=verdict is Verdict.BROKEN)
 
     def close(self) -> None:
         """Does nothing."""

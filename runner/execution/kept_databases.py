@@ -12,7 +12,7 @@ from pathlib import Path
 from bindings import APPLICATION_ID
 from runner.errors import ConfigurationError
 from runner.security.files import check_target
-from scripttest import RefusedFileError
+from scripttest import RefusedFileError, TestKey
 
 _HEADER = b"SQLite format 3\0"
 _ID_AT = 68
@@ -30,7 +30,7 @@ class KeptDatabases:
         self.path = path
         self._part = path.with_name(f".yao-test.{path.name}")
         self._lock = threading.Lock()
-        self._files: dict[tuple[str, str, int], Path] = {}
+        self._files: dict[TestKey, Path] = {}
         try:
             check_target(path)
         except RefusedFileError as error:
@@ -42,24 +42,25 @@ class KeptDatabases:
                 f"Cannot write --db {path}: this file is there already, and was not made by --db", "Name another file"
             )
 
-    def add(self, suite: str, test: str, run: int, dump: bytes) -> None:
-        """Keeps the database of a test, and drops an earlier one of the same test. Raises OSError."""
+    def add(self, test: TestKey, dump: bytes) -> None:
+        """Keeps the database of a run of a test, and drops an earlier one of the same run. Raises OSError."""
         with self._lock:
             if not self._files:
                 shutil.rmtree(self._part, ignore_errors=True)
                 self._part.mkdir()
-            file = self._files.get((suite, test, run))
+            file = self._files.get(test)
             if file is None:
-                file = self._files[suite, test, run] = self._file(suite, test, run)
+                file = self._files[test] = self._file(test)
             file.write_bytes(dump)
 
-    def _file(self, suite: str, test: str, run: int) -> Path:
+    def _file(self, test: TestKey) -> Path:
         """A file name that no other test has, also where upper and lower case are the same."""
-        name = re.sub(r"[^\w.-]+", "_", f"{suite}.{test}")[:MOST_LETTERS] + (f".{run}" if run > 1 else "")
+        number = f".{test.run}" if test.run > 1 else ""
+        name = re.sub(r"[^\w.-]+", "_", f"{test.suite}.{test.test}")[:MOST_LETTERS] + number
         taken = {file.name.lower() for file in self._files.values()}
-        number = 1
-        while (found := f"{name}.db" if number == 1 else f"{name}-{number}.db").lower() in taken:
-            number += 1
+        same = 1
+        while (found := f"{name}.db" if same == 1 else f"{name}-{same}.db").lower() in taken:
+            same += 1
         return self._part / found
 
     def finish(self) -> Path | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bindings import agent_id
 from runner.paths import shown_path
 from runner.reporters import BUILT_IN, maker_by_id
 from runner.reporters.multiplexer import Multiplexer
@@ -85,13 +86,14 @@ class Listeners:
         """The reporter that `--reporter` names: a built-in one, or an agent of the application. Raises
         ConfigurationError."""
         plan, options = self._plan, self._plan.options
-        is_agent = any(agent.id == id for agent in plan.application.agents())
+        named = agent_id(id)
+        is_agent = any(agent.id == named for agent in plan.application.agents())
         if id in BUILT_IN or (id.startswith("report.") and not is_agent):
             return maker_by_id(id, target)
         from runner.execution.agent_reporter import agent_maker
 
         agents, context = self._services.agents(), dict(plan.context)
-        return agent_maker(id, target, agents, context, options.case_timeout, bool(options.verbose))
+        return agent_maker(named, target, agents, context, options.case_timeout, bool(options.verbose))
 
     def _observers(self) -> list[Reporter]:
         """The receivers that watch the run from outside."""

@@ -47,7 +47,7 @@ def print_plan(
     for suite in plan.suites:
         record = listed.get(suite.id)
         if suite.id in sources:
-            printed.suite(suite.label, (_planned(case, plan.options.repeat) for _, case in sources[suite.id].cases()))
+            printed.suite(suite.label, (_planned(one.case, plan.options.repeat) for one in sources[suite.id].cases()))
         elif isinstance(record, Listed):
             printed.suite(suite.id, record.tests)
         elif isinstance(record, Broken):

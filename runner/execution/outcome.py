@@ -66,6 +66,8 @@ def _head(code: int, status: str | None) -> Record:
 class Outcome:
     """A reporter that collects the content of the document of a run."""
 
+    tells_errors = True
+
     def __init__(self, options: RunOptions, directory: Path) -> None:
         """`directory` is the working directory, from which files are named."""
         self._durations = options.durations or 0

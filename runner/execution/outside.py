@@ -14,7 +14,7 @@ from scripttest import Cause, ResultWarning
 def with_outside(result: TestResult, world: World | None) -> TestResult:
     """The result of a test with the calls in the ledger of its world; None: it made none. A warning is left out when a
     failure already says the same."""
-    own = [OutsideCall(name=name, answered=Answered.MOCKED, count=count) for name, count in result.outcome.mocked]
+    own = [OutsideCall(name=one.name, answered=Answered.MOCKED, count=one.count) for one in result.outcome.mocked]
     calls = (*own, *(world.ledger.calls if world is not None else ()))
     of_clock = _of_clock(result, world)
     judgements = tuple(world.judgements) if world is not None else ()

@@ -22,15 +22,15 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from runner.durations import in_words
 from runner.results.events import Event, Warned
 from runner.results.model import TestResult
+from runner.results.test_place import TestPlace
 from runner.results.verdict import Verdict, verdict_on
 from scripttest import ResultWarning
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.execution.stopping import Stop
 
 T = TypeVar("T")
-Key = tuple[str, int, int]
-"""Suite, position, and number of the run."""
 FIRST_PAUSE = 10.0
 """Seconds."""
 GROWTH = 3
@@ -39,6 +39,15 @@ SHARE = 4
 """Of what runs at a time in the first pass, one of so many does in the others."""
 LOOK = 0.1
 """Seconds between checks whether the run has to stop."""
+
+
+class Held(Value, Generic[T]):
+    """A test, or a run of one, that broke and waits for the next pass."""
+
+    item: T
+    """What is needed to run it again."""
+    result: TestResult
+    """The result that it has in the end, if it does not run again."""
 
 
 class Passes(Generic[T]):
@@ -52,8 +61,8 @@ class Passes(Generic[T]):
         self._last = more + 1
         self._send = send
         self._stop = stop
-        self._held: dict[Key, tuple[T, TestResult]] = {}
-        self._errors: dict[Key, tuple[str, ...]] = {}
+        self._held: dict[TestPlace, Held[T]] = {}
+        self._errors: dict[TestPlace, tuple[str, ...]] = {}
 
     @property
     def is_waiting(self) -> bool:
@@ -66,15 +75,15 @@ class Passes(Generic[T]):
 
     def hold(self, item: T, result: TestResult) -> None:
         """Holds back a result."""
-        self._held[_key(result)] = item, result
+        self._held[result.place] = Held(item=item, result=result)
 
-    def is_again(self, suite: str, position: int, run: int) -> bool:
+    def is_again(self, place: TestPlace) -> bool:
         """Whether a test has broken in an earlier pass."""
-        return (suite, position, run) in self._errors
+        return place in self._errors
 
     def told(self, result: TestResult) -> TestResult:
         """A result, completed with the errors of its test in earlier passes."""
-        errors = self._errors.get(_key(result), ())
+        errors = self._errors.get(result.place, ())
         if not errors:
             return result
         said = "; ".join(f"pass {number} broke: {error}" for number, error in enumerate(errors, 1))
@@ -82,20 +91,18 @@ class Passes(Generic[T]):
         outcome = result.outcome
         return result.replace(earlier_errors=errors, outcome=outcome.replace(warnings=(*outcome.warnings, warning)))
 
-    def take(self) -> list[tuple[T, TestResult]]:
+    def take(self) -> list[Held[T]]:
         """Removes and returns everything that is held back."""
         held, self._held = list(self._held.values()), {}
         return held
 
-    def begin(self) -> list[tuple[Key, T]]:
+    def begin(self) -> list[Held[T]]:
         """Begins the next pass, and returns what runs in it."""
         self.number += 1
-        items = []
-        for item, result in self.take():
-            key = _key(result)
-            self._errors[key] = (*self._errors.get(key, ()), _error_of(result))
-            items.append((key, item))
-        return items
+        held = self.take()
+        for result in (one.result for one in held):
+            self._errors[result.place] = (*self._errors.get(result.place, ()), _error_of(result))
+        return held
 
     def pauses(self) -> Iterable[float]:
         """Announces a further pass, and yields the waits in seconds until it may begin; it ends early when the run has
@@ -119,10 +126,6 @@ class Passes(Generic[T]):
 def at_a_time(parallel: int, number: int) -> int:
     """How many tests run at the same time in a pass."""
     return parallel if number == 1 else max(1, parallel // SHARE)
-
-
-def _key(result: TestResult) -> Key:
-    return result.suite, result.position, result.run
 
 
 def _error_of(result: TestResult) -> str:

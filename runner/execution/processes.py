@@ -54,10 +54,10 @@ def open_router(
         "agent.Verdict": _read_verdict,
         "snapshot.Inline": lambda world, name, args: snapshots.match_inline(args),
         "agent.Vote": lambda world, name, args: _count(world, judge_samples, judge_connector, require_judge, args),
-        "snapshot.Match": lambda world, name, args: snapshots.match(world.suite, world.key, args),
+        "snapshot.Match": lambda world, name, args: snapshots.match(world.suite, world.key.label, args),
     }
     if selection is not None:
-        providers["subtest.Selects"] = lambda world, name, args: selection.subtest(world.suite, world.key, args)
+        providers["subtest.Selects"] = lambda world, name, args: selection.subtest(world.suite, args)
 
     def selects(module: str, test: str) -> bool:
         names = picked.get(module)

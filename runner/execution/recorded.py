@@ -64,7 +64,7 @@ class RecordedStream(Multiplexer):
     def checked(self, result: TestResult) -> TestResult:
         """The result of an attempt; it is failed if a recorded answer was missing."""
         outcome = result.outcome
-        misses = self._recording.misses(result.suite, result.name, result.run or 1)
+        misses = self._recording.misses(result.key)
         said = [failure.message for failure in outcome.failures]
         unsaid = [miss for miss in misses if not any(miss.partition("\n")[0] in text for text in said)]
         if not unsaid:

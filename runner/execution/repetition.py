@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.results.events import AttemptEnd, Event, TestEnd
 from runner.results.model import TestResult
+from runner.results.test_place import TestPlace
 from scripttest import Status
 
 if TYPE_CHECKING:
@@ -29,14 +30,14 @@ class Repetition:
         """`min_pass_rate` is in percent; `checked` gives the result of an attempt as it is to count; with `strict` its
         warnings fail it. `on_inconclusive` is the flag of that name."""
         self.runs = runs
-        self._failed: set[tuple[str, int]] = set()
-        """Suite and position of tests that have failed, or can no longer pass."""
+        self._failed: set[TestPlace] = set()
+        """Tests that have failed, or can no longer pass."""
         self._send = send
         self._least = min_pass_rate
         self._checked = checked
         self._strict = strict
         self._on_inconclusive = on_inconclusive
-        self._open: dict[tuple[str, int], Tally] = {}
+        self._open: dict[TestPlace, Tally] = {}
 
     @property
     def failures(self) -> int:
@@ -55,24 +56,23 @@ class Repetition:
         result = self._settled(result)
         if not result.run:
             return self._ended(result)
-        key = (result.suite, result.position)
-        tally = self.tally(*key, result.policy)
+        test = result.place.of_test
+        tally = self.tally(test, result.policy)
         result = result.replace(policy=tally.policy)
         self._send(AttemptEnd(result=result))
         tally.results.append(result)
         if tally.has_failed(self._least):
-            self._failed.add(key)
-        return self._together(key) if tally.is_over else None
+            self._failed.add(test)
+        return self._together(test) if tally.is_over else None
 
-    def tally(self, suite: str, position: int, policy: Any = None, numbers: Sequence[int] = ()) -> Tally:
+    def tally(self, test: TestPlace, policy: Any = None, numbers: Sequence[int] = ()) -> Tally:
         """The runs of a test. When they are asked for first: those with the given `numbers`, or as many as a `policy`
         needs, or as many as every test makes."""
-        key = (suite, position)
-        if key not in self._open:
+        if test not in self._open:
             from runner.execution.tally import Tally
 
-            self._open[key] = Tally(numbers or (() if policy is not None else range(1, self.runs + 1)), policy)
-        return self._open[key]
+            self._open[test] = Tally(numbers or (() if policy is not None else range(1, self.runs + 1)), policy)
+        return self._open[test]
 
     def open_results(self) -> list[TestResult]:
         """The runs that have ended of tests that may make more runs."""
@@ -80,12 +80,12 @@ class Repetition:
 
     def cut(self, suite: str) -> None:
         """Ends the tests of a suite whose runs have not all ended, with the results that they have."""
-        for key in [key for key in self._open if key[0] == suite]:
-            if self._open[key].results:
-                self._together(key)
+        for test in [test for test in self._open if test.suite == suite]:
+            if self._open[test].results:
+                self._together(test)
 
-    def _together(self, key: tuple[str, int]) -> TestResult:
-        results = sorted(self._open.pop(key).results, key=lambda result: result.run)
+    def _together(self, test: TestPlace) -> TestResult:
+        results = sorted(self._open.pop(test).results, key=lambda result: result.run)
         from runner.results.combining import of_runs
 
         return self._ended(self._settled(of_runs(results, self._least)))
@@ -99,6 +99,6 @@ class Repetition:
 
     def _ended(self, result: TestResult) -> TestResult:
         if result.outcome.status == Status.FAILED:
-            self._failed.add((result.suite, result.position))
+            self._failed.add(result.place.of_test)
         self._send(TestEnd(result=result))
         return result

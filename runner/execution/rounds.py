@@ -37,7 +37,7 @@ class Rounds:
     def begin(self) -> None:
         """Begins the first round, or the one that a resumed run had reached; none when the variants already differ
         clearly."""
-        ended = [_ended(source.done.get(case.id, {})) for source in self._sources for _, case in source.cases()]
+        ended = [_ended(source.done.get(located.case.id, {})) for source in self._sources for located in source.cases()]
         known = [rounds for rounds in ended if rounds is not None]
         self.made = min([self.planned, *known])
         if not self.made or max(known) > self.made:  # there was a look after these rounds, which did not decide
@@ -62,7 +62,7 @@ class Rounds:
             summary={"rounds": {"made": self.made, "planned": self.planned}},
         )
         try:
-            _, _, verdicts = verdicts_on(report)
+            verdicts = verdicts_on(report).verdicts
         except ConfigurationError:  # nothing has a verdict yet
             return False
         return all(found.verdict is not Verdict.CANNOT_TELL for found in verdicts)

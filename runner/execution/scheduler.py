@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -22,10 +22,11 @@ from runner.execution.suite_run import SuiteRun
 from runner.execution.trials import CaseRun
 from runner.execution.turns import in_turns
 from runner.modes.base import CaseAttempt
-from runner.planning.case_source import CaseSource
+from runner.planning.case_source import CaseSource, PlacedCase
 from runner.results.events import Event, SuiteEnd, SuiteStart, TestStart, TurnStart, Warned
 from runner.results.model import TestResult
-from scripttest import Cause, Failure
+from runner.results.test_place import TestPlace
+from scripttest import Cause, Failure, TestKey
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -93,11 +94,19 @@ class _Item(Value):
     """A case, or one of its runs, that is waiting to run."""
 
     suite: SuiteRun
-    position: int
-    line: int
-    case: Case
+    placed: PlacedCase
     run: int = 0
     """Number of the run, from 1; 0: the case runs once."""
+
+    @property
+    def case(self) -> Case:
+        """The case."""
+        return self.placed.case
+
+    @property
+    def place(self) -> TestPlace:
+        """Where the case stands, with the number of this run."""
+        return TestPlace(suite=self.suite.source.suite.id, position=self.placed.position, run=self.run)
 
 
 class _Run:
@@ -136,17 +145,9 @@ class _Run:
                 self._send(SuiteStart(suite=source.suite.id, selected=source.selected, total=source.total))
                 if not suite.left:
                     self._send(SuiteEnd(suite=source.suite.id))
-            for position, (line, case) in self._arranged(sources[0]):
-                items = [_Item(suite=suite, position=position, line=line, case=case) for suite in suites]
-                yield [item for item in items if case.id not in item.suite.source.ended]
-
-    def _arranged(self, source: CaseSource) -> Iterable[tuple[int, tuple[int, Case]]]:
-        """The cases of a source with their positions, in the order in which they run."""
-        arrange = self._schedule.arrange
-        if arrange is None:
-            return enumerate(source.cases())
-        cases = list(source.cases())
-        return ((place, cases[place]) for place in arrange(source.suite.id, [case.id for _, case in cases]))
+            for placed in sources[0].placed(self._schedule.arrange):
+                items = [_Item(suite=suite, placed=placed) for suite in suites]
+                yield [item for item in items if placed.case.id not in item.suite.source.ended]
 
     async def work(self) -> None:
         """Takes and runs items until there are none."""
@@ -171,24 +172,24 @@ class _Run:
     def _again(self) -> Iterator[list[_Item]]:
         for _, group in groupby(self._begun, key=lambda suite: suite.source.suite.without_variant):
             suites = list(group)
-            for position, (line, case) in self._arranged(suites[0].source):
-                items = [_Item(suite=suite, position=position, line=line, case=case) for suite in suites]
-                yield [item for item in items if not item.suite.has_ended(case)]
+            for placed in suites[0].source.placed(self._schedule.arrange):
+                items = [_Item(suite=suite, placed=placed) for suite in suites]
+                yield [item for item in items if not item.suite.has_ended(placed.case)]
 
     def begin_pass(self) -> None:
         """Prepares the cases that broke in the previous pass."""
         runtime = self._schedule.cases.environment.runtime
         runtime.begin_pass()
         self.over = False
-        for _, item in self.passes.begin():
+        for item in (held.item for held in self.passes.begin()):
             item.suite.begin_again()
-            runtime.begin_again(item.suite.source.suite.id, item.case.id, item.run or 1)
+            runtime.begin_again(TestKey(suite=item.suite.source.suite.id, test=item.case.id, run=item.run or 1))
             self._ready.append(item)
 
     def give_up_held(self) -> None:
         """Sends the results of cases that were held back for another pass, which will not come."""
-        for _, result in self.passes.take():
-            self._repetition.end(self.passes.told(result))
+        for held in self.passes.take():
+            self._repetition.end(self.passes.told(held.result))
 
     async def finish(self) -> None:
         """Ends the suites with cases that have not run, because the run stopped."""
@@ -239,7 +240,7 @@ class _Run:
         policy, numbers = self._policy_of(case), source.runs.get(case.id, ())
         if self._repetition.runs == 1 and policy is None:
             return [item]
-        tally = self._repetition.tally(source.suite.id, item.position, policy, numbers)
+        tally = self._repetition.tally(item.place, policy, numbers)
         self._in_waves += policy is not None
         known = source.done.get(case.id, {})
         rounds = self._schedule.rounds
@@ -273,8 +274,9 @@ class _Run:
     async def _case(self, item: _Item) -> None:
         """Runs a case once."""
         suite, case = item.suite, item.case
-        if not self.passes.is_again(suite.source.suite.id, item.position, item.run):
-            self._send(TestStart(suite=suite.source.suite.id, name=case.id, position=item.position, run=item.run))
+        place = item.place
+        if not self.passes.is_again(place):
+            self._send(TestStart(suite=place.suite, name=case.id, position=place.position, run=place.run))
         run = CaseRun(lambda: self._attempt(item))
         try:
             obstacle = suite.dependencies.obstacle(case.depends_on)
@@ -302,7 +304,7 @@ class _Run:
         whole = self._repetition.end(self.passes.told(result))
         if whole is None:
             if item.run and self._schedule.rounds is None:
-                due = self._repetition.tally(suite.source.suite.id, item.position).due()
+                due = self._repetition.tally(item.place.of_test).due()
                 self._make_ready([item.replace(run=run) for run in due])
             return
         self._in_waves -= whole.repeat is not None
@@ -323,7 +325,7 @@ class _Run:
 
     def _attempt(self, item: _Item) -> CaseAttempt:
         source = item.suite.source
-        id, position, run = source.suite.id, item.position, item.run
+        id, position, run = source.suite.id, item.placed.position, item.run
         environment = item.suite.environment
         if source.variant is not None and source.variant.connector:
             environment = environment.replace(connector=source.variant.connector)
@@ -334,7 +336,7 @@ class _Run:
             source.assistant,
             item.case,
             position,
-            item.line,
+            item.placed.line,
             needs_checks=not source.suite.is_message,
             run=run,
         )

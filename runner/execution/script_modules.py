@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from runner.planning.plan import RunPlan
     from runner.planning.selection import Selection
     from runner.results.events import Event
-    from scripttest import Compiled, HostRecord, ScriptHost, Source
+    from scripttest import Compiled, HostRecord, ScriptHost, Source, TestKey
 
 
 class ScriptModules:
@@ -98,16 +98,18 @@ class ScriptModules:
         modules = [host_module(module, self._plan) for module in self._plan.modules if module.id in tests]
         return self._host.run(modules, self._stop.left)
 
-    def _fingerprint(self, module: str, test: str) -> Mapping[str, Any]:
+    def _fingerprint(self, test: TestKey) -> Mapping[str, Any]:
         """The fingerprint of a script test; see `run_scripts`."""
         from runner.fingerprints.parts import part_of, parts_of_database
 
         fingerprints, root = self._services.fingerprints(), self._plan.application.root
+        module = test.suite
         own = self._sources[module]
         parts = [part_of(source, root) for source in (own, *self._host.called_by(module))]
-        world = self._services.worlds.known(module, test)
+        world = self._services.worlds.known(test)
         parts += parts_of_database(world.held(DATABASE) if world is not None else None)
-        if kind_of(test) == FUZZ:
-            parts.append(f"corpus {shown_path(self._tests.other_kinds().fuzz().corpus_of(module, test), root)}")
+        if kind_of(test.test) == FUZZ:
+            corpus = self._tests.other_kinds().fuzz().corpus_of(module, test.test)
+            parts.append(f"corpus {shown_path(corpus, root)}")
         digests = {part: fingerprints.parts.of(part) for part in parts}
-        return fingerprints.of_test(self._agents[module], {**digests, **self._services.parts_of(module, test)})
+        return fingerprints.of_test(self._agents[module], {**digests, **self._services.parts_of(test)})

@@ -14,6 +14,7 @@ from runner.execution.passes import Passes
 from runner.execution.repetition import Repetition
 from runner.results.events import Event, SuiteEnd, SuiteStart, TestStart
 from runner.results.model import TestResult
+from runner.results.test_place import TestPlace
 from scripttest import (
     Broken,
     Ended,
@@ -21,13 +22,14 @@ from scripttest import (
     HostRecord,
     Line,
     Listed,
+    LogLine,
     Module,
     Outcome,
     ScriptHost,
     Source,
     Started,
     Status,
-    run_key,
+    TestKey,
 )
 from scripttest.values import Value
 
@@ -81,7 +83,7 @@ def run_scripts(
     max_failures: int | None,
     retained: Mapping[str, Collection[int]],
     selection: Selection | None,
-    fingerprint: Callable[[str, str], Mapping[str, Any]] | None,
+    fingerprint: Callable[[TestKey], Mapping[str, Any]] | None,
     passes: Passes[_Test],
     again: Callable[[Mapping[str, Collection[str] | None]], Iterator[HostRecord]],
     worlds: Worlds,
@@ -94,8 +96,7 @@ def run_scripts(
     Args:
         retained: module → positions of the tests that have results of an earlier run.
         selection: what `--run` selects.
-        fingerprint: what a test was made of, by its module and its name, with `#2` behind it in its second run; None
-            when no report needs it.
+        fingerprint: what a run of a test was made of; None when no report needs it.
         passes: over what broke.
         again: runs tests of modules again, None standing for all tests of one.
         worlds: of the tests, each of which ends with its test.
@@ -170,7 +171,7 @@ class _ScriptEvents:
         repetition: Repetition,
         retained: Mapping[str, Collection[int]],
         selection: Selection | None,
-        fingerprint: Callable[[str, str], Mapping[str, Any]] | None,
+        fingerprint: Callable[[TestKey], Mapping[str, Any]] | None,
         passes: Passes[_Test],
         worlds: Worlds,
         snapshots: RunSnapshots,
@@ -179,8 +180,8 @@ class _ScriptEvents:
         self._calls = calls
         self._snapshots = snapshots
         self._passes = passes
-        self._again: dict[str, set[tuple[int, int]]] = {}
-        """Module → position and run of its tests that run again in this pass."""
+        self._again: dict[str, set[TestPlace]] = {}
+        """Module → its tests, or runs of them, that run again in this pass."""
         self._all_places: dict[str, dict[str, int]] = {}
         """Module → position in the suite of each test by its name."""
         self._send = send
@@ -191,7 +192,7 @@ class _ScriptEvents:
         self._fingerprint = fingerprint
         self._places: dict[str, list[int]] = {}
         """Module → position in the suite of each test that runs."""
-        self._logs: dict[tuple[str, int, int], list[tuple[str, str]]] = {}
+        self._logs: dict[TestPlace, list[LogLine]] = {}
         self._left: dict[str, int] = {}
         self._names: dict[str, tuple[str, ...]] = {}
         self.known: set[str] = set()
@@ -202,47 +203,45 @@ class _ScriptEvents:
         module = record.module
         send = self._send
         if isinstance(record, Started):
-            place, run = self._places[module][record.position], self._run(record)
+            place = self._place(record)
             if record.again:
-                self._logs.pop((module, record.position, record.run), None)
-                return
-            if not self._passes.is_again(module, place, run) and not self._is_over(module, place, run):
-                send(TestStart(suite=module, name=self._names[module][record.position], position=place, run=run))
+                self._logs.pop(place, None)
+            elif not self._passes.is_again(place) and not self._is_over(place):
+                name = self._names[module][record.position]
+                send(TestStart(suite=module, name=name, position=place.position, run=place.run))
         elif isinstance(record, Line):
-            lines = self._logs.setdefault((module, record.position, record.run), [])
+            lines = self._logs.setdefault(self._place(record), [])
             if len(lines) < LOG_LINES:
-                lines.append((record.level, record.text))
+                lines.append(record.line)
         elif isinstance(record, Ended):
-            captured = tuple(self._logs.pop((module, record.position, record.run), ()))
-            outcome, run = record.outcome, self._run(record)
+            place = self._place(record)
+            captured = tuple(self._logs.pop(place, ()))
+            outcome = record.outcome
             if outcome.inlined:
                 from runner.execution.snapshots import with_inlined
 
                 outcome = with_inlined(module, outcome, self._snapshots.inline())
             if self._selection is not None:
                 outcome = self._selection.checked(module, outcome)
-            place = self._places[module][record.position]
-            made_of = None
-            if self._fingerprint is not None:
-                made_of = self._fingerprint(module, run_key(outcome.name, run))
+            key = TestKey(suite=module, test=outcome.name, run=record.run)
+            made_of = self._fingerprint(key) if self._fingerprint is not None else None
             result = TestResult(
                 suite=module,
                 name=outcome.name,
-                position=place,
+                position=place.position,
                 outcome=outcome,
                 logs=captured,
-                run=run,
+                run=place.run,
                 fingerprint=made_of,
             )
-            key = run_key(outcome.name, record.run)
-            if self._calls is not None and (asked := self._worlds.known(module, key)) is not None:
+            if self._calls is not None and (asked := self._worlds.known(key)) is not None:
                 result = result.replace(calls=self._calls(asked))
-            world = self._worlds.end(module, key)
+            world = self._worlds.end(key)
             if world is not None or outcome.mocked:
                 from runner.execution.outside import with_outside
 
                 result = with_outside(result, world)
-            if self._is_over(module, place, run):
+            if self._is_over(place):
                 return
             if self._passes.holds(result):
                 self._passes.hold(_Test(module=module, name=outcome.name), result)
@@ -269,28 +268,28 @@ class _ScriptEvents:
         """Begins the next pass; module → its tests that run again, None for all of them."""
         held = self._passes.begin()
         tests: dict[str, set[str] | None] = {}
-        for _, test in held:
+        for test in (one.item for one in held):
             known = tests.setdefault(test.module, set() if test.name is not None else None)
             if known is not None and test.name is not None:
                 known.add(test.name)
         self._again = {module: set() for module, names in tests.items() if names is not None}
-        for (module, place, run), test in held:
-            if test.name is not None:
-                self._again[module].add((place, run))
+        for one in held:
+            if one.item.name is not None:
+                self._again[one.item.module].add(one.result.place)
         return tests
 
     def give_up_held(self) -> None:
         """Sends the results of tests that were held back for another pass, which will not come."""
-        for test, result in self._passes.take():
-            if test.name is None:
-                self._send_broken(result)
+        for held in self._passes.take():
+            if held.item.name is None:
+                self._send_broken(held.result)
             else:
-                self._ended(self._passes.told(result))
+                self._ended(self._passes.told(held.result))
 
-    def _is_over(self, module: str, place: int, run: int) -> bool:
+    def _is_over(self, place: TestPlace) -> bool:
         """Whether one run of a test already has its result, while the test runs again because another of its
         runs broke."""
-        return module in self._again and (place, run) not in self._again[module]
+        return place.suite in self._again and place not in self._again[place.suite]
 
     def _ended(self, result: TestResult) -> None:
         if self._repetition.end(result) is not None:
@@ -298,8 +297,10 @@ class _ScriptEvents:
             if not self._left[result.suite]:
                 self._send(SuiteEnd(suite=result.suite))
 
-    def _run(self, record: Started | Ended) -> int:
-        return record.run if self._repetition.runs > 1 else 0
+    def _place(self, record: Started | Line | Ended) -> TestPlace:
+        """Where the test of a record stands in the run."""
+        run = record.run if self._repetition.runs > 1 else 0
+        return TestPlace(suite=record.module, position=self._places[record.module][record.position], run=run)
 
     def _broken(self, record: Broken) -> None:
         """Reports a module that cannot be loaded as one broken test with the name of the module."""
@@ -322,9 +323,6 @@ class _ScriptEvents:
 
 def broken_failure(record: Broken) -> Failure:
     """The failure of a module that cannot be loaded, with the compiler's messages."""
-    more = [
-        text if place is None else f"{place.file}:{place.line}:{place.column}: {text}" for text, place in record.others
-    ]
-    lines = ["the module cannot be loaded: " + record.failure.message, *more[:20]]
+    lines = ["the module cannot be loaded: " + record.failure.message, *map(str, record.others[:20])]
     lines += [record.hint] if record.hint else []
     return record.failure.replace(message="\n".join(lines))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from runner.execution.databases import RunDatabases
     from runner.fingerprints.fingerprints import Fingerprints
     from runner.planning.request import RunRequest
-    from scripttest import Coverage
+    from scripttest import Coverage, TestKey
 
 
 class RunServices:
@@ -177,9 +177,9 @@ class RunServices:
             self._fingerprints = Fingerprints(parts, options, request.context, agents)
         return self._fingerprints
 
-    def parts_of(self, module: str, test: str) -> Mapping[str, str]:
-        """The parts of the agents that a script test has used so far; see `AgentService.parts`."""
-        return self._service.parts(module, test) if self._service is not None else {}
+    def parts_of(self, test: TestKey) -> Mapping[str, str]:
+        """The parts of the agents that a run of a script test has used so far."""
+        return self._service.parts(test) if self._service is not None else {}
 
     def open_databases(self) -> RunDatabases:
         """The databases of the run, which are created on the first call."""

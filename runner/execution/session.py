@@ -110,7 +110,8 @@ class Session:
                 self._run_cases(stream, repetition)
         if self._budgets is not None:
             self._budgets.end()
-        self._say_errors(stream)
+        with guarded("counting what broke"):
+            self._say_errors(stream)
         with guarded("closing the journal of model calls"):
             self._finish_journal(stream)
         kept = None
@@ -127,7 +128,11 @@ class Session:
         if self._coverage is not None:
             with guarded("counting what ran"):
                 covered = self._covered(stream)
-        self._send_end(stream, unlisted, guarded.broke, snapshots, covered)
+        with guarded("ending the run"):
+            self._send_end(stream, unlisted, guarded.broke, snapshots, covered)
+        if stream.execution.end is None:
+            seconds = environment.monotonic() - self._started
+            stream.send(RunEnd(status=RunStatus.ERROR, seconds=seconds, completed_at=environment.now()))
         stream.close()
         if self._outcome is not None:
             return self._print_outcome(stream)

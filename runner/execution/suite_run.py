@@ -74,7 +74,7 @@ class SuiteRun:
         if self._before is None:
             return
         if self._prepared is None:
-            cases = [told_of_case(case) for _, case in self.source.cases()]
+            cases = [told_of_case(located.case) for located in self.source.cases()]
             self._prepared = asyncio.create_task(self._hook(self._before, "before", [cases]))
         await asyncio.shield(self._prepared)
 

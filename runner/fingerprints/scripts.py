@@ -19,7 +19,7 @@ def take_scripts(parts: Iterable[str], root: Path, digests: PartDigests) -> None
         for kind, path in wanted
         if kind in ("script", "module") and path.is_file()
     ]
-    for _, result in compile_all(root, sources):
+    for result in (one.result for one in compile_all(root, sources)):
         if isinstance(result, Compiled):
             digests.take(result)
 

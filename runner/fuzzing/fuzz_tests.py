@@ -14,7 +14,7 @@ from runner.paths import shown_path
 
 if TYPE_CHECKING:
     from bindings import World
-    from scripttest import Compiled, Outcome
+    from scripttest import Compiled, Outcome, TestKey
 
 
 class FuzzTests:
@@ -39,7 +39,7 @@ class FuzzTests:
         self._files = files
         self._root = root
         self._stopped = stopped
-        self._tests: dict[tuple[str, str], FuzzTest] = {}
+        self._tests: dict[TestKey, FuzzTest] = {}
         self._code: dict[str, list[str]] = {}
         self.said: list[str] = []
         """What came of the searches, a line each."""
@@ -50,7 +50,7 @@ class FuzzTests:
 
     def answer(self, world: World, name: str, args: list[Any]) -> Any:
         """Answers `fuzz.Begin` and `fuzz.Next`."""
-        test = self._test(world.suite, world.key)
+        test = self._test(world.key)
         test.world = world
         if name == "fuzz.Begin":
             return test.begin(*args)
@@ -58,44 +58,43 @@ class FuzzTests:
             return test.next(args[0])
         raise ProcessError(f"Process {name} does not exist", 404, missing=True)
 
-    def seconds_after(self, module: str, test: str, name: str) -> float | None:
+    def seconds_after(self, test: TestKey, name: str) -> float | None:
         """What the next input may take."""
-        return self._test(module, test).allowed
+        return self._test(test).allowed
 
-    def settled(self, module: str, test: str, outcome: Outcome) -> Outcome | None:
+    def settled(self, test: TestKey, outcome: Outcome) -> Outcome | None:
         """The outcome of a test, or None where another realm is needed."""
-        own = self._test(module, test)
+        own = self._test(test)
         found = own.settled(outcome)
         if found is not None:
             own.close()
-            del self._tests[module, test]
+            del self._tests[test]
             self.said += [own.said] if own.said else []
         return found
 
     def corpus_of(self, module: str, test: str) -> Path:
         """The folder of the corpus of a test."""
-        return self._files[module].parent / FOLDER / test.partition("#")[0]
+        return self._files[module].parent / FOLDER / test
 
     def close(self) -> None:
         """Ends searches that are under way."""
         for test in self._tests.values():
             test.close()
 
-    def _test(self, module: str, test: str) -> FuzzTest:
-        key = module, test
-        if key not in self._tests:
-            name, folder = test.partition("#")[0], self.corpus_of(module, test)
+    def _test(self, test: TestKey) -> FuzzTest:
+        if test not in self._tests:
+            folder = self.corpus_of(test.suite, test.test)
             shown = shown_path(folder, self._root)
-            self._tests[key] = FuzzTest(
-                module=module,
-                name=name,
+            self._tests[test] = FuzzTest(
+                module=test.suite,
+                name=test.test,
                 fuzzing=self._fuzzing,
                 folder=folder,
                 shown=str(shown),
                 literals=self._literals,
                 stopped=self._stopped,
             )
-        return self._tests[key]
+        return self._tests[test]
 
     def _literals(self) -> Literals:
         return literals_in("\n".join(code for codes in self._code.values() for code in codes))

@@ -134,7 +134,7 @@ class CaseAttempt:
             return None
         from runner.modes.transcripts import SavedTalk
 
-        result = transcripts.find(self.suite, self.case.id, self.chat.origin.run)
+        result = transcripts.find(self.chat.origin.key)
         assert result is not None, "only cases with a saved talk are graded again"
         return SavedTalk(result)
 

@@ -33,7 +33,7 @@ async def run(attempt: CaseAttempt) -> None:
     user = SimulatedUser(attempt, case.simulator, case.simulator.use or attempt.environment.simulator)
     try:
         await user.find()
-        attempt.simulator = user.reference.removeprefix("agents:")
+        attempt.simulator = user.reference.text
         limit = case.max_turns or user.max_turns or DEFAULT_MAX_TURNS
         following = _opening(attempt)
         while True:

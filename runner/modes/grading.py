@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+from bindings import agent_id
 from runner.agents.chat import Chat
 from runner.agents.judges import CaseJudges
 from runner.assertions import check
@@ -35,7 +36,7 @@ class Grading:
 
     def __init__(self, attempt: CaseAttempt, grader: str | None, threshold: float) -> None:
         self._attempt = attempt
-        self._grader = grader or VALIDATOR
+        self._grader = agent_id(grader) if grader else VALIDATOR
         self._threshold = threshold
         self._chats: list[tuple[Chat, int]] = []
         """The chats of the graders, each with the number of model calls that it had at the start."""

@@ -67,7 +67,7 @@ class Talk:
         try:
             if user is not None:
                 await user.find()
-                attempt.simulator = user.reference.removeprefix("agents:")
+                attempt.simulator = user.reference.text
             self._limit = self._case.max_turns or (user.max_turns if user else None) or DEFAULT_MAX_TURNS
         except SimulatorError as error:
             attempt.fail(Cause.SETUP, f"simulator error: {error}")
@@ -110,7 +110,7 @@ class Talk:
             if case.messages is not None or isinstance(case.input, list):
                 attempt.transcript += messages_of(case.model_copy(update={"attachments": []}), attempt.folder)
             elif case.input is not None:
-                attempt.chat.logs.append(("warn", '"input" is not used: the conversation begins with turns[0]'))
+                attempt.chat.warn('"input" is not used: the conversation begins with turns[0]')
             first, *others = case.turns
             if case.attachments:
                 first = first.model_copy(update={"attachments": [*first.attachments, *case.attachments]})

@@ -26,6 +26,7 @@ from runner.agents.answer import AgentError
 from runner.agents.helper_answers import read_simulation
 from runner.agents.references import ScriptReferenceError, find_function
 from runner.assertions.base import NotEvaluated
+from runner.cases.references import simulator_reference
 from runner.errors import RunnerError
 from runner.modes.awaiting import text_in
 from scripttest import ScriptError, Status
@@ -39,7 +40,6 @@ ROLES = ("Simulate",)
 """The functions that a script reference means which names none."""
 NOT_NAMED = "no simulator is named. Name an agent or a script in simulator.use, or with --simulator"
 _OWN = ("persona", "goal", "max_turns")
-_SCRIPTS = ("scripts:", "scripts.")
 REPEATS = 3
 """From how many times on saying the same is worth a word."""
 
@@ -65,10 +65,11 @@ class SimulatorError(Exception):
 class SimulatedUser:
     """The simulator of one case."""
 
-    def __init__(self, attempt: CaseAttempt, simulator: Simulator | None, reference: str) -> None:
-        """`reference` as in `simulator.use`; without a `simulator` it has neither persona nor goal."""
+    def __init__(self, attempt: CaseAttempt, simulator: Simulator | None, use: str) -> None:
+        """`use` as in `simulator.use`; without a `simulator` it has neither persona nor goal."""
         self._attempt = attempt
-        self.reference = reference
+        self.reference = simulator_reference(use)
+        """Who plays the user; its text is empty when nobody is named."""
         options = {} if simulator is None else simulator.options.model_dump(exclude_unset=True)
         described = dict(options.pop("metadata", {}))
         if simulator is not None:
@@ -107,13 +108,13 @@ class SimulatedUser:
         if attempt.saved is not None:
             return
         try:
-            if not self.reference:
+            if not self.reference.text:
                 raise SimulatorError(NOT_NAMED)
-            if self.reference.startswith(_SCRIPTS):
+            if not self.reference.is_agent:
                 folder, functions = attempt.assistant.folder, environment.runtime.functions
-                await find_function(self.reference, ROLES, folder, environment.application, functions)
-            elif attempt.world.mocks is None or attempt.world.mocks.find_agent(self.reference) is None:
-                environment.runtime.assistants.get(self.reference)
+                await find_function(self.reference.text, ROLES, folder, environment.application, functions)
+            elif attempt.world.mocks is None or attempt.world.mocks.find_agent(self.reference.text) is None:
+                environment.runtime.assistants.get(self.reference.text)
         except (RunnerError, ScriptReferenceError) as error:
             message = error.placed if isinstance(error, AgentError) else error.message
             raise SimulatorError(message, error.hint, getattr(error, "infrastructure", False)) from error
@@ -136,7 +137,7 @@ class SimulatedUser:
         said = read_simulation(answer)
         if said is None:
             found = json.dumps(answer, ensure_ascii=False)[:200]
-            raise SimulatorError(f"{self.reference} answered nothing that the user could say: {found}")
+            raise SimulatorError(f"{self.reference.text} answered nothing that the user could say: {found}")
         simulation = Simulation(
             input=said["input"], achieved=said["goal_achieved"], reasoning=said.get("reasoning", "")
         )
@@ -177,10 +178,11 @@ class SimulatedUser:
     async def _ask(self, payload: dict[str, Any]) -> Any:
         attempt = self._attempt
         try:
-            if self.reference.startswith(_SCRIPTS):
-                return await attempt.judges.call_script(self.reference, ROLES, [payload])
+            if not self.reference.is_agent:
+                return await attempt.judges.call_script(self.reference.text, ROLES, [payload])
             options = {**self._options, "metadata": self._extra}
-            answer = await attempt.environment.helpers.ask(self.reference, "simulator", payload, options, attempt.chat)
+            helpers = attempt.environment.helpers
+            answer = await helpers.ask(self.reference.text, "simulator", payload, options, attempt.chat)
             return answer.output
         except NotEvaluated as error:
             raise SimulatorError(str(error), infrastructure=error.infrastructure) from error

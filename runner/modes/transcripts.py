@@ -17,7 +17,7 @@ from runner.modes.interactive import NoAnswerError, Question
 from runner.modes.simulators import Simulation
 from runner.results.looks import ONCE, Looks
 from runner.results.model import CaseResult, Suite, TestResult, TurnResult, TurnUsage
-from scripttest import Cause, Status
+from scripttest import Cause, Status, TestKey
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -37,15 +37,15 @@ class Transcripts(Value):
     """As the user named it."""
     suites: Sequence[Suite]
     """The suites of the report, with the names that they have there."""
-    results: Mapping[tuple[str, str, int], TestResult]
-    """Suite, case and run (from 1) → a result with a transcript."""
+    results: Mapping[TestKey, TestResult]
+    """Run of a case → a result with a transcript."""
     refused: Mapping[str, str]
     """Ids of results without one → why."""
     looks: Looks = ONCE
 
-    def find(self, suite: str, case: str, run: int) -> TestResult | None:
+    def find(self, test: TestKey) -> TestResult | None:
         """The result of a run of a case, which has a transcript; None when there is none."""
-        return self.results.get((suite, case, run))
+        return self.results.get(test)
 
 
 def problem_of(result: TestResult) -> str | None:

@@ -107,7 +107,7 @@ class CasePlanning:
         folder = absolute(options.outputs[0], directory).parent if options.dry_run and options.outputs else directory
         shows = environment.terminal and not (options.quiet or options.json)
         if shows:
-            stdout.write(f"Generating cases with {input.reference} ...")
+            stdout.write(f"Generating cases with {input.named} ...")
             stdout.flush()
         try:
             service = self._agents()

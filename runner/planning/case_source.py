@@ -3,7 +3,7 @@ there are."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,22 @@ if TYPE_CHECKING:
     from runner.agents.assistant import Assistant
     from runner.agents.variants import AgentVariant
     from runner.cases.model import Case
+    from runner.cases.reader import LocatedCase
     from scripttest import Status
+
+
+Arrange = Callable[[str, Sequence[str]], Sequence[int]]
+"""(id of a suite, names of its tests) → their positions, in the order in which they run."""
+
+
+class PlacedCase(Value):
+    """A case of an input, with its place in the suite."""
+
+    position: int
+    """From 0."""
+    line: int
+    """As of `LocatedCase`."""
+    case: Case
 
 
 class CaseSource(Value):
@@ -28,8 +43,8 @@ class CaseSource(Value):
     """How many cases will run."""
     total: int
     """How many cases there are before filters such as `--run`."""
-    cases: Callable[[], Iterable[tuple[int, Case]]]
-    """Reads the cases that will run, each with its line."""
+    cases: Callable[[], Iterable[LocatedCase]]
+    """Reads the cases that will run."""
     ids: Callable[[], Iterable[str]] = tuple
     """Reads the ids of all cases, before filters such as `--run`."""
     waited: frozenset[str] = frozenset()
@@ -49,10 +64,21 @@ class CaseSource(Value):
     """Case → the numbers of its runs that will run; cases that are not in it run as often as flags and the case file
     say."""
 
+    def placed(self, arrange: Arrange | None) -> Iterator[PlacedCase]:
+        """Reads the cases in the order in which they run; `arrange` decides it, None stands for that of the file. An
+        order has all cases in memory."""
+        if arrange is None:
+            for position, located in enumerate(self.cases()):
+                yield PlacedCase(position=position, line=located.line, case=located.case)
+            return
+        cases = list(self.cases())
+        for position in arrange(self.suite.id, [located.case.id for located in cases]):
+            yield PlacedCase(position=position, line=cases[position].line, case=cases[position].case)
+
     def cleaned(self, clean: Callable[[str], str]) -> CaseSource:
         """The same cases with the secrets removed from their ids, as results, recordings and snapshots name them."""
         return self.replace(
-            cases=lambda: ((line, _cleaned(case, clean)) for line, case in self.cases()),
+            cases=lambda: (located.replace(case=_cleaned(located.case, clean)) for located in self.cases()),
             ids=lambda: map(clean, self.ids()),
             waited=frozenset(map(clean, self.waited)),
         )

@@ -192,7 +192,7 @@ def _of_cases(source: CaseSource, records: list[Record], fingerprints: Fingerpri
     """The cases of which no run is repeated."""
     skipped: dict[str, Case] = {}
     kept: dict[str, list[Record]] = {}
-    for position, (_, case) in enumerate(source.cases()):
+    for position, case in enumerate(located.case for located in source.cases()):
         holds: list[Record] = []
         for record in by_case.pop(case.id, ()):
             why = _why(record) or _stale(found, fingerprints, record, case, source)

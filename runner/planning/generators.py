@@ -117,8 +117,8 @@ async def generate(input: GeneratorInput, generators: Generators, folder: Path, 
         said = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
         shown = said if len(said) <= SHOWN else f"{said[:SHOWN]}... ({len(said)} characters)"
         raise _failed(input, f"it gave no cases: {shown}", _FORM)
-    made = cases_from_values(with_ids(values), input.reference, folder, lenient)
-    missing = [f"{input.reference}: {call.warning}" for call in generation.world.ledger.missing]
+    made = cases_from_values(with_ids(values), input.named, folder, lenient)
+    missing = [f"{input.named}: {call.warning}" for call in generation.world.ledger.missing]
     return made.replace(warnings=(*made.warnings, *missing))
 
 
@@ -156,7 +156,7 @@ def write_cases(
 ) -> list[Path]:
     """Writes the generated cases to the files of `--output`, one line for each case, after `redact` has removed
     secrets, and returns the paths of the files. Ids that occur twice are made unique. Raises ConfigurationError."""
-    cases = [case for source in sources if source.suite.is_generated for _, case in source.cases()]
+    cases = [located.case for source in sources if source.suite.is_generated for located in source.cases()]
     values = with_ids(case.model_dump(exclude_unset=True) for case in cases)
     text = "".join(json.dumps({"id": value["id"], **value}, ensure_ascii=False) + "\n" for value in values)
     paths = [report_path(output, directory) for output in outputs]
@@ -182,7 +182,7 @@ class _Generation:
         payload = await self._payload()
         context = {**self._generators.context, "assistant_id": self._target.id, "chat_id": "agent-test-generate"}
         chat = Chat(context, self.world, of_suite=True)
-        if self._input.reference.startswith("agents:"):
+        if self._input.reference.is_agent:
             return await self._of_agent(payload, chat)
         return await self._of_script(payload, chat)
 
@@ -207,7 +207,7 @@ class _Generation:
         return [{**tool, "name": place[1] if place else tool["name"]} for place, tool in found]
 
     async def _of_agent(self, payload: dict[str, Any], chat: Chat) -> Any:
-        generators, id = self._generators, self._input.reference.removeprefix("agents:")
+        generators, id = self._generators, self._input.reference.text
         generator = generators.runtime.assistants.get(id)
         options: dict[str, Any] = {}
         if (
@@ -219,10 +219,10 @@ class _Generation:
         return (await generators.helpers.ask(id, "generator", payload, options, chat)).output
 
     async def _of_script(self, payload: dict[str, Any], chat: Chat) -> Any:
-        generators, reference = self._generators, self._input.reference
+        generators, reference = self._generators, self._input.reference.text
         scope = Scope(chat=chat, assistant=self._target, context=chat.context, depth=0)
         return await call_function(reference, ROLES, [payload], scope, generators.runtime, generators.application)
 
 
 def _failed(input: GeneratorInput, why: str, hint: str | None = None) -> ConfigurationError:
-    return ConfigurationError(f"Cannot generate cases with {input.reference}: {why}", hint)
+    return ConfigurationError(f"Cannot generate cases with {input.named}: {why}", hint)

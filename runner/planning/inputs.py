@@ -6,12 +6,15 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runner.application.application import Application, TestModule, find_root, looked_into
 from runner.cli.options import RunOptions, absolute
 from runner.errors import ConfigurationError
 from scripttest.values import Value
+
+if TYPE_CHECKING:
+    from runner.cases.references import Reference
 
 CASE_SUFFIXES = (".jsonl", ".json", ".yaml", ".yml")
 _NAMED = 10
@@ -44,8 +47,10 @@ class GeneratorInput(Value):
     """Id of the tested agent."""
     id: str
     """As the user wrote it."""
-    reference: str
-    """`agents:workers.test.generator`, `scripts:tests.expense.generate`."""
+    reference: Reference
+    """Who makes them."""
+    named: str
+    """The same as the user wrote it: `agents:workers.test.generator`, `scripts:tests.expense.generate`."""
     parameters: dict[str, Any]
     """The parameters after the `?`: texts, numbers and booleans."""
 
@@ -180,7 +185,9 @@ def _resolve(input: str, options: RunOptions, application: Application, director
 
 
 def _generator(input: str, reference: str, query: str, options: RunOptions, application: Application) -> GeneratorInput:
+    from bindings import agent_id
     from runner.agents.assistant import Assistants
+    from runner.cases.references import generator_reference
     from runner.planning.generators import parameters
 
     if reference.endswith(":"):
@@ -191,8 +198,14 @@ def _generator(input: str, reference: str, query: str, options: RunOptions, appl
         raise ConfigurationError(
             f"Cannot generate cases with {reference}: the agent to test is not named", "Name it with -n"
         )
-    target = Assistants(application).find(options.name).id
-    return GeneratorInput(agent=target, id=input, reference=reference, parameters=parameters(query, f"-i {input}"))
+    target = Assistants(application).find(agent_id(options.name)).id
+    return GeneratorInput(
+        agent=target,
+        id=input,
+        reference=generator_reference(reference),
+        named=reference,
+        parameters=parameters(query, f"-i {input}"),
+    )
 
 
 def _below(path: Path, options: RunOptions, application: Application) -> Iterator[Input]:

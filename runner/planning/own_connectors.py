@@ -49,7 +49,9 @@ def check_own_connectors(sources: Sequence[CaseSource], assistants: Assistants, 
 
 
 def _runs(source: CaseSource) -> bool:
-    return bool(source.broken) or any(not case.skip and case.id not in source.ended for _, case in source.cases())
+    return bool(source.broken) or any(
+        not located.case.skip and located.case.id not in source.ended for located in source.cases()
+    )
 
 
 def _asks(assistant: Assistant) -> bool:
@@ -63,5 +65,5 @@ def _asks(assistant: Assistant) -> bool:
 def _names_connector(source: CaseSource) -> bool:
     """Whether a case names a connector itself."""
     return source.refers and any(
-        reference.kind == "connector" for _, case in source.cases() for reference in references_of(case, "", "")
+        reference.kind == "connector" for located in source.cases() for reference in references_of(located.case, "", "")
     )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from runner.agents.assistant import Assistant, Assistants, stand_in
 from runner.application.application import AgentFolder, Application, repository_of
 from runner.cases.model import Case
+from runner.cases.reader import LocatedCase
 from runner.cases.select import Chosen, chooser
 from runner.cases.values import cases_from_values
 from runner.cli.options import RunOptions, absolute
@@ -20,6 +21,7 @@ from runner.errors import BrokenError, ConfigurationError
 from runner.modes.transcripts import Transcripts
 from runner.planning.case_source import CaseSource
 from runner.results.model import Suite, TestResult
+from scripttest import TestKey
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -66,7 +68,7 @@ class Regrading:
         """The cases that are graded; `sources` are the cases of the inputs that exist. Raises ConfigurationError when
         there is none."""
         kept: list[CaseSource] = []
-        results: dict[tuple[str, str, int], TestResult] = {}
+        results: dict[TestKey, TestResult] = {}
         moved = self._moved(sources)
         for suite in self._suites:
             place = self._places[suite.label]
@@ -74,11 +76,11 @@ class Regrading:
             base = base or (moved if place is None else None)
             if base is None and (place is not None or not self._is_wanted(suite)):
                 continue
-            of_suite = {key: result for key, result in self._transcripts.results.items() if key[0] == suite.id}
+            of_suite = {key: result for key, result in self._transcripts.results.items() if key.suite == suite.id}
             source = self._source(suite, base, of_suite)
             if source is not None:
                 kept.append(source)
-                results |= {(source.suite.id, *key[1:]): result for key, result in of_suite.items()}
+                results |= {key.replace(suite=source.suite.id): result for key, result in of_suite.items()}
         if not kept:
             raise ConfigurationError(f"Cannot regrade {self._transcripts.report}: {self._nothing()}")
         return Regraded(
@@ -126,22 +128,24 @@ class Regrading:
         )
 
     def _source(
-        self, suite: Suite, base: CaseSource | None, results: Mapping[tuple[str, str, int], TestResult]
+        self, suite: Suite, base: CaseSource | None, results: Mapping[TestKey, TestResult]
     ) -> CaseSource | None:
         """The cases of a suite that have a transcript."""
         runs: dict[str, list[int]] = {}
-        for _, case, run in results:
-            runs.setdefault(case, []).append(run)
+        for key in results:
+            runs.setdefault(key.test, []).append(key.run)
         left = runs.keys() - set(base.ids()) if base is not None else runs.keys()
-        of_report = dict(self._of_report(result for key, result in results.items() if key[1] in left))
+        of_report = self._of_report(result for key, result in results.items() if key.test in left)
         if of_report:
+            ids = [located.case.id for located in of_report]
             gone = f"{suite.label} is not there" if base is None else f"no longer in {base.suite.label}"
-            self._kept.append(f"Graded as the report has them, since they are {gone}: {_listed(list(of_report))}")
+            self._kept.append(f"Graded as the report has them, since they are {gone}: {_listed(ids)}")
 
-        def cases() -> Iterator[tuple[int, Case]]:
+        def cases() -> Iterator[LocatedCase]:
             if base is not None:
-                yield from ((line, _alone(case)) for line, case in base.cases() if case.id in runs)
-            yield from of_report.values()
+                wanted = (located for located in base.cases() if located.case.id in runs)
+                yield from (located.replace(case=_alone(located.case)) for located in wanted)
+            yield from of_report
 
         selected = sum(1 for _ in cases())
         if not selected:
@@ -176,8 +180,9 @@ class Regrading:
         except ConfigurationError:
             return stand_in(AgentFolder(id=id, folder=self._application.assistants.joinpath(*id.split("."))))
 
-    def _of_report(self, results: Iterable[TestResult]) -> Iterator[tuple[str, tuple[int, Case]]]:
-        """Ids of cases that are in no file, each with its line and the case as the report holds it."""
+    def _of_report(self, results: Iterable[TestResult]) -> list[LocatedCase]:
+        """Cases that are in no file, as the report holds them."""
+        found: list[LocatedCase] = []
         made: set[str] = set()
         for result in results:
             if result.name in made or result.case is None:
@@ -189,7 +194,8 @@ class Regrading:
                 self._refused.setdefault(result.name, str(error))
                 continue
             if self._chosen is None or self._chosen(case):
-                yield case.id, (result.case.line, case)
+                found.append(LocatedCase(line=result.case.line, case=case))
+        return found
 
 
 def _case_in(result: TestResult, regradable: Regradable | None) -> Case:

@@ -17,6 +17,7 @@ from runner.results.result_json import result_of
 from runner.results.result_problems import result_problem
 from runner.results.suite_json import has_cases, suite_of
 from runner.security.files import read_bytes
+from scripttest import TestKey
 
 Record = dict[str, Any]
 TAKEN = (
@@ -59,7 +60,7 @@ def transcripts_in(shown: str, path: Path) -> Transcripts:
     """The transcripts of a report. Raises ConfigurationError when it has none."""
     start, records, end = _read(shown, path)
     suites = {suite.id: suite for suite in _suites_of(start)}
-    found: dict[tuple[str, str, int], TestResult] = {}
+    found: dict[TestKey, TestResult] = {}
     refused: dict[str, str] = {}
     for record in records:
         suite = suites.get(record.get("suite", ""))
@@ -72,16 +73,18 @@ def transcripts_in(shown: str, path: Path) -> Transcripts:
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
             problem = "it is not as this version writes it"
         if problem is None:
-            found[record["suite"], record["id"], record.get("run", 0) or 1] = result
+            found[result.key] = result
         else:
             refused.setdefault(record["id"], problem)
-    counts = Counter((suite, case) for suite, case, _ in found)
+    counts = Counter((key.suite, key.test) for key in found)
     looks = looks_in(end)
     runs = looks.made if looks.planned > 1 else _runs(start)
     repeated = {(record["suite"], record["id"]) for record in records if record.get("repeat") is not None}
-    for key in [key for key in found if counts[key[:2]] < runs and key[:2] not in repeated]:
-        del found[key]
-        refused.setdefault(key[1], "not all of its runs have a transcript")
+    for key in list(found):
+        test = (key.suite, key.test)
+        if counts[test] < runs and test not in repeated:
+            del found[key]
+            refused.setdefault(key.test, "not all of its runs have a transcript")
     if not found:
         why = f", such as {next(iter(refused))}: {next(iter(refused.values()))}" if refused else ""
         raise ConfigurationError(f"Cannot regrade {shown}: none of its results has a transcript{why}", "Run it again")

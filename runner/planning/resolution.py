@@ -73,14 +73,13 @@ def named_by(
         for reference, flag in _of_flags(options):
             yield Named(reference=reference, folder=folder, place=flag)
     for generator in generators:
-        is_agent = generator.reference.startswith("agents:")
-        reference = Reference(kind="agent" if is_agent else "generator", text=generator.reference)
-        yield Named(reference=reference, folder=folders[generator.agent], place=f"-i {generator.id}")
+        yield Named(reference=generator.reference, folder=folders[generator.agent], place=f"-i {generator.id}")
     connector, simulator = options.connector or "", options.simulator or ""
     for source in sources:
         if not source.refers or source.broken:
             continue
-        for line, case in source.cases():
+        for located in source.cases():
+            case, line = located.case, located.line
             if case.skip or case.id in source.ended:
                 continue
             mocks = None if case.mocks is None else given_mocks(case.mocks.model_dump())

@@ -206,7 +206,7 @@ def origin_of(options: RunOptions, typed: RunOptions, sources: Iterable[CaseSour
     for source in sources:
         planned[source.suite.name] = {"cases": source.selected}
         if source.selected <= LISTED:
-            planned[source.suite.name]["ids"] = [case.id for _, case in source.cases()]
+            planned[source.suite.name]["ids"] = [located.case.id for located in source.cases()]
     read = [name for name in FROM_FILE if name in given and getattr(typed, name) != getattr(options, name)]
     return {"key": key, "options": given, **({"from_file": read} if read else {}), "planned": planned}
 

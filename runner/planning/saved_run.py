@@ -10,6 +10,7 @@ from typing import Any
 from runner.cli.options import RunOptions, absolute
 from runner.errors import ConfigurationError
 from runner.security.files import read_bytes
+from scripttest import TestKey
 from scripttest.values import Value
 
 Record = dict[str, Any]
@@ -47,7 +48,7 @@ def read_saved(path: Path, doing: str = RESUMING) -> Saved:
     except OSError as error:
         raise ConfigurationError(f"{subject}: {error.strerror}") from error
     start: Record = {}
-    results: dict[tuple[str, str, int], Record] = {}
+    results: dict[TestKey, Record] = {}
     is_whole = True
     *lines, rest = content.split(b"\n")
     for line in lines:
@@ -58,7 +59,8 @@ def read_saved(path: Path, doing: str = RESUMING) -> Saved:
         if record["type"] == "start":
             start = record
         elif record["type"] == "result":
-            results[record.get("suite", ""), record["id"], record.get("run", 0)] = record
+            key = TestKey(suite=record.get("suite", ""), test=record["id"], run=record.get("run", 0))
+            results[key] = record
         else:
             is_whole = False
     if not start and lines and content[:8] != b'{"type":' and content.strip(b"\0\n"):

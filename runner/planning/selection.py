@@ -33,7 +33,7 @@ class Selection:
         """Whether a test runs."""
         return self._filter.match(name) is not None
 
-    def subtest(self, module: str, test: str, arguments: list[Any]) -> bool:
+    def subtest(self, module: str, arguments: list[Any]) -> bool:
         """Whether a subtest runs; its full name is the only argument. Answers a host call of scripts."""
         name = str(arguments[0])
         match = self._filter.match(name)

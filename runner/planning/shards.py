@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from runner.cases.model import Case
+    from runner.cases.reader import LocatedCase
     from runner.cli.shard import Shard
     from runner.planning.case_source import CaseSource
 
@@ -33,8 +34,8 @@ def part_of(source: CaseSource, shard: Shard, root: Path) -> CaseSource:
     def belongs(case: Case) -> bool:
         return shard.has(f"{name}\0{groups.get(case.id, case.id)}")
 
-    def cases() -> Iterator[tuple[int, Case]]:
-        return (item for item in source.cases() if belongs(item[1]))
+    def cases() -> Iterator[LocatedCase]:
+        return (located for located in source.cases() if belongs(located.case))
 
     selected = sum(1 for _ in cases())
     return source.replace(selected=selected, cases=cases)
@@ -49,8 +50,8 @@ def groups_of(source: CaseSource) -> dict[str, str]:
             id = above
         return id
 
-    for _, case in source.cases():
-        for needed in case.depends_on:
-            first, second = sorted((leader(case.id), leader(needed)))
+    for located in source.cases():
+        for needed in located.case.depends_on:
+            first, second = sorted((leader(located.case.id), leader(needed)))
             leaders[second] = first
     return {id: leader(id) for id in leaders}

@@ -11,7 +11,7 @@ from runner.agents.assistant import Assistant, Assistants, stand_in
 from runner.application.application import Application
 from runner.cases.dependencies import needs_of
 from runner.cases.model import Case, Mode
-from runner.cases.reader import AbsentFilesError, CaseFile
+from runner.cases.reader import AbsentFilesError, CaseFile, LocatedCase
 from runner.cases.select import Chosen, both, chooser
 from runner.cli.options import RunOptions
 from runner.cli.settings import Settings
@@ -90,7 +90,7 @@ def open_sources(
             folder=file.folder,
             selected=file.count,
             total=file.total,
-            cases=partial(_cases, file),
+            cases=partial(iter, file),
             ids=partial(_ids, input.path, options.lenient),
             waited=file.needs.ids,
             refers=file.refers,
@@ -134,7 +134,7 @@ def _generated(
 ) -> CaseSource:
     left_out = frozenset(case.id for case in cases if chosen is not None and not chosen(case))
     needs = needs_of({case.id: case.depends_on for case in cases}, left_out)
-    selected = [(0, case) for case in cases if case.id not in left_out or case.id in needs.added]
+    selected = [LocatedCase(line=0, case=case) for case in cases if case.id not in left_out or case.id in needs.added]
     several_turns = any(case.runs is not Mode.STANDARD for case in cases)
     ids = [case.id for case in cases]
     suite = Suite(
@@ -159,7 +159,7 @@ def _generated(
 
 
 def _message(input: CaseInput, connector: str, directory: Path, assistant: Assistant) -> CaseSource:
-    case = Case(id="message", input=input.message)
+    case = LocatedCase(line=0, case=Case(id="message", input=input.message))
     suite = Suite(
         id=input.id,
         kind=SuiteKind.MESSAGE,
@@ -168,13 +168,7 @@ def _message(input: CaseInput, connector: str, directory: Path, assistant: Assis
         agent=input.agent,
         connector=connector,
     )
-    return CaseSource(
-        suite=suite, assistant=assistant, folder=directory, selected=1, total=1, cases=lambda: [(0, case)]
-    )
-
-
-def _cases(file: CaseFile) -> Iterator[tuple[int, Case]]:
-    return ((located.line, located.case) for located in file)
+    return CaseSource(suite=suite, assistant=assistant, folder=directory, selected=1, total=1, cases=lambda: [case])
 
 
 def _ids(path: Path, lenient: bool) -> Iterator[str]:

@@ -99,7 +99,7 @@ class Runs:
         if result is None or ran.suite is None:
             raise TestFailedError(f"{item.name} is no test of {item.path}")
         if result.logs:
-            item.add_report_section("call", "yao-test", "\n".join(text for _, text in result.logs))
+            item.add_report_section("call", "yao-test", "\n".join(line.text for line in result.logs))
         outcome = result.outcome
         if outcome.status == Status.SKIPPED:
             pytest.skip(outcome.skip_reason or "skipped")

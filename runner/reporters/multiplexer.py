@@ -25,22 +25,34 @@ class Multiplexer:
         self.execution = Execution(self._secrets.text)
         self._reporters = list(reporters)
         self.untold: list[RunError] = []
-        """Errors that came when all reporters were closed."""
+        """Errors that came when no reporter was left that tells the user of errors."""
+        self._has_teller = any(map(_tells_errors, reporters))
+        self._is_unread = False
+        """Whether nobody reads any more what is said: the reader of a pipe has left."""
 
     def send(self, event: Event) -> None:
         """Folds one event into `execution` and gives it to every reporter that still works."""
         event = self._secrets.value(event)
         self.execution.add(event)
+        if isinstance(event, RunError) and not self._is_told:
+            self.untold.append(event)
         broken: list[RunError] = []
         for reporter in list(self._reporters):
             try:
                 reporter.on_event(event, self.execution)
             except Exception as error:
                 self._reporters.remove(reporter)
+                self._is_unread |= isinstance(error, BrokenPipeError) and _tells_errors(reporter)
                 _close(reporter)
                 broken.append(_problem(reporter, error))
         for problem in broken:
             self.send(problem)
+
+    @property
+    def _is_told(self) -> bool:
+        """Whether a reporter tells the user of an error, or nothing could."""
+        tellers = filter(_tells_errors, self._reporters) if self._has_teller else self._reporters
+        return self._is_unread or any(True for _ in tellers)
 
     def checked(self, result: TestResult) -> TestResult:
         """The result of an attempt as it is to count."""
@@ -57,19 +69,18 @@ class Multiplexer:
             except IncompleteError as warning:
                 self.send(Warned(message=str(warning)))
             except Exception as error:
-                self.say(_problem(reporter, error))
+                self.send(_problem(reporter, error))
         self._reporters = written
-
-    def say(self, problem: RunError) -> None:
-        """Sends an error at the end of a run, and keeps it in `untold` when no reporter is left that could say it."""
-        if not self._reporters:
-            self.untold.append(self._secrets.value(problem))
-        self.send(problem)
 
     def written(self) -> list[Path]:
         """The files of the reporters that still work, which are whole once they are closed."""
         found: list[Path | None] = [getattr(reporter, "path", None) for reporter in self._reporters]
         return [path for path in found if path is not None]
+
+
+def _tells_errors(reporter: Reporter) -> bool:
+    """Whether the user reads what a reporter says while the run goes on: the console does, a file does not."""
+    return bool(getattr(reporter, "tells_errors", False))
 
 
 def _close(reporter: Reporter) -> None:
@@ -83,6 +94,9 @@ def _close(reporter: Reporter) -> None:
 def _problem(reporter: Reporter, error: Exception) -> RunError:
     if isinstance(error, RunnerError):
         return RunError(message=error.message, hint=error.hint)
+    if _tells_errors(reporter):
+        what = "Cannot write the output" if isinstance(error, OSError) else "The console broke"
+        return RunError(message=f"{what}: {describe(error)}")
     return RunError(message=f"Reporter {type(reporter).__name__} broke: {describe(error)}")
 
 
@@ -90,4 +104,6 @@ def describe(error: BaseException) -> str:
     """An exception as one line for people."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
-    return f"{type(error).__name__}: {error}"
+    if isinstance(error, MemoryError):
+        return "out of memory"
+    return ": ".join(filter(None, [type(error).__name__, str(error)]))

@@ -23,6 +23,7 @@ class Ordered:
         """`as_they_end`: tests of a suite stay in the order in which they end."""
         self._as_they_end = as_they_end
         self._inner = inner
+        self.tells_errors: bool = getattr(inner, "tells_errors", False)
         self._order: list[str] = []
         self._at = 0
         self._next = 0

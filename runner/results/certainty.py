@@ -6,8 +6,11 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from runner.results.criteria import Part
+from scripttest.values import Value
+
 if TYPE_CHECKING:
-    from runner.results.fold import Counts, PartFigures
+    from runner.results.counts import Counts, PartFigures
     from runner.statistics.intervals import Estimate
 
 Item = TypeVar("Item")
@@ -38,19 +41,35 @@ def certainty_of(counts: Counts) -> dict[str, Any]:
     return {**_figures(counts), **_noise(counts), **({"parts": parts} if parts else {})}
 
 
-def part_rows(summary: dict[str, Any], limit: int = PARTS) -> list[tuple[str, str, str, str, str]]:
-    """Kind, name, number of cases, pass rate and mean score of each part of a summary, as texts, but for parts of a
-    single run, which have no rate to speak of; of each kind `limit` at most, and then a row that says how many more
-    there are."""
-    rows: list[tuple[str, str, str, str, str]] = []
+class PartRow(Value):
+    """A row of a table of parts, as texts."""
+
+    part: Part
+    cases: str = ""
+    """How many cases it has."""
+    rate: str = ""
+    """Its pass rate ..."""
+    score: str = ""
+    """... and its mean score."""
+
+
+def part_rows(summary: dict[str, Any], limit: int = PARTS) -> list[PartRow]:
+    """A row for each part of a summary, but for parts of a single run, which have no rate to speak of; of each kind
+    `limit` at most, and then a row that says how many more there are."""
+    rows: list[PartRow] = []
     for kind in KINDS:
         found = [part for part in summary.get("parts") or () if part["kind"] == kind and _is_rate(part)]
         rows += [
-            (kind, part["name"], str(part["cases"]), rate_text(part), rate_text(part, "mean_score"))
+            PartRow(
+                part=Part(kind=kind, name=part["name"]),
+                cases=str(part["cases"]),
+                rate=rate_text(part),
+                score=rate_text(part, "mean_score"),
+            )
             for part in _most(found, limit, lambda part: part["cases"])
         ]
         if len(found) > limit:
-            rows.append((kind, f"... and {len(found) - limit} more", "", "", ""))
+            rows.append(PartRow(part=Part(kind=kind, name=f"... and {len(found) - limit} more")))
     return rows
 
 
@@ -100,12 +119,14 @@ def _figures(counts: Counts | PartFigures) -> dict[str, Any]:
 def _parts(counts: Counts) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for kind in KINDS:
-        known = [
-            (name, part if kind in OF_CASES else _one(part)) for (of, name), part in counts.parts.items() if of == kind
-        ]
+        known = {
+            part.name: figures if kind in OF_CASES else _one(figures)
+            for part, figures in counts.parts.items()
+            if part.kind == kind
+        }
         if kind == "suite" and len(known) < 2:
             continue
-        most = _most(known, PARTS, lambda item: _cases(item[1]))
+        most = _most(list(known.items()), PARTS, lambda item: _cases(item[1]))
         found += [{"kind": kind, "name": name, **_sizes(part), **_figures(part)} for name, part in most]
     return found
 
@@ -127,17 +148,17 @@ def _one(part: PartFigures) -> PartFigures:
     are neither 0 nor 1."""
     if not part.scores:
         return part
-    from runner.results.fold import PartFigures
+    from runner.results.counts import PartFigures
 
     whole = PartFigures()
     whole.scores.update(part.scores)
-    for (passed, runs), cases in part.rates.items():
-        whole.scores[passed / runs] += cases
+    for runs, cases in part.rates.items():
+        whole.scores[runs.rate] += cases
     return whole
 
 
 def _sizes(part: PartFigures) -> dict[str, int]:
-    runs = sum(runs * cases for (_, runs), cases in part.rates.items())
+    runs = sum(of_case.judged * cases for of_case, cases in part.rates.items())
     return {"cases": _cases(part), **({"runs": runs} if runs else {})}
 
 

@@ -12,6 +12,7 @@ from runner.statistics.case_runs import CaseRuns, ScoredCase
 from runner.statistics.change import Change, change_of, score_change_of, verdict_from
 from runner.statistics.intervals import Estimate, mean_of, suite_rate, variance
 from runner.statistics.levels import ALPHA, LOOK_LEVELS
+from runner.statistics.pass_counts import PassCount
 from runner.statistics.reach import Reach, reach_of, score_reach_of
 from runner.statistics.relabelling import STEPS
 from runner.statistics.single_cases import FALL, broken_cases, single_case, suspects_of
@@ -123,7 +124,7 @@ def rates_of(pairs: Sequence[Pair], noise: Noise) -> tuple[Estimate, Estimate]:
 
 def _rate(cases: Sequence[Figures]) -> Estimate:
     if all(map(_ALL_OR_NOTHING.issuperset, cases)):
-        return suite_rate([(round(sum(runs)), len(runs)) for runs in cases])
+        return suite_rate([PassCount(passed=round(sum(runs)), judged=len(runs)) for runs in cases])
     return mean_of([math.fsum(runs) / len(runs) for runs in cases])
 
 

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from scripttest.values import Value
+
 Record = dict[str, Any]
 
 CRITERION, CHECKPOINT = "criterion", "checkpoint"
@@ -21,6 +23,16 @@ def score_in(value: Any) -> float | None:
 def objects_in(value: Any) -> list[Record]:
     """The objects of a list in a saved report, whatever stands there."""
     return [item for item in value if isinstance(item, dict)] if value and isinstance(value, list) else []
+
+
+class Part(Value):
+    """A group of cases: those of a `suite` or a `tag`, or those with a `criterion` or a `checkpoint`."""
+
+    kind: str
+    name: str
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.name))
 
 
 def criteria_of(record: Mapping[str, Any]) -> dict[str, float]:
@@ -40,9 +52,9 @@ def criteria_of(record: Mapping[str, Any]) -> dict[str, float]:
     return {name: sum(values) / len(values) for name, values in found.items()}
 
 
-def parts_in(record: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """`criterion` or `checkpoint`, and the name, for each one of a result, named as by `criteria_of`."""
-    return list(dict.fromkeys((kind, _name(check)) for kind, check in _checks(record) if _name(check)))
+def parts_in(record: Mapping[str, Any]) -> list[Part]:
+    """The criteria and the checkpoints of a result, named as by `criteria_of`."""
+    return list(dict.fromkeys(Part(kind=kind, name=_name(check)) for kind, check in _checks(record) if _name(check)))
 
 
 def only_criteria(record: Mapping[str, Any]) -> Record:

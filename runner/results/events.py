@@ -23,6 +23,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from runner.results.looks import ONCE, Looks
+from runner.results.test_place import TestPlace
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -95,6 +96,11 @@ class TestStart(Value):
     run: int = 0
     """The number of the run, from 1; 0: there is only one."""
 
+    @property
+    def place(self) -> TestPlace:
+        """Where the test stands."""
+        return TestPlace(suite=self.suite, position=self.position, run=self.run)
+
 
 class TurnStart(Value):
     """The user speaks to the agent, in a case that is under way."""
@@ -105,6 +111,11 @@ class TurnStart(Value):
     """From 1."""
     run: int = 0
     """As in `TestStart`."""
+
+    @property
+    def place(self) -> TestPlace:
+        """Where the test stands."""
+        return TestPlace(suite=self.suite, position=self.position, run=self.run)
 
 
 class AttemptEnd(Value):

@@ -1,21 +1,17 @@
-"""Counts: the events of a run that is under way, and the results of one that was saved. All counts in reports, exit
-codes and commands on saved reports come from here."""
+"""The fold: what the events of a run that is under way add up to."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from bindings import Answered
-from runner.results.criteria import criteria_of, parts_in, score_in
+from runner.results.counts import Counts
 from runner.results.events import (
     AttemptEnd,
     Event,
     RunEnd,
     RunError,
     RunStart,
-    RunStatus,
     SuiteEnd,
     SuiteStart,
     TestEnd,
@@ -23,312 +19,10 @@ from runner.results.events import (
     TurnStart,
 )
 from runner.results.model import Suite, TestResult
-from runner.results.verdict import Verdict, verdict_in, verdict_on
+from runner.results.test_place import TestPlace
 
 if TYPE_CHECKING:
-    from runner.results.judging import Judging, NoiseSum
     from runner.results.result_json import ResultLine
-
-NAMED = 10
-"""At most so many cases that check nothing are named."""
-DECIDED = (Verdict.PASSED, Verdict.FAILED)
-SUITE, TAG = "suite", "tag"
-
-Part = tuple[str, str]
-"""A group of cases: those of a `suite` or a `tag`, or those with a `criterion` or `checkpoint`."""
-
-
-class PartFigures:
-    """The verdicts and scores of the cases of a group."""
-
-    __slots__ = ("rates", "scores")
-
-    def __init__(self) -> None:
-        self.rates: Counter[tuple[int, int]] = Counter()
-        """`(runs that passed, judged runs)` of a case → how many cases have them."""
-        self.scores: Counter[float] = Counter()
-        """The mean score of a case → how many cases have it."""
-
-
-class Counts:
-    """Counts results by status, and adds up their times. Everything that is counted here is counted in `whole` too."""
-
-    __slots__ = (
-        "_whole",
-        "checks_nothing",
-        "cost",
-        "errors",
-        "failed",
-        "first_of_nothing",
-        "input_tokens",
-        "milliseconds",
-        "missing_calls",
-        "noise",
-        "not_judged",
-        "not_needed",
-        "output_tokens",
-        "parts",
-        "passed",
-        "rates",
-        "repeated",
-        "saved_cost",
-        "scores",
-        "skipped",
-        "warnings",
-    )
-
-    def __init__(self, whole: Counts | None = None) -> None:
-        """`whole`: the counts that these are part of; None: there are none."""
-        self._whole = whole
-        self.passed = self.failed = self.skipped = 0
-        self.errors = 0
-        """Results without a verdict because something that the test needs broke; they are in none of the
-        other counts."""
-        self.warnings = 0
-        """Warnings of results with any status."""
-        self.missing_calls = 0
-        """Calls that neither a mock nor this host answered."""
-        self.milliseconds = 0
-        """Sum over all runs, in whole milliseconds, as in reports."""
-        self.not_judged = 0
-        """Criteria that no judge could judge."""
-        self.checks_nothing = 0
-        """Cases that passed and check nothing."""
-        self.first_of_nothing: list[tuple[int, int, str]] = []
-        """The first of these cases: position of the suite, position in it, id."""
-        self.rates: Counter[tuple[int, int]] = Counter()
-        """`(runs that passed, judged runs)` of a case → how many cases have them."""
-        self.scores: Counter[float] = Counter()
-        """The mean score of a case → how many cases have it."""
-        self.noise: NoiseSum | None = None
-        """The noise of judges, by their votes; None: no case was judged."""
-        self.parts: dict[Part, PartFigures] = {}
-        """The counts of each suite, tag, criterion and checkpoint."""
-        self.input_tokens = self.output_tokens = 0
-        """Input tokens of all runs of cases that have ended."""
-        self.cost: float | None = None
-        """US dollars; None while no price is known."""
-        self.repeated = self.not_needed = 0
-        """Judged runs of cases with a policy, and runs that such cases did not need."""
-        self.saved_cost: float | None = None
-        """The approximate cost of those that were not needed, in US dollars."""
-
-    @property
-    def total(self) -> int:
-        """The number of all results."""
-        return self.passed + self.failed + self.skipped + self.errors
-
-    @property
-    def bad(self) -> int:
-        """The number of results with which a run does not pass."""
-        return self.failed + self.errors
-
-    @property
-    def tokens(self) -> int:
-        """Tokens of all runs of cases that have ended."""
-        return self.input_tokens + self.output_tokens
-
-    @property
-    def checks_nothing_first(self) -> list[str]:
-        """Ids of the first cases that check nothing, in the order of the suites and their cases."""
-        return [id for _, _, id in self.first_of_nothing]
-
-    def add(self, result: TestResult, suite: int, name: str) -> None:
-        """Counts one result of the suite of this name at a place among the suites; what its models took is told to
-        `take`."""
-        outcome, case, attempts = result.outcome, result.case, result.attempts
-        self.count(
-            verdict_on(result),
-            warnings=len(outcome.warnings),
-            missing_calls=sum(call.count for call in result.outside if call.answered is Answered.MISSING),
-            not_judged=outcome.not_judged,
-            milliseconds=sum(run.duration_ms for run in attempts) if attempts else round(outcome.milliseconds),
-            nothing=(suite, result.position, outcome.name) if case is not None and case.checks_nothing else None,
-        )
-        if case is not None:
-            runs = [(run.verdict, run.score) for run in attempts if run.judged] or [(verdict_on(result), case.score)]
-            repeat = result.repeat
-            if repeat is not None:
-                self.count_repeat(repeat.judged, repeat.saved, case.cost)
-            first = None if repeat is None else repeat.wave
-            self.count_case(runs, [(SUITE, name), *((TAG, tag) for tag in case.tags)], first)
-            if case.scores or case.checkpoints:
-                from runner.results.turn_json import checkpoint_record, score_record
-
-                checkpoints = [checkpoint_record(checkpoint) for checkpoint in case.checkpoints]
-                record = {"scores": [score_record(score) for score in case.scores], "checkpoints": checkpoints}
-                criteria = [(run.verdict, run.criteria) for run in attempts]
-                self.count_criteria(record, criteria, verdict_on(result), first)
-            from runner.results.judging import judging_of
-
-            votes = [(run.verdict, run.judging) for run in attempts] or [(verdict_on(result), judging_of(case))]
-            self.count_votes([judging for verdict, judging in votes if verdict in DECIDED][:first])
-
-    def add_record(self, record: Mapping[str, Any], place: int) -> None:
-        """Counts one result of a saved report, with what its models took; `place` is its place among them."""
-        attempts = (record.get("runs") or record).get("attempts", [record])
-        self.count(
-            verdict_in(record),
-            warnings=len(record.get("warnings") or ()),
-            missing_calls=_missing_in(record),
-            not_judged=record.get("not_judged") or 0,
-            milliseconds=sum(attempt["duration_ms"] for attempt in attempts),
-            nothing=(0, place, str(record["id"])) if record.get("checks_nothing") else None,
-        )
-        if "input" in record:
-            judged = [run for run in attempts if run.get("judged", True)] or [record]
-            repeat = (record.get("runs") or {}).get("repeat") or {}
-            if repeat:
-                is_decided = repeat["verdict"] in DECIDED
-                saved = repeat["most"] - repeat["judged"] if is_decided else 0
-                self.count_repeat(repeat["judged"], saved, (record.get("usage") or {}).get("cost"))
-            first, tags = repeat.get("wave"), record.get("tags")
-            labels = [(SUITE, str(record.get("suite") or ""))]
-            labels += [(TAG, str(tag)) for tag in tags] if isinstance(tags, list) else []
-            self.count_case([(verdict_in(run), run.get("score")) for run in judged], labels, first)
-            if record.get("scores") or record.get("checkpoints"):
-                runs = [(verdict_in(run), run.get("criteria")) for run in attempts if run is not record]
-                self.count_criteria(record, runs, verdict_in(record), first)
-            from runner.results.judging import judging_in
-
-            votes = [judging_in(run) for run in attempts if verdict_in(run) in DECIDED]
-            self.count_votes(votes[:first])
-        if usage := record.get("usage"):
-            self.take(usage.get("input_tokens") or 0, usage.get("output_tokens") or 0, usage.get("cost"))
-
-    def take(self, input_tokens: int, output_tokens: int, cost: float | None) -> None:
-        """Adds the tokens and the cost of one run of a case."""
-        self.input_tokens += input_tokens
-        self.output_tokens += output_tokens
-        if cost is not None:
-            self.cost = (self.cost or 0) + cost
-        if self._whole is not None:
-            self._whole.take(input_tokens, output_tokens, cost)
-
-    def count_repeat(self, made: int, saved: int, cost: float | None) -> None:
-        """Counts the judged runs of a case with a policy, those that were not needed, and what all made ones cost."""
-        self.repeated += made
-        self.not_needed += saved
-        if cost is not None and made:
-            self.saved_cost = (self.saved_cost or 0) + cost / made * saved
-        if self._whole is not None:
-            self._whole.count_repeat(made, saved, cost)
-
-    def count_case(
-        self, runs: Sequence[tuple[Verdict, float | None]], parts: Sequence[Part] = (), first: int | None = None
-    ) -> None:
-        """Counts the verdict and the score of each run of a case, for the pass rate and the mean score of the whole and
-        of the `parts` that the case belongs to; of one whose runs stopped early, only the `first` ones, which were made
-        whatever came of them."""
-        judged = [(verdict, score) for verdict, score in runs if verdict in DECIDED][:first]
-        if not judged:
-            return
-        rate = (sum(verdict is Verdict.PASSED for verdict, _ in judged), len(judged))
-        known = [score for _, value in judged if (score := score_in(value)) is not None]
-        score = sum(known) / len(known) if known else None
-        self.count_rate(rate, score)
-        for part in dict.fromkeys(parts):
-            self.count_part(part, rate, score)
-
-    def count_criteria(
-        self,
-        record: Mapping[str, Any],
-        runs: Sequence[tuple[Verdict, Mapping[str, float] | None]],
-        verdict: Verdict,
-        first: int | None = None,
-    ) -> None:
-        """Counts the criteria and the checkpoints of a case: those of `record`, which has its `scores` and
-        `checkpoints` and ended with `verdict`, or of each of its `runs`, where there are several; `first` as above."""
-        known = [found or {} for ended, found in runs or [(verdict, criteria_of(record))] if ended in DECIDED]
-        judged = known[:first]
-        for part in parts_in(record):
-            values = [found[part[1]] for found in judged if part[1] in found]
-            if not values:
-                continue
-            if all(value in (0, 1) for value in values):
-                self.count_part(part, (round(sum(values)), len(values)), None)
-            else:
-                self.count_part(part, None, sum(values) / len(values))
-
-    def count_votes(self, runs: Sequence[Judging | None]) -> None:
-        """Counts the votes of judges on the judged runs of a case."""
-        if self.noise is None:
-            from runner.results.judging import NoiseSum
-
-            self.noise = NoiseSum()
-        self.noise.add(runs)
-        if self._whole is not None:
-            self._whole.count_votes(runs)
-
-    def count_part(self, part: Part, rate: tuple[int, int] | None, score: float | None) -> None:
-        """Counts a case of a part, by its runs that passed, its mean score, or both."""
-        figures = self.parts.get(part)
-        if figures is None:
-            figures = self.parts[part] = PartFigures()
-        if rate is not None:
-            figures.rates[rate] += 1
-        if score is not None:
-            figures.scores[score] += 1
-        if self._whole is not None:
-            self._whole.count_part(part, rate, score)
-
-    def count_rate(self, rate: tuple[int, int], score: float | None) -> None:
-        """Counts the runs of a case, `(passed, judged)`, and its mean score."""
-        self.rates[rate] += 1
-        if score is not None:
-            self.scores[score] += 1
-        if self._whole is not None:
-            self._whole.count_rate(rate, score)
-
-    def count(
-        self,
-        verdict: Verdict,
-        *,
-        warnings: int,
-        missing_calls: int,
-        not_judged: int,
-        milliseconds: int,
-        nothing: tuple[int, int, str] | None,
-    ) -> None:
-        """Counts a verdict; `nothing` is the place and the id of a case that checks nothing."""
-        name = verdict.counted
-        setattr(self, name, getattr(self, name) + 1)
-        self.warnings += warnings
-        self.missing_calls += missing_calls
-        self.not_judged += not_judged
-        self.milliseconds += milliseconds
-        if nothing is not None and verdict is Verdict.PASSED:
-            self.checks_nothing += 1
-            self.first_of_nothing = sorted([*self.first_of_nothing, nothing])[:NAMED]
-        if self._whole is not None:
-            self._whole.count(
-                verdict,
-                warnings=warnings,
-                missing_calls=missing_calls,
-                not_judged=not_judged,
-                milliseconds=milliseconds,
-                nothing=nothing,
-            )
-
-
-def _missing_in(record: Mapping[str, Any]) -> int:
-    calls = record.get("outside") or ()
-    return sum(call.get("count", 1) for call in calls if call.get("answered") == Answered.MISSING)
-
-
-def counted(records: Iterable[Mapping[str, Any]]) -> Counts:
-    """The counts of the results of a saved report, in their order."""
-    counts = Counts()
-    for place, record in enumerate(records):
-        counts.add_record(record, place)
-    return counts
-
-
-def status_of(counts: Counts, has_errors: bool, may_break: bool = False) -> RunStatus:
-    """The status of a run that came to its end; `has_errors`: something broke outside of its tests. With `may_break` so
-    many tests may be broken as are."""
-    bad = counts.failed if may_break else counts.bad
-    return RunStatus.ERROR if has_errors else RunStatus.FAILED if bad else RunStatus.PASSED
 
 
 class Execution:
@@ -342,12 +36,12 @@ class Execution:
         self.counts = Counts()
         self.of_suite: dict[str, Counts] = {}
         self._places: dict[str, int] = {}
-        self._attempted: set[tuple[str, int]] = set()
+        self._attempted: set[TestPlace] = set()
         """Tests of which some run has ended: what that took is counted, and not once more when they end."""
         self.listed: dict[str, SuiteStart] = {}
-        self.running: dict[tuple[str, int, int], str] = {}
-        """Names of the tests under way, by suite, position and run."""
-        self.turns: dict[tuple[str, int, int], int] = {}
+        self.running: dict[TestPlace, str] = {}
+        """Names of the tests under way, or of their runs."""
+        self.turns: dict[TestPlace, int] = {}
         """The turn that each test under way is in, if it has turns."""
         self.ended: set[str] = set()
         """Suites that have ended."""
@@ -364,18 +58,18 @@ class Execution:
         """Processes one event."""
         if isinstance(event, TestEnd):
             result = event.result
-            self._ended(result, is_counted=(result.suite, result.position) not in self._attempted)
-            self._attempted.discard((result.suite, result.position))
+            self._ended(result, is_counted=result.place not in self._attempted)
+            self._attempted.discard(result.place)
             suite = result.suite
             self.of_suite[suite].add(result, self._places[suite], self.suites[suite].name)
             self.cut += result.cut_short
         elif isinstance(event, TestStart):
-            self.running[event.suite, event.position, event.run] = event.name
+            self.running[event.place] = event.name
         elif isinstance(event, TurnStart):
-            self.turns[event.suite, event.position, event.run] = event.turn
+            self.turns[event.place] = event.turn
         elif isinstance(event, AttemptEnd):
             self._ended(event.result, is_counted=True)
-            self._attempted.add((event.result.suite, event.result.position))
+            self._attempted.add(event.result.place.of_test)
         elif isinstance(event, SuiteStart):
             self.listed[event.suite] = event
         elif isinstance(event, SuiteEnd):
@@ -392,9 +86,9 @@ class Execution:
             self.end = event
 
     def _ended(self, result: TestResult, is_counted: bool) -> None:
-        key = (result.suite, result.position, result.run)
-        self.running.pop(key, None)
-        self.turns.pop(key, None)
+        place = result.place
+        self.running.pop(place, None)
+        self.turns.pop(place, None)
         if result.case is not None and is_counted:
             case = result.case
             self.of_suite[result.suite].take(case.input_tokens, case.output_tokens, case.cost)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from runner.results.certainty import certainty_of
 from runner.results.combining import usage_of_lines
-from runner.results.fold import counted, status_of
+from runner.results.counts import counted, status_of
 from runner.results.judged_cases import Key, judged_cases, says_the_same
 from runner.results.model import Attempt
 from runner.results.report import Record, Report, in_order
@@ -15,13 +15,22 @@ from runner.results.stability import normalised, shown_of, stability_of
 from runner.results.stability_json import attempt_of, attempts_in, runs_of
 from runner.results.summary import counts_record, usage_record
 from runner.results.verdict import verdict_in
+from scripttest.values import Value
 
 OWN = ("runs", "attempts", "run")
 """Keys of a result's record that are computed again."""
 
 
-def as_runs(reports: Sequence[Report], names: Sequence[str]) -> tuple[Report, list[str]]:
-    """One report, the runs of each case numbered in the order of the reports, and what should be said about it.
+class Joined(Value):
+    """Several reports as one."""
+
+    report: Report
+    said: tuple[str, ...] = ()
+    """Where they disagree, a sentence each."""
+
+
+def as_runs(reports: Sequence[Report], names: Sequence[str]) -> Joined:
+    """One report, the runs of each case numbered in the order of the reports.
 
     What a case says, and how it is shown, is what the last report with it has. Runs of a case that said something else
     are left out, and that is said.
@@ -61,7 +70,7 @@ def as_runs(reports: Sequence[Report], names: Sequence[str]) -> tuple[Report, li
     }
     warnings = list(dict.fromkeys(warning for report in reports for warning in report.warnings))
     whole = newest.replace(start=start, results=results, errors=errors, warnings=warnings, summary=summary, text="")
-    return whole.replace(origin={}), said
+    return Joined(report=whole.replace(origin={}), said=tuple(said))
 
 
 def _together(records: Sequence[Record], least: float) -> Record:

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Any
 
-from scripttest import Outcome, Status
+from runner.results.test_place import TestPlace
+from scripttest import LogLine, Outcome, Status, TestKey
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -363,8 +364,8 @@ class TestResult(Value):
     position: int
     """Position in the suite, from 0."""
     outcome: Outcome
-    logs: tuple[tuple[str, str], ...] = ()
-    """Captured lines: level (trace, debug, info, warn, error) and text."""
+    logs: tuple[LogLine, ...] = ()
+    """What its scripts wrote, and what the run noted."""
     case: CaseResult | None = None
     """The result of a case; None for a script test."""
     run: int = 0
@@ -395,3 +396,13 @@ class TestResult(Value):
     """Whether the run ended before the case did: it is skipped, and has no verdict."""
     calls: dict[str, Any] | None = None
     """The calls of a script test, for spans: those of agents, models and tools, as in the trace of a case."""
+
+    @property
+    def place(self) -> TestPlace:
+        """Where its test stands in the run."""
+        return TestPlace(suite=self.suite, position=self.position, run=self.run)
+
+    @property
+    def key(self) -> TestKey:
+        """The run of a test that it is of, also when that is the only one."""
+        return TestKey(suite=self.suite, test=self.name, run=self.run or 1)

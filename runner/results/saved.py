@@ -12,8 +12,8 @@ from typing import Any
 from runner.errors import ConfigurationError
 from runner.results.certainty import certainty_of
 from runner.results.combining import of_lines
+from runner.results.counts import counted, status_of
 from runner.results.events import RunStatus
-from runner.results.fold import counted, status_of
 from runner.results.inconclusive import line_settled
 from runner.results.json_text import plain
 from runner.results.looks import looks_in, looks_record

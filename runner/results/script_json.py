@@ -8,7 +8,7 @@ from typing import Any
 from runner.results.failure_json import Named, failure_record, failures_of, warning_record, warnings_of
 from runner.results.failure_texts import error_text, place, stack_trace
 from runner.results.model import TestResult
-from scripttest import Failure, Outcome, Status
+from scripttest import Failure, LogLine, Outcome, Status
 
 Record = dict[str, Any]
 
@@ -37,9 +37,9 @@ def logs_record(result: TestResult) -> Record:
     where that does not go without saying."""
     if not result.logs:
         return {"logs": []}
-    lines = [text if level == "info" else f"[{level}] {text}" for level, text in result.logs]
-    plain = all(level == "info" and not text.startswith("[") for level, text in result.logs)
-    return {"logs": lines} if plain else {"logs": lines, "log_levels": [level for level, _ in result.logs]}
+    lines = [line.text if line.level == "info" else f"[{line.level}] {line.text}" for line in result.logs]
+    plain = all(line.level == "info" and not line.text.startswith("[") for line in result.logs)
+    return {"logs": lines} if plain else {"logs": lines, "log_levels": [line.level for line in result.logs]}
 
 
 def _outcome_record(outcome: Outcome) -> Record:
@@ -102,15 +102,16 @@ def outcome_of(record: Record, named: Named) -> Outcome:
     )
 
 
-def logs_of(record: Record) -> tuple[tuple[str, str], ...]:
+def logs_of(record: Record) -> tuple[LogLine, ...]:
     """Lines with their levels; in reports of earlier versions these are only at the heads of the lines."""
     lines = record.get("logs") or []
     levels = record.get("log_levels")
     if levels:
-        return tuple((level, _without_level(level, line)) for level, line in zip(levels, lines, strict=True))
+        return tuple(_with_level(level, line) for level, line in zip(levels, lines, strict=True))
     found = ((_LEVEL.match(line), line) for line in lines)
-    return tuple((level[1], line[level.end() :]) if level else ("info", line) for level, line in found)
+    return tuple(_with_level(level[1] if level else "info", line) for level, line in found)
 
 
-def _without_level(level: str, line: str) -> str:
-    return line if level == "info" else line.removeprefix(f"[{level}] ")
+def _with_level(level: str, line: str) -> LogLine:
+    """A line of a report, which begins with its level if that is not `info`."""
+    return LogLine(level=level, text=line if level == "info" else line.removeprefix(f"[{level}] "))

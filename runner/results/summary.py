@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from runner.results.fold import Counts, counted
+from runner.results.counts import Counts, counted
 
 Record = dict[str, Any]
 

@@ -12,13 +12,37 @@ from runner.results.judged_cases import JudgedCase, Key, judged_cases
 from runner.results.looks import looks_in
 from runner.results.report import Record, Report
 from runner.results.value_texts import text_of
+from runner.statistics.pass_counts import PassCount
 from scripttest.values import Value
 
-Piece = tuple[str, bool]
-"""A piece of an answer, and whether it is missing in the answer that it is compared with."""
 LONGEST = 4000
 """At most so many characters of an answer are compared."""
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
+
+
+class Piece(Value):
+    """A piece of an answer."""
+
+    text: str
+    differs: bool
+    """Whether it is missing in the answer that it is compared with."""
+
+
+class Marked(Value):
+    """Two answers in pieces."""
+
+    first: tuple[Piece, ...]
+    other: tuple[Piece, ...]
+
+
+class VariantsCompared(Value):
+    """Several runs side by side: the variants of one run, or runs of their own."""
+
+    names: Sequence[str]
+    parts: Sequence[Report]
+    """The results of each."""
+    verdicts: Sequence[ChangeReport]
+    """On all but the first, against that."""
 
 
 class MatrixRow(Value):
@@ -31,18 +55,16 @@ class MatrixRow(Value):
     """What the agent answered in the run that is shown, as text."""
 
     @property
-    def rates(self) -> list[tuple[int, int]]:
-        """For each variant, how many runs passed and how many were judged."""
-        return [
-            (sum(run.passed for run in case.runs), len(case.runs)) if case is not None else (0, 0)
-            for case in self.cases
-        ]
+    def rates(self) -> list[PassCount]:
+        """The runs in each variant."""
+        runs = (case.runs if case is not None else () for case in self.cases)
+        return [PassCount(passed=sum(run.passed for run in made), judged=len(made)) for made in runs]
 
     @property
     def differs(self) -> bool:
         """Whether its pass rate differs between variants."""
-        shares = {passed / made for passed, made in self.rates if made}
-        return len(shares) > 1 or any(not made for _, made in self.rates)
+        rates = self.rates
+        return len({rate.rate for rate in rates if rate.judged}) > 1 or any(not rate.judged for rate in rates)
 
 
 def variants_of(report: Report) -> list[str]:
@@ -62,15 +84,15 @@ def part_of(report: Report, variant: str) -> Report:
     return report.replace(start={**report.start, "suites": suites}, results=results, text="", origin={})
 
 
-def verdicts_on(report: Report) -> tuple[list[str], list[Report], list[ChangeReport]]:
-    """The variants of a run, what each has, and the verdict on all but the first. Raises ConfigurationError."""
+def verdicts_on(report: Report) -> VariantsCompared:
+    """The variants of a run, compared with the first. Raises ConfigurationError."""
     names = variants_of(report)
     parts = [part_of(report, name) for name in names]
     found = [
         change_between(parts[0], part, names=(names[0], name), looks=looks_in(report.summary))
         for part, name in zip(parts[1:], names[1:], strict=True)
     ]
-    return names, parts, adjusted(found)
+    return VariantsCompared(names=names, parts=parts, verdicts=adjusted(found))
 
 
 def matrix(parts: Sequence[Report]) -> list[MatrixRow]:
@@ -91,7 +113,7 @@ def matrix(parts: Sequence[Report]) -> list[MatrixRow]:
     return sorted(rows, key=lambda row: not row.differs)
 
 
-def marked(first: str, other: str) -> tuple[list[Piece], list[Piece]]:
+def marked(first: str, other: str) -> Marked:
     """Two answers in pieces; the pieces that only one of them has are marked."""
     a, b = _WORDS.findall(first[:LONGEST]), _WORDS.findall(other[:LONGEST])
     left: list[Piece] = []
@@ -100,8 +122,8 @@ def marked(first: str, other: str) -> tuple[list[Piece], list[Piece]]:
         differs = kind != "equal"
         for pieces, words in ((left, a[start_a:end_a]), (right, b[start_b:end_b])):
             if words:
-                pieces.append(("".join(words), differs))
-    return left, right
+                pieces.append(Piece(text="".join(words), differs=differs))
+    return Marked(first=tuple(left), other=tuple(right))
 
 
 def _answer(record: Record | None) -> str:

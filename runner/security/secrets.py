@@ -186,12 +186,12 @@ class Secrets:
 
     def _without_split(self, result: Any) -> Any:
         """A result without a secret in its lines, taken together without line breaks, that none of them holds alone."""
-        pieces = [piece for _, text in result.logs for piece in text.split("\n")]
+        pieces = [piece for line in result.logs for piece in line.text.split("\n")]
         clean = self._joined(pieces)
         if clean is None:
             return result
         left = iter(clean)
-        logs = [(level, "\n".join(next(left) for _ in text.split("\n"))) for level, text in result.logs]
+        logs = [line.replace(text="\n".join(next(left) for _ in line.text.split("\n"))) for line in result.logs]
         return result.replace(logs=tuple(logs))
 
     def _without_pieces(self, messages: Any) -> Any:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from runner.statistics.distributions import beta_quantile, normal_quantile, t_quantile
+from runner.statistics.pass_counts import PassCount
 from scripttest.values import Value
 
 LEVEL = 0.95
@@ -81,14 +82,14 @@ def variance(values: Sequence[float]) -> float:
     return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
 
 
-def suite_rate(cases: Sequence[tuple[int, int]], level: float = LEVEL) -> Estimate:
-    """The pass rate of a suite from `(passed, judged runs)` of each case, each case with the same weight. Five runs of
-    ten cases are not fifty cases: runs count as many as they know of cases. Cases without runs are left out."""
-    judged = [(passed, runs) for passed, runs in cases if runs]
+def suite_rate(cases: Sequence[PassCount], level: float = LEVEL) -> Estimate:
+    """The pass rate of a suite from the runs of each case, each case with the same weight. Five runs of ten cases are
+    not fifty cases: runs count as many as they know of cases. Cases without runs are left out."""
+    judged = [case for case in cases if case.judged]
     if not judged:
         return Estimate(value=None)
-    rates = [passed / runs for passed, runs in judged]
-    count, runs = len(judged), sum(runs for _, runs in judged)
+    rates = [case.rate for case in judged]
+    count, runs = len(judged), sum(case.judged for case in judged)
     rate = math.fsum(rates) / count
     effective: float
     if count == 1:

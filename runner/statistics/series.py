@@ -14,6 +14,7 @@ from typing import TypeVar
 from runner.statistics.case_runs import CaseRuns
 from runner.statistics.distributions import t_probability
 from runner.statistics.levels import ALPHA, SLACK
+from runner.statistics.pass_counts import PassCount
 from runner.statistics.single_cases import single_case
 from scripttest.values import Value
 
@@ -35,15 +36,15 @@ class Break(Value):
     """How likely the best of all places would show as much if nothing had changed; 0 where runs are all alike."""
 
 
-def rate_break(runs: Sequence[tuple[int, int]], *, steady: bool = False) -> Break | None:
+def rate_break(runs: Sequence[PassCount], *, steady: bool = False) -> Break | None:
     """The last place where the pass rate changed, beyond chance; None when it did nowhere.
 
     Args:
-        runs: `(passed, judged)` of each run; some have to be judged.
+        runs: of the test, in their order; some have to be judged.
         steady: whether runs only differ where something changed, so that each difference counts.
     """
     if steady:
-        rates = [passed / judged if judged else 0.0 for passed, judged in runs]
+        rates = [run.rate for run in runs]
         places = [at for at, (one, next) in enumerate(pairwise(rates), 1) if one != next]
         if not places:
             return None
@@ -79,14 +80,14 @@ def _last(best_of: Callable[[Sequence[T]], Break | None], series: Sequence[T], a
     return found
 
 
-def _best_rate(runs: Sequence[tuple[int, int]]) -> Break | None:
-    passed, judged = (sum(run[side] for run in runs) for side in (0, 1))
+def _best_rate(runs: Sequence[PassCount]) -> Break | None:
+    passed, judged = sum(run.passed for run in runs), sum(run.judged for run in runs)
     if passed in (0, judged):
         return None
     best: Break | None = None
     before = of = 0
     for at in range(1, len(runs)):
-        before, of = before + runs[at - 1][0], of + runs[at - 1][1]
+        before, of = before + runs[at - 1].passed, of + runs[at - 1].judged
         after, left = passed - before, judged - of
         falls = before * left >= after * of
         case = CaseRuns(passed_a=before, runs_a=of, passed_b=after, runs_b=left)
@@ -122,6 +123,5 @@ def _best_level(logs: Sequence[float]) -> Break | None:
     return best
 
 
-def _rate(runs: Sequence[tuple[int, int]]) -> float:
-    judged = sum(run[1] for run in runs)
-    return sum(run[0] for run in runs) / judged if judged else 0.0
+def _rate(runs: Sequence[PassCount]) -> float:
+    return PassCount(passed=sum(run.passed for run in runs), judged=sum(run.judged for run in runs)).rate

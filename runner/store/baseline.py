@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runner.errors import ConfigurationError, did_you_mean
-from runner.results.fold import counted
+from runner.results.counts import counted
 from runner.results.histories import as_runs
 from runner.results.made_of import changed
 from runner.results.report import Record, Report
@@ -76,7 +76,8 @@ def baseline_of(store: Store, name: str, run: Report, leave_out: str | None = No
         )
     whole_report = parts[0][1]
     if len(parts) > 1:
-        whole_report, _ = as_runs([report for _, report in reversed(parts)], [one.id for one, _ in reversed(parts)])
+        newest_last = parts[::-1]
+        whole_report = as_runs([report for _, report in newest_last], [one.id for one, _ in newest_last]).report
     return Baseline(name=name, report=whole_report, runs=tuple(one for one, _ in parts))
 
 

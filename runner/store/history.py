@@ -10,6 +10,7 @@ from runner.results.changes import STANDARD
 from runner.results.made_of import changed
 from runner.results.verdict import Verdict
 from runner.statistics.intervals import Interval, wilson
+from runner.statistics.pass_counts import PassCount
 from runner.statistics.series import Break, level_break, rate_break
 from runner.store.rows import CUT_SHORT
 from runner.store.store import KeptResult, KeptRun, Store
@@ -161,7 +162,7 @@ def _history(store: Store, runs: Mapping[str, KeptRun], results: Sequence[KeptRe
         parts, is_known = changed(*made_of), None not in made_of
         return Since(run=runs[after.run], before=runs[before.run], parts=parts, is_known=is_known, p=p)
 
-    outcomes = [(result.passed, result.judged) for result in judged]
+    outcomes = [PassCount(passed=result.passed, judged=result.judged) for result in judged]
     rate = rate_break(outcomes, steady=_is_steady(store, judged)) if judged else None
     newest = judged[rate.at :] if rate is not None else judged
     passed, count = sum(one.passed for one in newest), sum(one.judged for one in newest)

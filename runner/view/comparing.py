@@ -11,6 +11,7 @@ from runner.reporters.html.variants import variants_record
 from runner.results.change_verdict import adjusted, change_between
 from runner.results.comparison import compare
 from runner.results.report import Report
+from runner.results.variants import VariantsCompared
 
 Record = dict[str, Any]
 
@@ -32,7 +33,7 @@ def compared(reports: Sequence[Report], names: Sequence[str]) -> Record:
     verdicts = adjusted(
         [change_between(first, other, names=(names[0], name)) for other, name in zip(others, names[1:], strict=True)]
     )
-    variants = variants_record(names, reports, verdicts)
+    variants = variants_record(VariantsCompared(names=names, parts=reports, verdicts=verdicts))
     variants["rows"].sort(key=lambda row: not (row["differs"] or row["answers_differ"]))
     (_, *head), *rows = variants["overview"]
     variants["overview"] = [["Run", *head], *rows]

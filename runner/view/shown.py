@@ -9,7 +9,7 @@ from typing import Any
 
 from runner.reporters.html.data import Rows, entry_of, index_of
 from runner.results.certainty import certainty_of
-from runner.results.fold import Counts
+from runner.results.counts import Counts
 from runner.results.json_text import json_line
 from runner.results.report import Report
 from runner.results.summary import summary_record, usage_record

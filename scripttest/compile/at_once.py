@@ -10,19 +10,27 @@ from scripttest.compile.builds import Source
 from scripttest.compile.compiler import Compiled, Compiler
 from scripttest.errors import CompileError
 from scripttest.poll_loop import PollLoop
+from scripttest.values import Value
 
 
-def compile_all(root: Path, sources: Iterable[Source]) -> list[tuple[Source, Compiled | CompileError]]:
+class Attempted(Value):
+    """A script that was to be compiled, and what came of it."""
+
+    source: Source
+    result: Compiled | CompileError
+
+
+def compile_all(root: Path, sources: Iterable[Source]) -> list[Attempted]:
     """What each of the sources is compiled to, or why it cannot be; blocks. Raises HostError when there is no
     compiler."""
     wanted = list(sources)
-    results: list[tuple[Source, Compiled | CompileError]] = []
+    results: list[Attempted] = []
     if not wanted:
         return results
     loop = PollLoop()
     compiler = Compiler(root, loop)
     try:
-        compiler.add(wanted, lambda source, result: results.append((source, result)))
+        compiler.add(wanted, lambda source, result: results.append(Attempted(source=source, result=result)))
         while len(results) < len(wanted):
             deadline = compiler.deadline
             loop.wait(None if deadline is None else deadline - time.monotonic())

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from scripttest.compile.boundary import Boundary
-from scripttest.errors import Cause, CompileError, HostError, Location
+from scripttest.errors import Cause, CompileError, CompilerMessage, HostError, Location
 
 Message = dict[str, Any]
 """One in esbuild's form."""
@@ -26,26 +26,27 @@ def compile_error(test: Path, messages: list[Message], boundary: Boundary) -> Co
     """The first of these messages about a test file or what it imports, with the others."""
     messages = sorted(messages, key=lambda message: message["text"].startswith(_NOT_LISTED))
     found = [_placed(message, boundary) for message in messages]
-    text, location = found[0]
+    text = found[0].text
     hint = None
     if text.startswith("Could not resolve"):
         notes = " ".join(note["text"] for note in messages[0]["notes"])
         hint = _hint(notes.partition("You can mark")[0].strip(" ."), relative='"./' in text or '"../' in text)
     elif text.startswith(_CANNOT_IMPORT):
         hint = "Scripts import files of the application and packages in node_modules"
-    error = CompileError(text, location or Location(file=str(test), line=0, column=0), hint)
+    error = CompileError(text, found[0].location or Location(file=str(test), line=0, column=0), hint)
     error.others = tuple(found[1:])
     return error
 
 
-def _placed(message: Message, boundary: Boundary) -> tuple[str, Location | None]:
+def _placed(message: Message, boundary: Boundary) -> CompilerMessage:
     """A message and its place; one about a file that is not open to scripts says nothing of what is in it."""
     location = message["location"]
     if location is None:
-        return _told(message["text"]), None
+        return CompilerMessage(text=_told(message["text"]), location=None)
     file = os.path.normpath(os.path.join(boundary.root, location["file"]))
     if reason := boundary.refused(os.path.realpath(file)):
-        return f"The compiler cannot use {file}, and what is wrong in it is not shown: {reason}", None
+        said = f"The compiler cannot use {file}, and what is wrong in it is not shown: {reason}"
+        return CompilerMessage(text=said, location=None)
     before = location["lineText"].encode()[: location["column"]].decode(errors="replace")
     place = Location(
         file=file,
@@ -53,7 +54,7 @@ def _placed(message: Message, boundary: Boundary) -> tuple[str, Location | None]
         column=len(before) + 1,
         length=location["length"],
     )
-    return _told(message["text"]), place
+    return CompilerMessage(text=_told(message["text"]), location=place)
 
 
 def missing_exports(messages: list[Message], root: Path) -> dict[str, set[str]]:

@@ -59,12 +59,13 @@ class WrittenCalls:
         there is no compiler."""
         wanted = list(dict.fromkeys(scripts))
         new = [Source(key=str(path), test=path, script=None) for path in wanted if path not in self._read]
-        for source, result in compile_all(self._root, new):
+        for one in compile_all(self._root, new):
+            script, result = one.source.test, one.result
             if isinstance(result, CompileError):
-                self._read[source.test] = result
+                self._read[script] = result
             else:
-                self._read[source.test] = tuple(_calls(result))
-                self._declared[source.test] = result.declared
+                self._read[script] = tuple(_calls(result))
+                self._declared[script] = result.declared
         return {script: self._read[script] for script in wanted}
 
     def declared(self, script: Path) -> frozenset[str] | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import _thread
-from _queue import SimpleQueue
 from collections.abc import Callable
 
 Work = Callable[[], None]
@@ -11,12 +10,31 @@ MOST_IDLE = 8
 """At most so many idle threads are kept."""
 
 
+class _Inbox:
+    """Hands an idle thread its next work."""
+
+    def __init__(self) -> None:
+        self._work: Work | None = None
+        self._filled = _thread.allocate_lock()
+        self._filled.acquire()
+
+    def put(self, work: Work | None) -> None:
+        """Hands it over; once for each `get`."""
+        self._work = work
+        self._filled.release()
+
+    def get(self) -> Work | None:
+        """Waits for it."""
+        self._filled.acquire()
+        return self._work
+
+
 class Answerers:
     """A pool of threads. Used by the thread of the host only; has to be closed."""
 
     def __init__(self) -> None:
         """Starts no thread yet."""
-        self._idle: list[SimpleQueue[Work | None]] = []
+        self._idle: list[_Inbox] = []
         self._closed = False
 
     def run(self, work: Work) -> None:
@@ -33,7 +51,7 @@ class Answerers:
             self._idle.pop().put(None)
 
     def _serve(self, work: Work | None) -> None:
-        inbox: SimpleQueue[Work | None] = SimpleQueue()
+        inbox = _Inbox()
         while work is not None:
             work()
             if len(self._idle) >= MOST_IDLE:

@@ -9,6 +9,32 @@ from scripttest.host.bell import Bell
 from scripttest.host.services import Backed, Link, Services
 from scripttest.host.work import Slot, start_clock
 from scripttest.names import TEST, kind_of
+from scripttest.test_key import TestKey
+from scripttest.values import Value
+
+
+class _Answer(Value):
+    """The answer to a host call."""
+
+    slot: Slot
+    """Of the worker that waits for it."""
+    number: str
+    """Of the question."""
+    envelope: str
+    seconds: float | None
+    """That the test has from then on, if its clock stood still meanwhile."""
+
+
+class _Ask(Value):
+    """A question to the realm of a test."""
+
+    slot: Slot
+    index: int | None
+    """Of the test."""
+    name: str
+    arguments: str
+    done: Backed
+    """Gets the answer."""
 
 
 class HostCalls:
@@ -18,17 +44,15 @@ class HostCalls:
         """`bell` is rung when there is something to deliver."""
         self._services = services
         self._bell = bell
-        self._answers: deque[tuple[Slot, str, str, float | None]] = deque()
-        """Answers to host calls: the slot and number of the question, the answer, and the seconds that the test has
-        from then on, if its clock stood still meanwhile."""
-        self._asks: deque[tuple[Slot, int | None, str, str, Backed]] = deque()
-        """What the realms of tests are asked: slot and index of the test, a name, arguments, and the function that gets
-        the answer."""
+        self._answers: deque[_Answer] = deque()
+        self._asks: deque[_Ask] = deque()
+        self._broke: BaseException | None = None
+        """What an answer broke with, which is a fault of the owner."""
         self._asked_back = 0
         self._answerers = Answerers()
 
     def begin(
-        self, slot: Slot, number: str, name: str, arguments: str, world: str, *, key: str, test: str, timeout: float
+        self, slot: Slot, number: str, name: str, arguments: str, world: str, *, test: TestKey, timeout: float
     ) -> None:
         """Has a call answered.
 
@@ -37,33 +61,33 @@ class HostCalls:
             name: of the process.
             arguments: JSON.
             world: what the realm tells of its world.
-            key: of the module.
-            test: what the running test is known by; empty: none runs.
+            test: the run of a test that calls.
             timeout: seconds that a test of the module may take.
         """
         assert slot.work is not None
-        quick = self._services.at_once(key, test, name, arguments, world) if test else None
+        quick = self._services.at_once(test, name, arguments, world) if test.test else None
         if quick is not None:
             slot.reply(number, quick)
             return
         running = slot.work.running
 
         def ask(back: str, values: str, done: Backed) -> None:
-            self._asks.append((slot, running, back, values, done))
+            self._asks.append(_Ask(slot=slot, index=running, name=back, arguments=values, done=done))
             self._bell.ring()
 
         link = Link(ask)
-        kind = kind_of(test)
+        kind = kind_of(test.test)
         stands = kind not in ("", TEST) and name.startswith(f"{kind.lower()}.") and not slot.worker.is_late
         if stands:
             slot.worker.deadline = None
 
         def answer() -> None:
-            envelope = self._services.call(key, test, name, arguments, world, link)
-            seconds = None
-            if stands:
-                seconds = self._services.seconds_after(key, test, name) or timeout
-            self._answers.append((slot, number, envelope, seconds))
+            try:
+                envelope = self._services.call(test, name, arguments, world, link)
+                seconds = (self._services.seconds_after(test, name) or timeout) if stands else None
+                self._answers.append(_Answer(slot=slot, number=number, envelope=envelope, seconds=seconds))
+            except BaseException as error:
+                self._broke = error
             self._bell.ring()
 
         self._answerers.run(answer)
@@ -73,21 +97,24 @@ class HostCalls:
         self._answerers.close()
 
     def deliver(self) -> None:
-        """Sends the answers of the threads to the workers, and their questions to the realms of tests."""
+        """Sends the answers of the threads to the workers, and their questions to the realms of tests. Raises what an
+        answer broke with."""
+        if self._broke is not None:
+            raise self._broke
         while self._answers:
-            slot, number, envelope, seconds = self._answers.popleft()
-            if seconds is not None and slot.is_open:
-                start_clock(slot, seconds)
-            slot.reply(number, envelope)
+            answer = self._answers.popleft()
+            if answer.seconds is not None and answer.slot.is_open:
+                start_clock(answer.slot, answer.seconds)
+            answer.slot.reply(answer.number, answer.envelope)
         while self._asks:
-            self._ask_back(*self._asks.popleft())
+            self._ask_back(self._asks.popleft())
 
-    def _ask_back(self, slot: Slot, index: int | None, name: str, arguments: str, done: Backed) -> None:
-        work = slot.work
-        if not slot.is_open or work is None or work.running != index:
-            done(None, "")
+    def _ask_back(self, ask: _Ask) -> None:
+        work = ask.slot.work
+        if not ask.slot.is_open or work is None or work.running != ask.index:
+            ask.done(None, "")
             return
         self._asked_back += 1
         number = str(self._asked_back)
-        work.backs[number] = done
-        slot.ask_back(number, name, arguments)
+        work.backs[number] = ask.done
+        ask.slot.ask_back(number, ask.name, ask.arguments)

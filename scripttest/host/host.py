@@ -21,13 +21,14 @@ from scripttest.host.bell import Bell
 from scripttest.host.calls import HostCalls
 from scripttest.host.services import Services
 from scripttest.host.work import Assignment, Job, Slot, WorkQueue, start_clock
-from scripttest.names import EVERY_RUN, TEST, kind_of, run_key
+from scripttest.names import EVERY_RUN, TEST, kind_of
 from scripttest.poll_loop import PollLoop
-from scripttest.results import Broken, Ended, Failure, HostRecord, Line, Listed, Outcome, Started
-from scripttest.workers.answers import line_of, outcome_of
+from scripttest.results import Broken, Ended, Failure, HostRecord, Line, Listed, LogLine, Outcome, Started
+from scripttest.test_key import TestKey
+from scripttest.workers.answers import log_line, outcome_of
 from scripttest.workers.boots import Boots
 from scripttest.workers.libraries import Libraries
-from scripttest.workers.module_run import Module, ModuleRun, broken_by, order, timeout_text
+from scripttest.workers.module_run import Module, ModuleRun, broken_by, order_of, timeout_text
 from scripttest.workers.pool import WorkerPool
 from scripttest.workers.session import Loss
 from scripttest.workers.worker import Processes, Worker
@@ -222,7 +223,7 @@ class ScriptHost:
         if kind == "start":
             self._begin(slot, work, int(parts[0]))
         elif kind == "log":
-            self._line(work, run, *line_of(parts))
+            self._line(work, run, log_line(parts))
         elif kind == "failed":
             work.note_failure(parts[0], parts[1])
         elif kind == "result":
@@ -255,19 +256,17 @@ class ScriptHost:
             return
         position, repeat = self._place(index)
         self._out.append(Started(module=key, position=position, run=repeat, again=index in run.again))
-        self._out += [
-            Line(module=key, position=position, level=level, text=text, run=repeat) for level, text in run.early
-        ]
+        self._out += [Line(module=key, position=position, line=line, run=repeat) for line in run.early]
         run.early.clear()
 
-    def _line(self, work: Assignment, run: ModuleRun | None, level: str, text: str) -> None:
+    def _line(self, work: Assignment, run: ModuleRun | None, line: LogLine) -> None:
         if run is None:
             return
         if work.running is None:
-            run.note_early(level, text)
+            run.note_early(line)
         else:
             position, repeat = self._place(work.running)
-            self._out.append(Line(module=work.job.key, position=position, level=level, text=text, run=repeat))
+            self._out.append(Line(module=work.job.key, position=position, line=line, run=repeat))
 
     def _result(self, slot: Slot, work: Assignment, parts: list[str]) -> None:
         index = int(parts[0])
@@ -308,7 +307,7 @@ class ScriptHost:
         tests = tuple(test for test in selected for _ in repeats)
         run.slices = slices
         run.tests = tests
-        run.orders = [order(test, self._filter, repeat, self._seed) for test in selected for repeat in repeats]
+        run.orders = [order_of(test, self._filter, repeat, self._seed) for test in selected for repeat in repeats]
         run.left = len(tests)
         key = compiled.source.key
         self._rest(slot)
@@ -325,7 +324,7 @@ class ScriptHost:
         key, test = run.compiled.source.key, run.tests[index].name
         position, repeat = self._place(index)
         if kind_of(test) != TEST:
-            settled = self._services.settled(key, run_key(test, repeat), outcome)
+            settled = self._services.settled(TestKey(suite=key, test=test, run=repeat), outcome)
             if settled is None:
                 run.again.add(index)
                 self._queue.jobs.appendleft(Job(key=key, tests=(index,)))
@@ -346,12 +345,12 @@ class ScriptHost:
         """Answers a host call."""
         work = slot.work
         assert work is not None
-        key, test = work.job.key, ""
-        run = self._module_runs.get(key)
+        test = TestKey(suite=work.job.key, test="")
+        run = self._module_runs.get(work.job.key)
         if run is not None and work.running is not None:
-            test = run_key(run.tests[work.running].name, self._place(work.running)[1])
+            test = test.replace(test=run.tests[work.running].name, run=self._place(work.running)[1])
         timeout = run.timeout if run else self._timeout
-        self._calls.begin(slot, number, name, arguments, world, key=key, test=test, timeout=timeout)
+        self._calls.begin(slot, number, name, arguments, world, test=test, timeout=timeout)
 
     def _expired(self, slot: Slot) -> None:
         running = slot.work.running if slot.work else None

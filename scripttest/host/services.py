@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from scripttest.results import Outcome
+from scripttest.test_key import TestKey
 
 Backed = Callable[[str | None, str], None]
 """Gets the answer of a realm and what the realm reports of its world; None: the test has ended."""
@@ -31,12 +32,11 @@ class Link:
 class Services:
     """What the host asks its owner. The owner overrides these methods."""
 
-    def call(self, module: str, test: str, name: str, arguments: str, world: str, link: Link) -> str:
+    def call(self, test: TestKey, name: str, arguments: str, world: str, link: Link) -> str:
         """Answers a host call; runs on a thread of its own and may block.
 
         Args:
-            module: the key of the test's module.
-            test: the name of the test, with `#2` behind it in its second run.
+            test: the run of a test that calls; without a name while a module is loaded.
             name: of the process.
             arguments: JSON.
             world: what the realm of the test tells of its world; see `protocol`.
@@ -47,7 +47,7 @@ class Services:
         """
         raise NotImplementedError
 
-    def at_once(self, module: str, test: str, name: str, arguments: str, world: str) -> str | None:
+    def at_once(self, test: TestKey, name: str, arguments: str, world: str) -> str | None:
         """What `call` answers, if it takes so little time that the host can wait for it; else None. Arguments as those
         of `call`."""
         return None
@@ -64,11 +64,11 @@ class Services:
         """The positions of the tests of a module that run, in the order in which they run."""
         return range(len(tests))
 
-    def seconds_after(self, module: str, test: str, name: str) -> float | None:
+    def seconds_after(self, test: TestKey, name: str) -> float | None:
         """Seconds that a fuzz test or a benchmark has again once it has its answer to a host call of its own kind
         (`fuzz.*`, `benchmark.*`), during which its clock stands; None: as many as any test."""
         return None
 
-    def settled(self, module: str, test: str, outcome: Outcome) -> Outcome | None:
+    def settled(self, test: TestKey, outcome: Outcome) -> Outcome | None:
         """The outcome of a fuzz test or a benchmark whose realm has ended; None: it runs again, in a new realm."""
         return outcome

@@ -10,7 +10,7 @@ from scripttest.names import TEST
 from scripttest.values import Value
 from scripttest.workers.answers import failure_of
 from scripttest.workers.boots import Boots
-from scripttest.workers.module_run import ModuleRun
+from scripttest.workers.module_run import ModuleRun, ReportedFailure
 from scripttest.workers.pool import WorkerPool
 from scripttest.workers.protocol import encode
 from scripttest.workers.session import WorkerSlot
@@ -39,8 +39,8 @@ class Assignment:
         self.running: int | None = None
         self.seconds = 0.0
         """Seconds that the running test may take since its clock was last started."""
-        self.failed: list[tuple[str, str]] = []
-        """Failures of the running test so far: the name of the test or subtest, and JSON."""
+        self.failed: list[ReportedFailure] = []
+        """Failures of the running test so far."""
         self.backs: dict[str, Backed] = {}
         """By number, the functions that get the answers of the running test's realm."""
 
@@ -48,8 +48,7 @@ class Assignment:
         """Keeps a failure of the running test or subtest with this name. Raises ValueError when the text is not a
         failure."""
         if len(self.failed) < MOST_FAILED:
-            failure_of(failure)
-            self.failed.append((name, failure))
+            self.failed.append(ReportedFailure(test=name, record=failure_of(failure)))
 
     def abandon(self) -> None:
         """Tells those who wait for an answer of the running test that it has ended."""
@@ -130,7 +129,8 @@ class WorkQueue:
                 frames.append(encode("base", run.slices.base))
             parts: list[str] = []
             for index in job.tests:
-                parts += [str(index), *run.orders[index]]
+                order = run.orders[index]
+                parts += [str(index), order.plan, order.pieces]
             frames.append(encode("run", *parts))
         slot.module = job.key
         slot.work = Assignment(job)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import mmap
 import os
-from _ctypes import _SimpleCData, addressof
+from ctypes import addressof, c_char
 
 import _quickjs
 
@@ -29,10 +29,6 @@ _GIVE = """(() => {
 })()"""
 
 
-class _Byte(_SimpleCData):  # type: ignore[type-arg]
-    _type_ = "c"
-
-
 class Counters:
     """The counters of this process."""
 
@@ -44,7 +40,7 @@ class Counters:
             self._memory = mmap.mmap(file, _BYTES)
         finally:
             os.close(file)
-        self._address = addressof(_Byte.from_buffer(self._memory))
+        self._address = addressof(c_char.from_buffer(self._memory))
         engine = Library(_quickjs.__file__)
         self._new = engine.function("JS_NewArrayBuffer", Value, Pointer, Pointer, Size, Size, Pointer, Pointer, Int)
         self._global = engine.function("JS_GetGlobalObject", Value, Pointer)

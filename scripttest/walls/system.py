@@ -1,24 +1,15 @@
-"""Calls of the C library, through the private module that `ctypes` stands on: loading that takes a fifth as long."""
+"""Calls of the C library."""
 
 from __future__ import annotations
 
 import os
-from _ctypes import FUNCFLAG_CDECL, FUNCFLAG_USE_ERRNO, CFuncPtr, _SimpleCData, dlopen, dlsym, get_errno
+from ctypes import CDLL, c_long, get_errno
 
 NO_NEW_PRIVILEGES = 38
 GET_DUMPABLE, SET_DUMPABLE = 3, 4
 _DROP_OF_BOUNDING_SET = 24
 _CAPABILITIES = (0x20080522).to_bytes(4, "little") + bytes(4)
 """The version of the header of `capset`, and this process."""
-
-
-class _Long(_SimpleCData):  # type: ignore[type-arg]
-    _type_ = "l"
-
-
-class _Function(CFuncPtr):
-    _flags_ = FUNCFLAG_CDECL | FUNCFLAG_USE_ERRNO
-    _restype_ = _Long
 
 
 def prctl(option: int, value: int = 0) -> int:
@@ -43,10 +34,11 @@ def give_up_privileges() -> None:
 
 def _called(name: str, *arguments: int | bytes) -> int:
     try:
-        function = _Function(dlsym(dlopen(None, 0), name))  # type: ignore[arg-type]
-    except OSError as error:  # a C library of another system
+        function = CDLL(None, use_errno=True)[name]
+    except AttributeError as error:  # a C library of another system
         raise OSError(38, f"the C library has no {name}") from error
-    result: int = function(*arguments)
+    function.restype = c_long
+    result: int = function(*(c_long(value) if isinstance(value, int) else value for value in arguments))
     if result == -1:
         number = get_errno()
         raise OSError(number, os.strerror(number))

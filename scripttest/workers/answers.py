@@ -11,6 +11,8 @@ from functools import partial
 from math import isfinite
 from typing import Any
 
+from scripttest.results import LogLine, MockedCalls
+
 LEVELS = frozenset(("trace", "debug", "info", "warn", "error"))
 """Levels of captured lines."""
 LONGEST_NUMBER = 9
@@ -56,17 +58,22 @@ def _index(kind: str, text: str) -> None:
         raise ValueError(f"a number of another form in {kind}")
 
 
-def line_of(parts: list[str]) -> tuple[str, str]:
-    """Level and text of a captured line."""
+def log_line(parts: list[str]) -> LogLine:
+    """A captured line."""
     level, text = parts[0], _value(parts[1])
     if level not in LEVELS or not isinstance(text, str):
         raise ValueError("a line that is not a text")
-    return level, text
+    return LogLine(level=level, text=text)
 
 
 def outcome_of(text: str) -> dict[str, Any]:
     """The checked record of an outcome, as `bindings/src/check/record.ts` writes it."""
     return _outcome(_value(text), 0)
+
+
+def mocked_of(record: dict[str, Any]) -> tuple[MockedCalls, ...]:
+    """The calls in a checked record that mocks have answered."""
+    return tuple([MockedCalls(name=name, count=count) for name, count in record.get("mocked") or ()])
 
 
 def failure_of(text: str) -> dict[str, Any]:

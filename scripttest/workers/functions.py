@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,15 +17,15 @@ from typing import Any, Protocol
 from scripttest.compile.builds import Source
 from scripttest.compile.compiler import Compiled, Compiler, Instrument
 from scripttest.errors import Cause, CompileError, HostError, StackFrame
+from scripttest.results import LogLine, MockedCalls
 from scripttest.values import Value
-from scripttest.workers.answers import line_of, returned_of
+from scripttest.workers.answers import log_line, mocked_of, returned_of
 from scripttest.workers.boots import Boots
 from scripttest.workers.libraries import Libraries
 from scripttest.workers.loaded import (
     FunctionCall,
     FunctionError,
     LoadedScript,
-    Logs,
     Returned,
     compile_failure,
 )
@@ -42,7 +42,6 @@ FEW_UNRESTED = 8
 from it."""
 MOST_LINES = 10_000
 """At most so many captured lines of one call are kept."""
-Mocked = tuple[tuple[str, int], ...]
 """Name of a call, and how often a mock has answered it."""
 Owner = Any
 """Whatever identifies a call of a function for its caller; it is handed back with every host call of the function."""
@@ -58,7 +57,7 @@ class FunctionServices(Protocol):
     def at_once(self, owner: Owner, name: str, arguments: str, world: str) -> str | None:
         """The same answer, if it takes so little time that the event loop can wait for it; else None."""
 
-    def returned(self, owner: Owner, world: str, mocked: Mocked) -> None:
+    def returned(self, owner: Owner, world: str, mocked: Sequence[MockedCalls]) -> None:
         """Called when a function has ended, with what its realm reports of its world, and the calls that
         mocks answered."""
 
@@ -128,10 +127,9 @@ class FunctionPool:
                 answer = await self._run(call, loaded, owner)
         finally:
             self._running.release()
-        record, logs = answer
-        return loaded.read(record, call.function, logs)
+        return loaded.read(answer.record, call.function, answer.logs)
 
-    async def _run(self, call: FunctionCall, loaded: LoadedScript, owner: Owner) -> tuple[dict[str, Any], Logs] | None:
+    async def _run(self, call: FunctionCall, loaded: LoadedScript, owner: Owner) -> _Answered | None:
         """The answer of a worker; None when it had been killed while it was idle."""
         key = str(call.script)
         slot = self._pool.idle(key)
@@ -148,9 +146,8 @@ class FunctionPool:
             if isinstance(event, dict):
                 slot.work = None
                 slot.worked_until = time.monotonic()
-                mocked = tuple((name, count) for name, count in event.get("mocked") or ())
-                self._services.returned(owner, event.get("world") or "", mocked)
-                return event, tuple(work.logs)
+                self._services.returned(owner, event.get("world") or "", mocked_of(event))
+                return _Answered(record=event, logs=tuple(work.logs))
             if was_idle and not work.began and event.cause == Cause.INFRASTRUCTURE:
                 return None
             error = FunctionError(event.message)
@@ -199,7 +196,7 @@ class FunctionPool:
             work.began = True
         elif kind == "log":
             if len(work.logs) < MOST_LINES:
-                work.logs.append(line_of(parts))
+                work.logs.append(log_line(parts))
         elif kind == "returned" and not work.returned:
             work.events.put_nowait(returned_of(parts[0]))
             work.returned = True
@@ -282,6 +279,13 @@ class FunctionPool:
             future.exception()
 
 
+class _Answered(Value):
+    """What a worker has answered to a call of a function."""
+
+    record: dict[str, Any]
+    logs: tuple[LogLine, ...]
+
+
 class _Question(Value):
     """A host call of a function, which waits for its answer."""
 
@@ -298,7 +302,7 @@ class _Call:
         self.owner = owner
         self.events: asyncio.Queue[_Question | dict[str, Any] | Loss] = asyncio.Queue()
         """The host calls of the function, and at last its result, or how its worker was lost."""
-        self.logs: list[tuple[str, str]] = []
+        self.logs: list[LogLine] = []
         self.began = False
         """Whether the worker has started the function."""
         self.returned = False

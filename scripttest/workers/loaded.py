@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from scripttest.compile.compiler import Compiled
 from scripttest.errors import Cause, CompileError, ScriptError, StackFrame
+from scripttest.results import LogLine
 from scripttest.values import Value
 from scripttest.workers.boots import Boots
 from scripttest.workers.protocol import encode
 
 if TYPE_CHECKING:
     from scripttest.diagnostics.stack import StackMapper
-
-Logs = tuple[tuple[str, str], ...]
-"""Level and text of captured lines."""
 
 
 class FunctionCall(Value):
@@ -45,8 +43,8 @@ class Returned(Value):
     """JSON value."""
     sent: tuple[dict[str, Any], ...]
     """What `ctx.Send` and its siblings sent."""
-    logs: tuple[tuple[str, str], ...]
-    """Captured lines: level and text."""
+    logs: tuple[LogLine, ...]
+    """What it wrote."""
 
 
 class FunctionError(ScriptError):
@@ -56,7 +54,7 @@ class FunctionError(ScriptError):
     """The user's frames, innermost first."""
     code: int | None = None
     """The code of an `Exception`."""
-    logs: tuple[tuple[str, str], ...] = ()
+    logs: tuple[LogLine, ...] = ()
     infrastructure: bool = False
     """Whether something outside killed its worker or the compiler, or a service that it called broke and thereby ended
     it."""
@@ -96,7 +94,7 @@ class LoadedScript:
         function = self.compiled.exports.get(call.function, call.function)
         return encode("invoke", own, self._boots.nested, call.context, function, call.arguments)
 
-    def read(self, record: dict[str, Any], function: str, logs: Logs) -> Returned:
+    def read(self, record: dict[str, Any], function: str, logs: tuple[LogLine, ...]) -> Returned:
         """Reads a worker's answer."""
         if "ok" in record:
             return Returned(value=record["ok"], sent=tuple(record.get("sent") or ()), logs=logs)

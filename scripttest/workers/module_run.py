@@ -4,7 +4,7 @@ its sources."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +12,9 @@ from scripttest.compile.builds import Source
 from scripttest.compile.compiler import Compiled
 from scripttest.errors import Cause, CompileError, Location, ScriptError, StackFrame
 from scripttest.names import TEST, kind_of
-from scripttest.results import Broken, Failure, Inlined, Outcome, ResultWarning, Status
+from scripttest.results import Broken, Failure, Inlined, LogLine, Outcome, ResultWarning, Status
 from scripttest.values import Value
+from scripttest.workers.answers import mocked_of
 from scripttest.workers.boots import Boots
 from scripttest.workers.protocol import encode
 
@@ -41,6 +42,24 @@ class Module(Value):
     """Seconds that one test of it may take; None: as the others."""
 
 
+class Order(Value):
+    """What a worker gets to run one test."""
+
+    plan: str
+    """JSON of `Plan` in `bindings/src/core.ts`."""
+    pieces: str
+    """Its pieces of code."""
+
+
+class ReportedFailure(Value):
+    """A failure that a running test has reported before its end."""
+
+    test: str
+    """Name of the test or subtest."""
+    record: dict[str, Any]
+    """As `failure_of` of `answers.py` gives it."""
+
+
 class ModuleRun:
     """The state of a module while it runs."""
 
@@ -60,22 +79,22 @@ class ModuleRun:
         self.slices: Slices | None = None
         self.tests: tuple[Test, ...] = ()
         """The tests, each as often as it runs: index = position * runs + run - 1."""
-        self.orders: list[tuple[str, str]] = []
-        """For each test, the data that a worker gets: JSON of its plan, and its pieces of code."""
+        self.orders: list[Order] = []
+        """For each test, what a worker gets."""
         self.left = 0
         self.again: set[int] = set()
         """Indexes of the tests that have begun more than once."""
         self._root = root
         self._called = called
         self._mapper: StackMapper | None = None
-        self.early: list[tuple[str, str]] = []
+        self.early: list[LogLine] = []
         """Captured lines of its top-level code, until they belong to a test."""
         self._frame: bytes | None = None
 
-    def note_early(self, level: str, text: str) -> None:
+    def note_early(self, line: LogLine) -> None:
         """Keeps a captured line of its top-level code."""
         if len(self.early) < MOST_EARLY:
-            self.early.append((level, text))
+            self.early.append(line)
 
     @property
     def mapper(self) -> StackMapper:
@@ -152,7 +171,7 @@ class ModuleRun:
             skip_reason=record.get("skip_reason"),
             steps=steps,
             warnings=tuple([self._warning(warning, index) for warning in record.get("warnings", ())]),
-            mocked=tuple([(name, count) for name, count in record.get("mocked") or ()]),
+            mocked=mocked_of(record),
             inlined=tuple([self._inlined(item) for item in record.get("inlined") or ()]),
             not_judged=record.get("not_judged", 0) + sum([step.not_judged for step in steps]),
         )
@@ -196,13 +215,14 @@ class ModuleRun:
             return (StackFrame(function=test.name, location=place),)
         return (StackFrame(function="", location=place), self.place(index))
 
-    def cut_short(self, failed: list[tuple[str, str]], index: int, failure: Failure, milliseconds: float) -> Outcome:
-        """The outcome of a test that a failure ended early. It comes after the failures that the test had reported: the
-        name of the test or subtest, and JSON."""
+    def cut_short(
+        self, reported: Sequence[ReportedFailure], index: int, failure: Failure, milliseconds: float
+    ) -> Outcome:
+        """The outcome of a test that a failure ended early. It comes after the failures that the test had reported."""
         name = self.tests[index].name
         of_steps: dict[str, list[Failure]] = {}
-        for step, record in failed:
-            of_steps.setdefault(step, []).append(self._failure(json.loads(record), index))
+        for one in reported:
+            of_steps.setdefault(one.test, []).append(self._failure(one.record, index))
         own = of_steps.pop(name, [])
         steps = tuple(
             Outcome(name=step, status=Status.FAILED, milliseconds=0, failures=tuple(failures))
@@ -279,16 +299,16 @@ def timeout_text(seconds: float, of_module: bool) -> str:
     return f"timeout after {seconds:g}s{more}"
 
 
-def order(test: Test, filter: bool, run: int, seed: int | None) -> tuple[str, str]:
-    """The data that a worker gets for one test: JSON of `Plan` in `bindings/src/core.ts`, and its pieces of code. `run`
-    is 0 when the test runs once. Its random numbers depend on its name and on `seed`, if there is one."""
+def order_of(test: Test, filter: bool, run: int, seed: int | None) -> Order:
+    """What a worker gets for a test. `run` is 0 when the test runs once. Its random numbers depend on its name and on
+    `seed`, if there is one."""
     name, entry = _quoted(test.name), _quoted(test.entry)
     of_run = f',"run":{run}' if run else ""
     of_seed = "" if seed is None else f',"seed":{_quoted(f"{seed} {test.name}")}'
     kind = kind_of(test.name)
     of_kind = "" if kind == TEST else f',"kind":"{kind.lower()}"'
     plan = f'{{"name":{name},"entry":{entry},"filter":{str(filter).lower()}{of_run}{of_seed}{of_kind}}}'
-    return plan, test.pieces
+    return Order(plan=plan, pieces=test.pieces)
 
 
 def _quoted(identifier: str) -> str:

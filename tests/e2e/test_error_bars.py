@@ -12,6 +12,7 @@ from agent_files import agent, lines
 from command import Application, MakeApplication, Record
 
 from runner.statistics.intervals import Estimate, mean_of, suite_rate
+from runner.statistics.pass_counts import PassCount
 
 REPLIES = """\
 - when: { input: sometimes, metadata.run: 2 }
@@ -56,28 +57,35 @@ TOWNS = [
         ],
     }
 ]
+
+
+def rate_of(*passed: int) -> Estimate:
+    """The pass rate of cases with two runs each, of which so many passed."""
+    return suite_rate([PassCount(passed=count, judged=2) for count in passed])
+
+
 SUITES = {"rooms": "assistants/demo/tests/rooms.jsonl", "towns": "assistants/demo/tests/towns.jsonl"}
 EXTENSIONS = ("json", "jsonl", "md", "txt", "xml", "ctrf.json")
 WHOLE = {
-    "pass_rate": suite_rate([(2, 2), (1, 2), (2, 2), (0, 2), (2, 2)]),
+    "pass_rate": rate_of(2, 1, 2, 0, 2),
     "mean_score": mean_of([2 / 3 + 0.3, 2 / 3 + 0.1]),
 }
 PARTS: dict[tuple[str, str], tuple[int, dict[str, Estimate]]] = {
     ("suite", SUITES["rooms"]): (
         4,
-        {"pass_rate": suite_rate([(2, 2), (1, 2), (2, 2), (0, 2)]), "mean_score": WHOLE["mean_score"]},
+        {"pass_rate": rate_of(2, 1, 2, 0), "mean_score": WHOLE["mean_score"]},
     ),
-    ("suite", SUITES["towns"]): (1, {"pass_rate": suite_rate([(2, 2)])}),
-    ("tag", "smoke"): (2, {"pass_rate": suite_rate([(2, 2), (1, 2)])}),
+    ("suite", SUITES["towns"]): (1, {"pass_rate": rate_of(2)}),
+    ("tag", "smoke"): (2, {"pass_rate": rate_of(2, 1)}),
     ("tag", "slow"): (
         3,
-        {"pass_rate": suite_rate([(1, 2), (2, 2), (0, 2)]), "mean_score": WHOLE["mean_score"]},
+        {"pass_rate": rate_of(1, 2, 0), "mean_score": WHOLE["mean_score"]},
     ),
-    ("criterion", "A room"): (2, {"pass_rate": suite_rate([(2, 2), (2, 2)])}),
+    ("criterion", "A room"): (2, {"pass_rate": rate_of(2, 2)}),
     ("criterion", "tone"): (2, {"mean_score": mean_of([0.9, 0.3])}),
-    ("criterion", "town"): (2, {"pass_rate": suite_rate([(2, 2), (2, 2)])}),
-    ("checkpoint", "offers"): (1, {"pass_rate": suite_rate([(2, 2)])}),
-    ("checkpoint", "sells"): (1, {"pass_rate": suite_rate([(0, 2)])}),
+    ("criterion", "town"): (2, {"pass_rate": rate_of(2, 2)}),
+    ("checkpoint", "offers"): (1, {"pass_rate": rate_of(2)}),
+    ("checkpoint", "sells"): (1, {"pass_rate": rate_of(0)}),
 }
 
 

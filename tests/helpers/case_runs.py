@@ -21,6 +21,7 @@ from runner.agents.runtime import Runtime
 from runner.application.application import Application
 from runner.application.context import build_context
 from runner.cases.conversations import CASES
+from runner.cases.reader import LocatedCase
 from runner.cli.options import DEFAULT_THRESHOLD, RunOptions
 from runner.connectors.load import Connectors
 from runner.execution.case_schedule import AgentCases, CaseSchedule
@@ -57,7 +58,7 @@ def run_here(
         folder=Path(files.root),
         selected=len(models),
         total=len(models),
-        cases=lambda: list(enumerate(models, 1)),
+        cases=lambda: [LocatedCase(line=line, case=case) for line, case in enumerate(models, 1)],
         ids=waited,
     )
     events: list[Event] = []

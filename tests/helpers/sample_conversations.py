@@ -147,7 +147,7 @@ SIMULATED = result(
         output="Done",
         response="Done",
         mode="multi_turn",
-        simulator="agents:workers.test.guest",
+        simulator="workers.test.guest",
         turns=(
             TurnResult(
                 turn=1,

@@ -38,7 +38,7 @@ from runner.results.replay import events_of
 from runner.results.report import load
 from runner.results.result_json import result_line, result_of
 from runner.security.secrets import Secrets
-from scripttest import Failure, Location, Outcome, ResultWarning, StackFrame
+from scripttest import Failure, Location, LogLine, Outcome, ResultWarning, StackFrame
 from scripttest.values import fields_of
 
 FORMATS = ("jsonl", "json", "md", "html", "xml", "ctrf.json", "txt")
@@ -86,7 +86,8 @@ failures = st.builds(
     details=words,
 )
 warnings = st.builds(ResultWarning, kind=words, message=words, frames=frames, code_frame=words, details=words)
-logs = some(st.tuples(st.sampled_from(["info", "trace", "debug", "warn", "error"]), words | st.just("[warn] x")))
+levels = st.sampled_from(["info", "trace", "debug", "warn", "error"])
+logs = some(st.builds(LogLine, level=levels, text=words | st.just("[warn] x")))
 tools = st.builds(ToolUse, name=words, server=words, arguments=values, result=values) | st.builds(
     ToolUse, name=words, server=words, arguments=values, error=words.filter(bool)
 )
@@ -250,7 +251,7 @@ OPTIONS = ({}, {"verbose": 1}, {"quiet": True})
 
 @given(outcomes("x", 2), some(warnings), logs)
 def test_a_script_result_is_read_as_it_was_written(
-    outcome: Outcome, warned: tuple[ResultWarning, ...], lines: tuple[tuple[str, str], ...]
+    outcome: Outcome, warned: tuple[ResultWarning, ...], lines: tuple[LogLine, ...]
 ) -> None:
     outcome = outcome.replace(warnings=warned)
     result = model.TestResult(suite=SCRIPTS.id, name="x", position=0, outcome=outcome, logs=lines)

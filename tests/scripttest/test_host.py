@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from bindings import SCRIPT_GLOBALS
 from scripttest import (
     Broken,
@@ -20,6 +22,7 @@ from scripttest import (
     Services,
     Source,
     Started,
+    TestKey,
     start_processes,
 )
 from scripttest.host.work import CHUNK
@@ -35,8 +38,8 @@ class Answering(Services):
         self.selected = selected
         self.calls: list[tuple[str, str, str, Any]] = []
 
-    def call(self, module: str, test: str, name: str, arguments: str, world: str, link: Link) -> str:
-        self.calls.append((module, test, name, json.loads(arguments)))
+    def call(self, test: TestKey, name: str, arguments: str, world: str, link: Link) -> str:
+        self.calls.append((test.suite, test.label, name, json.loads(arguments)))
         return json.dumps({"ok": len(self.calls)})
 
     def library(self, module: str, script: str) -> Path:
@@ -76,7 +79,7 @@ def test_a_test_begins_writes_and_ends(tmp_path: Path) -> None:
     code = "console.log('early');\nexport function TestA(t) { console.warn('a'); }\nexport function TestB(t) {}\n"
     records = run(tmp_path, {"a": code})
     assert [type(record) for record in records if not isinstance(record, Line)] == [Listed, *[Started, Ended] * 2]
-    lines = [(one.position, one.level, one.text) for one in records if isinstance(one, Line)]
+    lines = [(one.position, one.line.level, one.line.text) for one in records if isinstance(one, Line)]
     assert lines == [(0, "info", "early"), (0, "warn", "a"), (1, "info", "early")]
 
 
@@ -109,14 +112,14 @@ def test_each_run_of_a_test_has_its_records(tmp_path: Path) -> None:
     records = run(tmp_path, {"a": code}, runs=3)
     assert ended(records) == [("TestA", run, "passed") for run in (1, 2, 3)]
     assert [record.run for record in records if isinstance(record, Started)] == [1, 2, 3]
-    assert {record.text for record in records if isinstance(record, Line)} == {"1"}, "each in a realm of its own"
+    assert {record.line.text for record in records if isinstance(record, Line)} == {"1"}, "each in a realm of its own"
 
 
 def test_the_same_seed_gives_the_same_numbers(tmp_path: Path) -> None:
     code = "export function TestA(t) { t.log(String(Math.random())); }\nexport function TestB(t) { t.log(String(Math.random())); }\n"
     found = []
     for seed in (1, 1, 2):
-        found.append([one.text for one in run(tmp_path, {"a": code}, seed=seed) if isinstance(one, Line)])
+        found.append([one.line.text for one in run(tmp_path, {"a": code}, seed=seed) if isinstance(one, Line)])
     assert found[0] == found[1] != found[2]
     assert len({*found[0], *found[2]}) == 4
 
@@ -155,3 +158,15 @@ def test_a_host_that_is_closed_may_be_woken(tmp_path: Path) -> None:
     host = ScriptHost(tmp_path, start_processes(PARTS, tmp_path), Answering(), SCRIPT_GLOBALS, 1, 20)
     host.close()
     host.wake()
+
+
+class Breaking(Answering):
+    """Cannot answer, by a fault of its own."""
+
+    def call(self, test: TestKey, name: str, arguments: str, world: str, link: Link) -> str:
+        raise KeyError(name)
+
+
+def test_an_owner_that_breaks_ends_the_run_with_what_it_broke_with(tmp_path: Path) -> None:
+    with pytest.raises(KeyError, match=r"utils\.str\.UUID"):
+        run(tmp_path, {"a": "export function TestA(t) { Process('utils.str.UUID'); }\n"}, Breaking())

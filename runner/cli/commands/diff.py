@@ -25,7 +25,7 @@ from runner.results.comparison import compare
 from runner.results.judged_cases import PASSED
 from runner.results.looks import ONCE, looks_in
 from runner.results.report import Report
-from runner.results.variants import matrix, part_of, variants_of
+from runner.results.variants import VariantsCompared, matrix, part_of, variants_of
 from runner.statistics.change import MARGIN
 
 
@@ -218,8 +218,9 @@ def _document(
         from runner.reporters.html.report import render
         from runner.reporters.html.variants import variants_record
 
-        compared = variants_record(names, [before, *others], verdicts) if is_of_variants else None
-        return render(others[0], before, found, list(zip(names[1:], verdicts, strict=True)), compared)
+        compared = VariantsCompared(names=names, parts=[before, *others], verdicts=verdicts)
+        variants = variants_record(compared) if is_of_variants else None
+        return render(others[0], before, found, list(zip(names[1:], verdicts, strict=True)), variants)
     return FORMATS[path.suffix.lower()](found, verdicts, names, is_of_variants)
 
 

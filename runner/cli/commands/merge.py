@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 import click
 
@@ -16,12 +17,14 @@ from runner.errors import ConfigurationError
 from runner.reporters.console.style import count
 from runner.results import coverage, histories
 from runner.results.certainty import certainty_of
+from runner.results.counts import counted, status_of
 from runner.results.events import RunStatus
-from runner.results.fold import counted, status_of
+from runner.results.histories import Joined
 from runner.results.report import Record, Report, in_order
 from runner.results.result_texts import counts_text, name_of
 from runner.results.snapshot_lines import together
 from runner.results.summary import counts_record, remarks, usage_record
+from scripttest import TestKey
 
 SAID = 20
 """At most so many warnings are printed."""
@@ -63,9 +66,9 @@ def merge(
     reports = [read_report(environment, part) for part in parts]
     if as_runs and partial:
         raise click.UsageError("--as-runs puts whole reports together, --partial is for the parts of one run")
-    whole, said = histories.as_runs(reports, parts) if as_runs else merged(reports, parts)
-    whole, misses = _measured(whole, thresholds)
-    said += misses
+    joined = histories.as_runs(reports, parts) if as_runs else merged(reports, parts)
+    misses = _misses(joined.report, thresholds)
+    whole, said = _measured(joined.report, misses), [*joined.said, *misses]
     missing = [] if as_runs else lacking(reports, parts, whole)
     for line in said[:SAID]:
         environment.stderr.write(f"Warning: {line}\n")
@@ -86,33 +89,37 @@ def merge(
     return exit_codes.FAILED if misses else exit_codes.PASSED
 
 
-def _measured(whole: Report, thresholds: Sequence[CoverageThreshold]) -> tuple[Report, list[str]]:
-    """The report with its missed coverage thresholds, and these as sentences. Raises ConfigurationError where no
-    coverage was measured."""
-    covered = coverage.coverage_in(whole.summary) if thresholds else None
+def _misses(whole: Report, thresholds: Sequence[CoverageThreshold]) -> list[str]:
+    """The coverage thresholds that a report misses, as sentences. Raises ConfigurationError where no coverage was
+    measured."""
     if not thresholds:
-        return whole, []
+        return []
+    covered = coverage.coverage_in(whole.summary)
     if covered is None:
         raise ConfigurationError(
             "Cannot use --coverage-threshold: no part has coverage", "Run the parts with --coverage"
         )
-    misses = [*misses_in(covered.miss, thresholds)]
+    return [*misses_in(covered.miss, thresholds)]
+
+
+def _measured(whole: Report, misses: Sequence[str]) -> Report:
+    """The report with the coverage thresholds that it misses."""
     status = RunStatus.FAILED if misses and whole.summary["status"] == RunStatus.PASSED else whole.summary["status"]
-    return whole.replace(warnings=[*whole.warnings, *misses], summary={**whole.summary, "status": status}), misses
+    return whole.replace(warnings=[*whole.warnings, *misses], summary={**whole.summary, "status": status})
 
 
-def merged(reports: list[Report], names: tuple[str, ...]) -> tuple[Report, list[str]]:
-    """Merges several reports into one. Returns it with warnings about it.
+def merged(reports: list[Report], names: tuple[str, ...]) -> Joined:
+    """Merges several reports into one.
 
     The same result in two parts is that of the later one. Durations add up; a run that was interrupted in one part, or
     had errors, was interrupted, or had errors. Raises ConfigurationError when a suite is of two kinds.
     """
     if len(reports) == 1:
-        return reports[0], []
+        return Joined(report=reports[0])
     said: list[str] = []
     suites: dict[str, Record] = {}
-    results: dict[tuple[str, str, object], Record] = {}
-    sources: dict[tuple[str, str, object], int] = {}
+    results: dict[TestKey, list[Record]] = {}
+    sources: dict[TestKey, int] = {}
     for part, (name, report) in enumerate(zip(names, reports, strict=True)):
         said += _differences(reports[0], report, names[0], name)
         for suite in report.suites:
@@ -120,14 +127,14 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> tuple[Report, list[
             if known["kind"] != suite["kind"]:
                 raise ConfigurationError(f'Cannot merge {name}: "{suite["id"]}" has another kind in other parts')
         for record in report.results:
-            key = (record["suite"], record["id"], record.get("run"))
+            key = TestKey(suite=record["suite"], test=record["id"], run=record.get("run", 0))
             earlier = sources.get(key, part)
             if earlier != part:
                 said.append(f"{record['suite']} {name_of(record)} is in {names[earlier]} and in {name}, which wins")
-            elif key in results:  # twice in one file: both are kept
-                key = (*key[:2], len(results))
-            results[key], sources[key] = record, part
-    ordered = in_order(list(suites.values()), list(results.values()))
+                results[key] = []
+            results.setdefault(key, []).append(record)  # twice in one file: both are kept
+            sources[key] = part
+    ordered = in_order(list(suites.values()), list(chain.from_iterable(results.values())))
     errors = [error for report in reports for error in report.errors]
     statuses = {report.summary["status"] for report in reports}
     counts = counted(ordered)
@@ -150,7 +157,7 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> tuple[Report, list[
     first = min((report.start for report in reports), key=lambda start: str(start["timestamp"]))
     start = {key: value for key, value in first.items() if key not in ("shard", "run_id")}
     warnings = list(dict.fromkeys(warning for report in reports for warning in report.warnings))
-    return Report(
+    whole = Report(
         start={**start, "suites": list(suites.values())},
         results=ordered,
         errors=errors,
@@ -160,7 +167,8 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> tuple[Report, list[
         clean=reports[0].clean,
         hints={error: hint for report in reports for error, hint in report.hints.items()},
         damage=[warning for report in reports for warning in report.damage],
-    ), said
+    )
+    return Joined(report=whole, said=tuple(said))
 
 
 def _left(reports: list[Report]) -> Record:

@@ -6,8 +6,8 @@ from typing import Any
 
 from runner.reporters.console.style import DOUBLE, SINGLE, Style, count, in_milliseconds, indented
 from runner.reporters.console.turn_lines import TurnLines, spoken, status_of
+from runner.results.counts import Counts
 from runner.results.events import RunEnd, RunStatus, SuiteStart
-from runner.results.fold import Counts
 from runner.results.model import CaseResult, Suite, TestResult
 from runner.results.value_texts import as_text
 from scripttest import Status

@@ -42,6 +42,8 @@ CALLERS = 5
 class ConsoleReporter:
     """Writes to standard output."""
 
+    tells_errors = True
+
     def __init__(
         self,
         options: RunOptions,

@@ -175,7 +175,7 @@ class Progress:
         """What is running now."""
         turns = dict(self._run.turns)
         running = list(self._run.running.items())
-        names = [visible(name) + (f" turn {turns[key]}" if key in turns else "") for key, name in running[:3]]
+        names = [visible(name) + (f" turn {turns[place]}" if place in turns else "") for place, name in running[:3]]
         return ", ".join(names) + (" ..." if len(running) > 3 else "")
 
     def _pace(self, listed: int) -> list[str]:

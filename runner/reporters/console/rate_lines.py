@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from runner.reporters.console.style import SINGLE, Style
 from runner.results.certainty import certainty_of, judges_text, part_rows, rate_text
-from runner.results.fold import Counts
+from runner.results.counts import Counts
+from runner.results.criteria import Part
 
 ROWS = 20
 """Parts of a kind that the table shows."""
@@ -26,7 +27,7 @@ def rate_table(counts: Counts, style: Style) -> str:
     found = part_rows(certainty_of(counts), ROWS)
     if not found:
         return ""
-    rows = [(f"{kind} {_short(name, keep_end=kind == 'suite')}", *cells) for kind, name, *cells in found]
+    rows = [(_named(row.part), row.cases, row.rate, row.score) for row in found]
     used = [at for at in range(len(HEAD)) if at == 0 or any(row[at] for row in rows)]
     cells = [[row[at] for at in used] for row in (HEAD, *rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
@@ -36,8 +37,8 @@ def rate_table(counts: Counts, style: Style) -> str:
     return "\n".join([SINGLE, "  Rates (with 95 % intervals)", SINGLE, style.paint(lines[0], "dim"), *lines[1:]]) + "\n"
 
 
-def _short(name: str, keep_end: bool) -> str:
-    line = " ".join(name.split())
-    if len(line) <= NAME_WIDTH:
-        return line
-    return f"...{line[3 - NAME_WIDTH :]}" if keep_end else f"{line[: NAME_WIDTH - 3]}..."
+def _named(part: Part) -> str:
+    line = " ".join(part.name.split())
+    if len(line) > NAME_WIDTH:
+        line = f"...{line[3 - NAME_WIDTH :]}" if part.kind == "suite" else f"{line[: NAME_WIDTH - 3]}..."
+    return f"{part.kind} {line}"

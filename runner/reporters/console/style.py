@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.results.failure_texts import error_text
-from scripttest import Failure, ResultWarning
+from scripttest import Failure, LogLine, ResultWarning
 
 if TYPE_CHECKING:
     from runner.results.fold import Execution
@@ -58,10 +58,10 @@ class Style:
         lines = [f"{indent}{self.paint(f'⚠ {indented(warning.message, indent)}', 'yellow')}"]
         return "\n".join([*lines, *([f"{indent}  at {where}"] if where else [])]) + "\n"
 
-    def output(self, logs: tuple[tuple[str, str], ...], indent: str) -> str:
+    def output(self, logs: tuple[LogLine, ...], indent: str) -> str:
         """Captured lines."""
         shown = logs[:OUTPUT_LINES]
-        marked = [text if level == "info" else f"[{level}] {text}" for level, text in shown]
+        marked = [line.text if line.level == "info" else f"[{line.level}] {line.text}" for line in shown]
         lines = [indent + text.replace("\n", f"\n{indent}") for text in marked]
         if len(logs) > len(shown):
             lines.append(f"{indent}... {len(logs) - len(shown)} more lines")

@@ -68,7 +68,7 @@ class TurnLines:
         case = result.case
         assert case is not None
         turns = spoken(case)
-        more = f" (simulator: {case.simulator.removeprefix('agents:')})" if case.simulator else ""
+        more = f" (simulator: {case.simulator})" if case.simulator else ""
         more = more or (f" ({count(turns, 'turn')})" if turns > 1 else "")
         return f"► [{result.outcome.name}]" + (f" {case.title}" if case.title else "") + more + "\n"
 

@@ -25,14 +25,15 @@ def as_matrix(rows: Sequence[MatrixRow], names: Sequence[str]) -> list[Row]:
     table: list[Row] = [("Case", *names)]
     for row in rows:
         name = f"{row.key.suite} › {row.key.id}" if several else row.key.id
-        table.append((name, *(f"{passed}/{made}" if made else "none" for passed, made in row.rates)))
+        table.append((name, *(f"{rate.passed}/{rate.judged}" if rate.judged else "none" for rate in row.rates)))
     return table
 
 
 def text_of(report: Report, style: Style) -> str:
     """What the console says of the variants of a run. Raises ConfigurationError."""
-    names, parts, verdicts = verdicts_on(report)
-    rows = matrix(parts)
+    compared = verdicts_on(report)
+    names, verdicts = compared.names, compared.verdicts
+    rows = matrix(compared.parts)
     text = f"{DOUBLE}\n  {style.paint('Variants', 'bold')}\n{DOUBLE}\n"
     text += aligned(as_matrix(rows[:ROWS], names))
     if len(rows) > ROWS:
@@ -66,8 +67,8 @@ def _answers(row: MatrixRow, names: Sequence[str], style: Style) -> str:
     width = max(map(len, names))
     text = ""
     for at, (name, answer) in enumerate(zip(names, row.answers, strict=True)):
-        left, right = marked(row.answers[0], row.answers[at or 1])
-        pieces = right if at else left
+        both = marked(row.answers[0], row.answers[at or 1])
+        pieces = both.other if at else both.first
         shown = _painted(pieces, style, "green" if at else "red") if answer else style.paint("no answer", "dim")
         text += f"    {name.ljust(width)}  {shown.rstrip()}\n"
     return text
@@ -76,12 +77,12 @@ def _answers(row: MatrixRow, names: Sequence[str], style: Style) -> str:
 def _painted(pieces: Sequence[Piece], style: Style, color: str) -> str:
     """Pieces in one line; without colours, marked ones stand in brackets."""
     text, size = "", 0
-    for piece, differs in pieces:
-        if size + len(piece) > LENGTH:
+    for piece in pieces:
+        if size + len(piece.text) > LENGTH:
             return f"{text} ..."
-        size += len(piece)
-        plain = piece.replace("\n", " ")
-        if differs and plain.strip():
+        size += len(piece.text)
+        plain = piece.text.replace("\n", " ")
+        if piece.differs and plain.strip():
             plain = style.paint(plain, color) if style.colors else f"[{plain}]"
         text += plain
     return text

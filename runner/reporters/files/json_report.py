@@ -9,7 +9,7 @@ from typing import Any
 
 from runner.reporters.files.document import DocumentReporter
 from runner.results.certainty import BARS, certainty_of
-from runner.results.fold import counted
+from runner.results.counts import counted
 from runner.results.json_text import json_line, plain, without_halves
 from runner.results.report import Record, Report
 from runner.results.result_texts import agents_of, connectors_of

@@ -18,8 +18,8 @@ from runner.reporters.files.document import DocumentReporter
 from runner.reporters.files.json_report import MARKS
 from runner.results.attachments import sizes
 from runner.results.certainty import BARS, certainty_of
+from runner.results.counts import Counts, counted
 from runner.results.criteria import only_criteria
-from runner.results.fold import Counts, counted
 from runner.results.judging import judging_in, judging_record
 from runner.results.report import Record, Report
 from runner.results.result_texts import (

@@ -91,7 +91,8 @@ def _head(report: Report, limit: int) -> str:
             text += f"{len(said)} in all.\n\n" if len(said) > ROWS or _size(text) >= limit else ""
     if len(report.suites) > 1:
         broke = bool(report.summary.get("errors"))
-        rates = {row[1]: row[3:] for row in part_rows(report.summary) if row[0] == "suite"}
+        rows_of_suites = (row for row in part_rows(report.summary) if row.part.kind == "suite")
+        rates = {row.part.name: (row.rate, row.score) for row in rows_of_suites}
         heads = [head for at, head in enumerate(RATES) if any(row[at] for row in rates.values())]
         found = (
             _suite_row(suite, results, broke, rates.get(suite["id"], ("", ""))[: len(heads)])
@@ -106,10 +107,10 @@ def _head(report: Report, limit: int) -> str:
 
 def _parts(report: Report) -> str:
     """The table of rates and mean scores by tag, criterion and checkpoint."""
-    rows = [row for row in part_rows(report.summary, PART_ROWS) if row[0] != "suite"]
+    rows = [row for row in part_rows(report.summary, PART_ROWS) if row.part.kind != "suite"]
     if not rows:
         return ""
-    cells = [(f"{kind} {inline(name)}", cases, rate, score) for kind, name, cases, rate, score in rows]
+    cells = [(f"{row.part.kind} {inline(row.part.name)}", row.cases, row.rate, row.score) for row in rows]
     heads = ("Part", "Cases", *RATES)
     used = [at for at in range(len(heads)) if any(row[at] for row in cells)]
     return "## Rates\n\n" + table([heads[at] for at in used], [[row[at] for at in used] for row in cells])

@@ -53,8 +53,9 @@ def _rates(report: Report) -> list[str]:
     said.append(("Judges' noise", judges_text(summary)))
     lines = [f"{title}: {text}" for title, text in said if text and all(map(has_cases, report.suites))]
     return lines + [
-        f"{kind} {_line(name)}: {', '.join(filter(None, (rate, score and f'score {score}'))) or cases}"
-        for kind, name, cases, rate, score in part_rows(summary)
+        f"{row.part.kind} {_line(row.part.name)}: "
+        f"{', '.join(filter(None, (row.rate, row.score and f'score {row.score}'))) or row.cases}"
+        for row in part_rows(summary)
     ]
 
 

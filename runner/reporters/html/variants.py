@@ -10,9 +10,8 @@ from runner.errors import ConfigurationError
 from runner.reporters.console.overview_lines import overview
 from runner.reporters.console.variant_lines import as_matrix
 from runner.reporters.console.verdict_lines import sentences
-from runner.results.change_report import ChangeReport
 from runner.results.report import Report
-from runner.results.variants import marked, matrix, verdicts_on
+from runner.results.variants import VariantsCompared, marked, matrix, verdicts_on
 
 Record = dict[str, Any]
 
@@ -29,16 +28,16 @@ def variants_in(report: Report) -> Record | None:
 def variants_of_records(report: Report) -> Record | None:
     """The same of a run whose results are records."""
     try:
-        return variants_record(*verdicts_on(report))
+        return variants_record(verdicts_on(report))
     except ConfigurationError:
         return None
 
 
-def variants_record(names: Sequence[str], parts: Sequence[Report], verdicts: Sequence[ChangeReport]) -> Record:
+def variants_record(compared: VariantsCompared) -> Record:
     """`{overview: [[text, ...], ...], said: [[sentence, ...], ...], head: [text, ...], rows: [{cells: [text, ...],
     differs, answers: [[[text, differs], ...], ...], answers_differ}, ...], left_out}`; `said` has a list for each
     variant but the first, `answers` the pieces of each answer, those marked that the first answer does not have."""
-    found = matrix(parts)
+    names, verdicts, found = compared.names, compared.verdicts, matrix(compared.parts)
     head, *rows = as_matrix(found[:ROWS], names)
     return {
         "overview": overview(verdicts, names, "Variant"),
@@ -63,7 +62,8 @@ def variants_record(names: Sequence[str], parts: Sequence[Report], verdicts: Seq
     }
 
 
-def _answers(answers: Sequence[str]) -> list[list[tuple[str, bool]]]:
-    first = answers[0]
-    pairs = [marked(first, other) for other in answers[1:]]
-    return [pairs[0][0], *(right for _, right in pairs)]
+def _answers(answers: Sequence[str]) -> list[list[list[Any]]]:
+    """`[text, differs]` of the pieces of each answer."""
+    both = [marked(answers[0], other) for other in answers[1:]]
+    shown = [both[0].first, *(one.other for one in both)]
+    return [[[piece.text, piece.differs] for piece in pieces] for pieces in shown]

@@ -10,7 +10,7 @@ from case_files import read, refusal, write
 
 from runner.assertions.model import Assertion
 from runner.cases.model import Case, CaseOptions, Message, SkipOptions
-from runner.cases.reader import CaseFile, Located
+from runner.cases.reader import CaseFile, LocatedCase
 from runner.cases.select import chooser
 from runner.errors import ConfigurationError
 
@@ -59,9 +59,9 @@ FORMS = {
 def test_every_form_gives_the_same_cases(tmp_path: Path, name: str, text: str, lines: list[int] | None) -> None:
     file = read(tmp_path, text, name)
     if lines is None:
-        assert list(file) == [Located(position=1, line=1, case=Case(id="A", input=Message(content="Hi")))]
+        assert list(file) == [LocatedCase(line=1, case=Case(id="A", input=Message(content="Hi")))]
     else:
-        assert list(file) == [Located(position=1, line=lines[0], case=A), Located(position=2, line=lines[1], case=B)]
+        assert list(file) == [LocatedCase(line=lines[0], case=A), LocatedCase(line=lines[1], case=B)]
         assert (file.total, file.count, file.warnings) == (2, 2, [])
 
 
@@ -404,7 +404,7 @@ def test_chosen_cases_keep_their_lines_and_are_counted(tmp_path: Path) -> None:
         '{"id": "A", "input": "Hi"}\n{"id": "B", "name": "farewell", "input": "Bye"}\n{"id": "C", "input": ""}',
     )
     file = CaseFile.check(path, chosen=chooser("^fare|C"))
-    assert [(located.position, located.line, located.case.id) for located in file] == [(1, 2, "B"), (2, 3, "C")]
+    assert [(located.line, located.case.id) for located in file] == [(2, "B"), (3, "C")]
     assert (file.total, file.count) == (3, 2)
 
 

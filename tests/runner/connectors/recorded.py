@@ -62,7 +62,7 @@ class Recorded:
         async def work(session: Session) -> str:
             with pytest.raises(ConnectorError) as caught:
                 await session.ask(text)
-            assert session.recording.misses(CASE.suite, CASE.case, CASE.run) == [caught.value.message]
+            assert session.recording.misses(CASE.key) == [caught.value.message]
             return caught.value.message
 
         return self.run("replay", work, **more)

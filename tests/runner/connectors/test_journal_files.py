@@ -13,6 +13,7 @@ from runner.agents.chat import Origin
 from runner.connectors.journal import Journal, journal_beside
 from runner.connectors.load import Connectors
 from runner.results.line_file import LineFile
+from scripttest import TestKey
 
 CASE = Origin(suite="suite", case="case")
 
@@ -136,7 +137,7 @@ def test_the_time_of_a_case_is_that_of_its_first_run(kept: Kept) -> None:
 def test_what_has_ended_is_of_no_use_any_more(kept: Kept) -> None:
     journal = kept.open()
     kept.ask(journal, "a")
-    journal.end("suite", "case", 1, broke=False)
+    journal.end(TestKey(suite="suite", test="case"), broke=False)
     kept.ask(journal, "b", origin=Origin(suite="suite", case="@hooks", of_suite=True))
     journal.close(complete=False)
     assert kept.path.exists()
@@ -144,7 +145,7 @@ def test_what_has_ended_is_of_no_use_any_more(kept: Kept) -> None:
     again = kept.open()
 
     assert kept.ask(again, "a") == [True]
-    again.end("suite", "case", 1, broke=True)
+    again.end(TestKey(suite="suite", test="case"), broke=True)
     again.close(complete=True)
     assert not kept.path.exists()
 

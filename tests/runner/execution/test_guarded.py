@@ -33,7 +33,7 @@ END = RunEnd(status="passed", seconds=1, completed_at="2026-01-01T00:00:01Z")
         (KeyError("suite"), "yao-test broke while running: KeyError: 'suite'"),
         (RecursionError("too deep"), "yao-test broke while running: RecursionError: too deep"),
         (SystemExit(0), "yao-test broke while running: SystemExit: 0"),
-        (asyncio.CancelledError(), "yao-test broke while running: CancelledError: "),
+        (asyncio.CancelledError(), "yao-test broke while running: CancelledError"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
 )
@@ -142,3 +142,31 @@ def test_an_error_when_no_reporter_is_left_is_kept() -> None:
     stream.close()
     assert [error.message for error in stream.untold] == ["Reporter Faulty broke: No space left on device: /r.xml"]
     assert stream.execution.errors == stream.untold
+
+
+class FaultyConsole(Faulty):
+    """What the user reads, which raises at one moment."""
+
+    tells_errors = True
+
+
+@pytest.mark.parametrize("at", ["RunStart", "RunEnd", "close"])
+def test_that_the_console_broke_is_kept_to_be_said_and_so_is_what_comes_after_it(at: str) -> None:
+    report = Faulty("", None)
+    stream = Multiplexer([FaultyConsole(at, MemoryError()), report])
+    stream.send(START)
+    stream.send(END)
+    stream.send(RunError(message="later"))
+    stream.close()
+    later = [] if at == "close" else ["later"]
+    assert [error.message for error in stream.untold] == ["The console broke: out of memory", *later]
+    assert "The console broke: out of memory" in report.said or at == "close"
+
+
+def test_a_reader_who_has_left_is_told_nothing() -> None:
+    stream = Multiplexer([FaultyConsole("RunStart", BrokenPipeError(32, "Broken pipe")), Faulty("", None)])
+    stream.send(START)
+    stream.send(RunError(message="later"))
+    stream.close()
+    assert stream.untold == []
+    assert [error.message for error in stream.execution.errors] == ["Cannot write the output: Broken pipe", "later"]

@@ -55,7 +55,7 @@ def planned(folder: Path, line: str, files: Mapping[str, str] = FILES) -> RunPla
 
 
 def cases_of(plan: RunPlan) -> list[str]:
-    return [case.id for source in plan.sources for _, case in source.cases()]
+    return [located.case.id for source in plan.sources for located in source.cases()]
 
 
 @pytest.mark.parametrize(

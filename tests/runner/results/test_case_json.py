@@ -110,7 +110,7 @@ def test_a_turn_says_why_it_was_skipped_and_what_was_asked() -> None:
 def test_a_simulated_case_says_who_spoke() -> None:
     record = case_record(SIMULATED)
 
-    assert record["simulator"] == "agents:workers.test.guest"
+    assert record["simulator"] == "workers.test.guest"
     assert [turn["input_source"] for turn in record["turns"]] == ["initial", "simulated", "human"]
     assert record["turns"][2]["note"] == "Goal achieved: a room is booked"
     assert record["final_assertions"] == []

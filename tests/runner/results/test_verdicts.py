@@ -12,7 +12,7 @@ from runner.cli.commands.merge import merge, merged
 from runner.environment import Environment
 from runner.reporters import maker_for_file
 from runner.reporters.html.report import render
-from runner.results.fold import counted, status_of
+from runner.results.counts import counted, status_of
 from runner.results.report import Report
 from runner.results.stability_json import attempt_of
 from runner.results.summary import counts_of, usage_of
@@ -88,7 +88,7 @@ def test_usage_is_counted_where_there_is_some() -> None:
     ids=["what broke", "a part that broke", "nothing bad", "an error outside the tests"],
 )
 def test_a_merged_run_passes_only_if_nothing_broke(parts: list[Report], status: str) -> None:
-    whole, _ = merged(parts, tuple(map(str, range(len(parts)))))
+    whole = merged(parts, tuple(map(str, range(len(parts))))).report
     assert whole.summary["status"] == status
 
 

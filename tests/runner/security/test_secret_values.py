@@ -19,7 +19,7 @@ from runner.results import events, model
 from runner.results.events import RunError
 from runner.results.model import Suite, SuiteKind
 from runner.security.secrets import RedactedStream, Secrets
-from scripttest import Failure, Outcome
+from scripttest import Failure, LogLine, Outcome
 
 KEY = "sk-T0p/S3cret+9=x"
 ODD = 'pa"ss\\wörd\n& %41'
@@ -223,7 +223,7 @@ def result(**more: Any) -> model.TestResult:
 
 def test_events_are_cleaned_in_every_field() -> None:
     secrets = Secrets({"MY_KEY": KEY})
-    clean = secrets.value(events.TestEnd(result=result(logs=(("info", f"says {KEY}"),))))
+    clean = secrets.value(events.TestEnd(result=result(logs=(LogLine(level="info", text=f"says {KEY}"),))))
     assert KEY not in repr(clean)
     assert clean.result.outcome.failures[0].actual == {
         "***MY_KEY***": ["***MY_KEY***", 1, None, {"deep": "***MY_KEY***"}]
@@ -258,12 +258,13 @@ SPLIT = {
 
 @pytest.mark.parametrize("split", SPLIT)
 def test_a_secret_that_is_split_over_log_lines_is_hidden(split: str) -> None:
-    lines = [("info", "before"), *(("info", text) for text in SPLIT[split]), ("warn", "after")]
+    texts = ["before", *SPLIT[split], "after"]
+    lines = [LogLine(level="info" if text != "after" else "warn", text=text) for text in texts]
     clean = Secrets({"MY_KEY": KEY}).value(result(logs=tuple(lines)))
-    assert KEY not in "".join(text for _, text in clean.logs).replace("\n", "")
-    assert (clean.logs[0], clean.logs[-1], len(clean.logs)) == (("info", "before"), ("warn", "after"), len(lines))
+    assert KEY not in "".join(line.text for line in clean.logs).replace("\n", "")
+    assert (clean.logs[0], clean.logs[-1], len(clean.logs)) == (lines[0], lines[-1], len(lines))
     if split == "with text around":
-        assert [text for _, text in clean.logs[1:-1]] == ["a ***", "*** b"]
+        assert [line.text for line in clean.logs[1:-1]] == ["a ***", "*** b"]
 
 
 def test_values_that_are_nested_deeper_than_python_likes_are_cleaned() -> None:

@@ -7,11 +7,12 @@ import random
 import pytest
 
 from runner.statistics.case_runs import CaseRuns
+from runner.statistics.pass_counts import PassCount
 from runner.statistics.series import level_break, rate_break
 from runner.statistics.single_cases import single_case
 
-ONE = [(1, 1)]
-NONE = [(0, 1)]
+ONE = [PassCount(passed=1, judged=1)]
+NONE = [PassCount(passed=0, judged=1)]
 
 
 def test_a_test_that_breaks_is_found_when_chance_is_ruled_out() -> None:
@@ -38,14 +39,14 @@ def test_without_chance_each_difference_counts() -> None:
 
 
 def test_several_runs_at_a_time_say_more() -> None:
-    found = rate_break([(5, 5), (5, 5), (0, 5)])
+    found = rate_break([PassCount(passed=passed, judged=5) for passed in (5, 5, 0)])
     assert found is not None
     assert found.at == 2
 
 
 def test_where_nothing_changed_little_is_found() -> None:
     draw = random.Random(1)
-    rates = [[(int(draw.random() < 0.8), 1) for _ in range(30)] for _ in range(300)]
+    rates = [[PassCount(passed=int(draw.random() < 0.8), judged=1) for _ in range(30)] for _ in range(300)]
     times = [[draw.lognormvariate(3, 0.4) for _ in range(30)] for _ in range(300)]
     assert sum(rate_break(runs) is not None for runs in rates) <= 15
     assert sum(level_break(values) is not None for values in times) <= 15

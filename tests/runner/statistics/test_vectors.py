@@ -13,6 +13,7 @@ from runner.statistics import agreement, change, distributions, intervals, repea
 from runner.statistics import like_these as like_these_module
 from runner.statistics.case_runs import CaseRuns, ScoredCase
 from runner.statistics.levels import LOOK_LEVELS
+from runner.statistics.pass_counts import PassCount
 from runner.statistics.ratios import ratio_of
 from runner.statistics.reach import reach_of
 from runner.statistics.relabelling import DRAWS
@@ -51,7 +52,7 @@ def mean_interval(values: list[float], level: float) -> Input:
 
 
 def suite_rate(cases: list[tuple[int, int]]) -> Input:
-    found = intervals.suite_rate(cases)
+    found = intervals.suite_rate([PassCount(passed=passed, judged=judged) for passed, judged in cases])
     return {"rate": found.value, "effective_runs": found.effective_runs, **ends(found.interval)}
 
 

@@ -38,7 +38,7 @@ def test_one_without_a_place_is_about_the_test_file() -> None:
 def test_the_others_are_kept_and_what_could_not_be_listed_comes_last() -> None:
     messages = [message("Cannot read directory x"), message("first"), message("second")]
     error = compile_error(TEST, messages, Boundary(ROOT))
-    assert (error.message, error.others) == ("first", (("second", None), ("Cannot read directory x", None)))
+    assert (error.message, [other.text for other in error.others]) == ("first", ["second", "Cannot read directory x"])
 
 
 def test_nothing_is_shown_of_a_file_outside_the_application() -> None:

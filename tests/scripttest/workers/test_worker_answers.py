@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from scripttest.workers.answers import check, failure_of, line_of, outcome_of, returned_of
+from scripttest import LogLine
+from scripttest.workers.answers import check, failure_of, log_line, outcome_of, returned_of
 
 GOOD = [
     ("tests", []),
@@ -68,7 +69,7 @@ def test_records_that_workers_write_are_taken() -> None:
     }
     assert outcome_of(json.dumps(whole)) == whole
     assert failure_of(json.dumps(FAILURE)) == FAILURE
-    assert line_of(["warn", '"x\\ny"']) == ("warn", "x\ny")
+    assert log_line(["warn", '"x\\ny"']) == LogLine(level="warn", text="x\ny")
 
 
 @pytest.mark.parametrize(
@@ -159,4 +160,4 @@ def test_what_no_function_comes_to_is_refused(record: Any) -> None:
 @pytest.mark.parametrize("parts", [["loud", '"x"'], ["info", "1"], ["info", "x"], ["info", "null"]])
 def test_a_line_that_is_no_text_is_refused(parts: list[str]) -> None:
     with pytest.raises(ValueError, match=r"."):
-        line_of(parts)
+        log_line(parts)

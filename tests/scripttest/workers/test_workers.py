@@ -25,6 +25,7 @@ from scripttest import (
     ScriptHost,
     Services,
     Source,
+    TestKey,
     start_processes,
     worker_command,
 )
@@ -62,7 +63,7 @@ def worker_that(does: str, folder: Path) -> list[str]:
 
 
 class NoServices(Services):
-    def call(self, module: str, test: str, name: str, arguments: str, world: str, link: Link) -> str:
+    def call(self, test: TestKey, name: str, arguments: str, world: str, link: Link) -> str:
         return '{"ok":null}'
 
     def library(self, module: str, script: str) -> Path:

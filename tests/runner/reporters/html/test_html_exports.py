@@ -17,7 +17,7 @@ from playwright.sync_api import Page, expect
 from shown_results import ALL, expand, expect_ids
 
 from runner.reporters.html.data import blocks_of
-from runner.results.fold import counted
+from runner.results.counts import counted
 from runner.results.report import Report, load
 from runner.results.summary import summary_record
 from runner.results.verdict import verdict_in

@@ -28,7 +28,7 @@ def two_variants() -> Any:
 
 def test_answers_of_variants_stand_side_by_side_with_what_differs_marked(open_report: Any, tmp_path: Path) -> None:
     made, path = two_variants(), tmp_path / "variants.html"
-    path.write_text(render(made, variants=variants_record(*verdicts_on(made))), "utf-8")
+    path.write_text(render(made, variants=variants_record(verdicts_on(made))), "utf-8")
     page = open_report(path)
 
     section = page.get_by_role("region", name="Variants")
