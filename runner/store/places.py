@@ -12,7 +12,7 @@ FILE = "runs.sqlite"
 _MAGIC = b"SQLite format 3\0"
 APPLICATION = 0x79616F54
 """`PRAGMA application_id` of our files."""
-SCHEMA = 3
+SCHEMA = 4
 """`PRAGMA user_version` that this version writes: how many migrations `runner.store.schema` has."""
 
 
