@@ -379,7 +379,9 @@ def test_hostile_texts_stay_texts(tmp_path: Path, look: Any) -> None:
         for path, values, there in pages:
             page = look(view, path, **values)
             page.locator(there).first.wait_for()
-            page.evaluate("document.querySelectorAll('.row-head, .variants .link[aria-expanded=false]').forEach((head) => head.click())")
+            page.evaluate(
+                "document.querySelectorAll('.row-head, .variants .link[aria-expanded=false]').forEach((head) => head.click())"
+            )
             expect(page.locator(".loading")).to_have_count(0)
             page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
             if path == "/run":
@@ -500,7 +502,9 @@ def expanded(name: str, look: Any, elsewhere: View, view: View) -> Page:
     shown, path = view if name == "/run" else elsewhere, "/compare" if name == "several" else name
     page: Page = look(shown, path, **values.get(name, {}))
     page.locator({"/": ".run", "/run": ".row", "several": ".variants td"}.get(name, "td")).first.wait_for()
-    page.evaluate("document.querySelectorAll('.row-head, .variants .link[aria-expanded=false]').forEach((head) => head.click())")
+    page.evaluate(
+        "document.querySelectorAll('.row-head, .variants .link[aria-expanded=false]').forEach((head) => head.click())"
+    )
     if name == "/run":
         expect(page.get_by_role("img", name="room.png").first).to_be_visible()
         page.get_by_role("button", name="Run again…").first.click()
