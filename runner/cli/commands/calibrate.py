@@ -71,7 +71,9 @@ def calibrate(
         )
     environment.stdout.write(text_of(found))
     if on_answers:
-        environment.stdout.write(f"Left out: {count(on_answers, 'label')} of whole answers, which no judge has judged.\n")
+        environment.stdout.write(
+            f"Left out: {count(on_answers, 'label')} of whole answers, which no judge has judged.\n"
+        )
     if found.unknown:
         environment.stderr.write(f"Warning: {count(found.unknown, 'label')} of answers that {report} does not have\n")
     for path in paths:
