@@ -317,6 +317,7 @@ class Call:
                 role=chat.role,
                 turn=chat.turn,
                 agent=self._assistant.id,
+                call=run.call.id,
                 use=run.use,
                 milliseconds=times.get(index, 0),
                 span=spans.get(index) or chat.span(time.time(), self._scope.call),

@@ -66,11 +66,13 @@ class Span(Value):
 class AgentCall:
     """A call of an agent as the trace of a case shows it. It ends after it was noted, hence it changes."""
 
-    def __init__(self, role: str, turn: int, agent: str, within: int | None) -> None:
+    def __init__(self, role: str, turn: int, agent: str, within: int | None, chat: str) -> None:
         self.role = role
         self.turn = turn
         self.agent = agent
         self.within = within
+        self.chat = chat
+        """The chat id that the agent sees."""
         self.began = time.time()
         self.ended: float | None = None
         """None: it is under way."""
@@ -90,6 +92,8 @@ class ModelStep(Value):
     """Who has the model, in the words of OpenTelemetry: `openai`, `anthropic`."""
     asked: str
     """The model that the connector names; empty when it names none."""
+    parameters: Mapping[str, Any]
+    """As in `ModelRequest`, after those of the connector."""
     messages: Sequence[Mapping[str, Any]]
     """As they were sent, in OpenAI's form."""
     milliseconds: float
@@ -106,6 +110,8 @@ class ToolStep(Value):
     role: str
     turn: int
     agent: str
+    call: str
+    """The id that the model gave the call."""
     use: ToolUse
     milliseconds: float
     span: Span
@@ -197,7 +203,7 @@ class Chat:
     @contextmanager
     def calling(self, agent: str, within: int | None) -> Iterator[int]:
         """Notes that an agent is called; the place of the call in `calls`, which ends when the block does."""
-        call = AgentCall(self.role, self.turn, agent, within)
+        call = AgentCall(self.role, self.turn, agent, within, self.id)
         self.calls.append(call)
         call.failed = True
         try:

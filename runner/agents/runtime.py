@@ -211,7 +211,15 @@ class Runtime:
             chat.uses += [tool.use for tool in mock.tools]
             span = chat.span(time.time(), caller.call if caller else None)
             chat.steps += [
-                ToolStep(role=chat.role, turn=chat.turn, agent=id, use=tool.use, milliseconds=0, span=span)
+                ToolStep(
+                    role=chat.role,
+                    turn=chat.turn,
+                    agent=id,
+                    call=tool.call.id,
+                    use=tool.use,
+                    milliseconds=0,
+                    span=span,
+                )
                 for tool in mock.tools
             ]
             return mock
@@ -321,6 +329,7 @@ class Runtime:
                 connector=connector,
                 vendor=connectors.vendor(connector),
                 asked=connectors.model(connector),
+                parameters={**connectors.settings(connector), **request.parameters},
                 messages=request.messages,
                 milliseconds=(case_now() - started) * 1000,
                 span=chat.span(began, scope.call),

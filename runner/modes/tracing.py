@@ -3,14 +3,18 @@
 
     {"totals": {role: {model_calls, tool_calls, duration_ms, input_tokens, output_tokens, cost?}},
      "steps": [{kind: "model", role, agent, turn?, connector, vendor, asked?, model?, duration_ms, input_tokens?,
-                output_tokens?, cached_tokens?, cost?, finish_reason?, error?, before?, messages?, answer?, span?},
-               {kind: "tool", role, agent, turn?, name, server, duration_ms, error?, arguments?, result?, span?}],
-     "calls"?: [{role, agent, turn?, failed?, span}],
+                output_tokens?, cached_tokens?, cost?, finish_reason?, error?, before?, messages?, answer?,
+                parameters?, response?, span?},
+               {kind: "tool", role, agent, turn?, name, server, duration_ms, error?, arguments?, result?, call?,
+                span?}],
+     "calls"?: [{role, agent, turn?, failed?, chat?, span}],
      "cut"?: true}
 
 `role` is `agent`, `judge` or `simulator`. `messages` are those that an earlier call of the same agent has not sent yet,
 of which there were `before`. `calls` are those of agents, in the order in which they began. `span` is `[began, ended,
-within?]`: seconds since 1970, and the place in `calls` of the call that it belongs to. Both are there with `--otlp`.
+within?]`: seconds since 1970, and the place in `calls` of the call that it belongs to. `parameters` are numbers and
+texts of the request, `response` and `call` the ids that the model gave the answer and the call. All of these are there
+with `--otlp`.
 Long texts are cut, secrets taken out before that; when a trace is too long, `cut` says so, and its last steps say no
 more than a summary does.
 """
@@ -34,6 +38,8 @@ LIMIT = 200_000
 STEPS = 2000
 """Steps that are kept."""
 ROLES = {AGENT: "agent", "validator": "judge", "simulator": "simulator"}
+PARAMETERS = "temperature top_p max_tokens max_completion_tokens frequency_penalty presence_penalty seed".split()
+"""Numbers in a request that spans tell."""
 MICROSECONDS = 6
 """Digits of a second that are kept."""
 DIGITS = 12
@@ -56,7 +62,7 @@ def trace_of(
     for step in steps:
         summary = _summary(step)
         if spans:
-            summary["span"] = _span(step.span.began, step.span.ended, step.span.within)
+            summary |= {**_for_spans(step), "span": _span(step.span.began, step.span.ended, step.span.within)}
         _count(totals.setdefault(summary["role"], {"model_calls": 0, "tool_calls": 0, "duration_ms": 0}), step)
         if len(made) == STEPS:
             is_cut = True
@@ -106,7 +112,8 @@ class _Steps:
         answer: Record = {"content": self._text(completion.content)} if completion.content else {}
         if completion.tool_calls:
             answer["tool_calls"] = [
-                {"name": call.name, "arguments": self._text(call.arguments)} for call in completion.tool_calls
+                {"id": call.id, "name": call.name, "arguments": self._text(call.arguments)}
+                for call in completion.tool_calls
             ]
         for name in ("refusal", "reasoning"):
             if said := getattr(completion, name):
@@ -152,10 +159,22 @@ def _summary(step: ModelStep | ToolStep) -> Record:
     return record | ({} if usage.cost is None else {"cost": usage.cost})
 
 
+def _for_spans(step: ModelStep | ToolStep) -> Record:
+    if isinstance(step, ToolStep):
+        return {"call": step.call} if step.call else {}
+    asked = {name: step.parameters.get(name) for name in PARAMETERS}
+    form = step.parameters.get("response_format")
+    asked["response_format"] = form.get("type") if isinstance(form, Mapping) else None
+    known = {name: value for name, value in asked.items() if isinstance(value, int | float | str)}
+    id = step.completion.id if step.completion is not None else ""
+    return {**({"parameters": known} if known else {}), **({"response": id} if id else {})}
+
+
 def _call(call: AgentCall) -> Record:
     record: Record = {"role": ROLES.get(call.role, call.role), "agent": call.agent}
     record |= {"turn": call.turn} if call.turn else {}
     record |= {"failed": True} if call.failed else {}
+    record |= {"chat": call.chat} if call.chat else {}
     return {**record, "span": _span(call.began, call.ended or time.time(), call.within)}
 
 

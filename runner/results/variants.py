@@ -115,10 +115,14 @@ def matrix(parts: Sequence[Report]) -> list[MatrixRow]:
 
 def marked(first: str, other: str) -> Marked:
     """Two answers in pieces; the pieces that only one of them has are marked."""
-    a, b = _WORDS.findall(first[:LONGEST]), _WORDS.findall(other[:LONGEST])
+    first, other = first[:LONGEST], other[:LONGEST]
+    if first == other:
+        whole = [(first, False)] if first else []
+        return whole, whole
+    a, b = _WORDS.findall(first), _WORDS.findall(other)
     left: list[Piece] = []
     right: list[Piece] = []
-    for kind, start_a, end_a, start_b, end_b in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+    for kind, start_a, end_a, start_b, end_b in difflib.SequenceMatcher(None, a, b).get_opcodes():
         differs = kind != "equal"
         for pieces, words in ((left, a[start_a:end_a]), (right, b[start_b:end_b])):
             if words:

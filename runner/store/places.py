@@ -12,7 +12,7 @@ FILE = "runs.sqlite"
 _MAGIC = b"SQLite format 3\0"
 APPLICATION = 0x79616F54
 """`PRAGMA application_id` of our files."""
-SCHEMA = 3
+SCHEMA = 4
 """`PRAGMA user_version` that this version writes: how many migrations `runner.store.schema` has."""
 
 
@@ -41,8 +41,13 @@ def check_store(folder: Path) -> None:
     of a newer version; what cannot be read is left to be found when it is written."""
     if folder.exists() and not folder.is_dir():
         raise ConfigurationError(f"Cannot use the store {folder}: it is not a folder", "Name a folder with --store")
+    path = folder / FILE
     try:
-        with (folder / FILE).open("rb") as file:
+        if path.exists() and not path.is_file():
+            raise ConfigurationError(
+                f"Cannot use the store {folder}: its {FILE} is not a file", "Name another folder with --store"
+            )
+        with path.open("rb") as file:
             head = file.read(100)
     except OSError:
         return

@@ -9,11 +9,16 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from itertools import chain, islice, takewhile
 from pathlib import Path
 
 from runner.cli.store_keep import StoreKeep
 from runner.store.locks import RUNNING, is_under_way
 from runner.store.schema import changing
+
+BATCH = 50
+"""Runs that are removed at a time; other writers wait for so many."""
+_NOT_USED = "NOT EXISTS (SELECT 1 FROM results WHERE made_of = digest)"
 
 
 def prune(database: sqlite3.Connection, folder: Path, keep: Sequence[StoreKeep], now: str) -> list[str]:
@@ -26,32 +31,39 @@ def prune(database: sqlite3.Connection, folder: Path, keep: Sequence[StoreKeep],
         now: the time, UTC, RFC 3339.
     """
     ages = [limit.seconds for limit in keep if limit.seconds is not None]
-    sizes = [limit.bytes for limit in keep if limit.bytes is not None]
     oldest = _before(now, min(ages)) if ages else ""
-    if size_of(database) <= min(sizes, default=1 << 62) and not _is_any_older(database, oldest):
+    largest = min((limit.bytes for limit in keep if limit.bytes is not None), default=1 << 62)
+    if size_of(database) <= largest and not _is_any_older(database, oldest):
         return []
-    removed: list[str] = []
     rows = database.execute(
         "SELECT id, started_at FROM runs WHERE id NOT IN (SELECT run FROM labels) ORDER BY started_at DESC, rowid DESC"
     ).fetchall()
-    for id, started_at in reversed(rows[1:]):
-        is_too_much = bool(sizes) and size_of(database) > min(sizes)
-        if not (started_at < oldest or is_too_much):
-            break
-        if is_under_way(folder, id):
-            continue
+    due = takewhile(lambda run: run[1] < oldest or size_of(database) > largest, rows[:0:-1])
+    removed: list[str] = []
+    for first in due:
         with changing(database):
-            database.execute("DELETE FROM runs WHERE id = ?", (id,))
-            database.execute(
-                "DELETE FROM fingerprints WHERE digest NOT IN (SELECT made_of FROM results WHERE made_of IS NOT NULL)"
-            )
-        with suppress(OSError):
-            (folder / RUNNING / id).unlink(missing_ok=True)
-        removed.append(id)
+            for id, _ in chain([first], islice(due, BATCH - 1)):
+                if _remove(database, folder, id):
+                    removed.append(id)
     if removed:
-        database.execute("PRAGMA incremental_vacuum").fetchall()
+        with changing(database):
+            database.execute(f"DELETE FROM fingerprints WHERE {_NOT_USED}")
+        database.executescript("PRAGMA incremental_vacuum")  # `execute` would do its first step only
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     return removed
+
+
+def _remove(database: sqlite3.Connection, folder: Path, id: str) -> bool:
+    """Removes a run, and the fingerprints that no other one has; False where it has to stay, or is gone."""
+    if is_under_way(folder, id):
+        return False
+    made_of = database.execute("SELECT DISTINCT made_of FROM results WHERE run = ?", (id,)).fetchall()
+    if not database.execute("DELETE FROM runs WHERE id = ? AND id NOT IN (SELECT run FROM labels)", (id,)).rowcount:
+        return False
+    database.executemany(f"DELETE FROM fingerprints WHERE digest = ? AND {_NOT_USED}", made_of)
+    with suppress(OSError):
+        (folder / RUNNING / id).unlink(missing_ok=True)
+    return True
 
 
 def size_of(database: sqlite3.Connection) -> int:

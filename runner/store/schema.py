@@ -107,6 +107,9 @@ MIGRATIONS = (
     ALTER TABLE runs ADD COLUMN place TEXT;
     CREATE INDEX results_by_verdict ON results (run, attempt, verdict);
     """,
+    """
+    CREATE INDEX results_by_fingerprint ON results (made_of);
+    """,
 )
 """Each makes of a database of the version before it one of its own; the first one of nothing."""
 assert len(MIGRATIONS) == SCHEMA

@@ -216,6 +216,16 @@ def test_what_is_no_store_is_refused(here: Application, name: str, content: byte
     assert f"Cannot use the store <app>/store: {said}\n" in run.stderr
 
 
+def test_a_pipe_in_place_of_the_database_holds_nobody_up(here: Application) -> None:
+    (here.root / "store").mkdir()
+    os.mkfifo(here.root / "store" / FILE)
+    run = here.run("-i", "scripts.demo.some", "--store", "store")
+    assert (run.code, run.stderr.splitlines()[0]) == (
+        2,
+        f"Error: Cannot use the store <app>/store: its {FILE} is not a file",
+    )
+
+
 def test_a_folder_that_takes_nothing_costs_the_store_alone(here: Application) -> None:
     (here.root / "store").mkdir(mode=0o500)
     run = here.spawn(*BOTH, "-o", "r.jsonl", "--store", "store", prefix=unprivileged())

@@ -126,7 +126,7 @@ def test_a_whole_trace_has_what_was_sent_and_what_came_back(made: Application) -
     assert [message["role"] for message in first["messages"]] == ["system", "user"]
     assert first["messages"][0]["content"] == "Serve en-us in Bergen."
     assert first["answer"] == {
-        "tool_calls": [{"name": "shop__find", "arguments": '{"id":7}'}],
+        "tool_calls": [{"id": second["messages"][-1]["tool_call_id"], "name": "shop__find", "arguments": '{"id":7}'}],
         "finish_reason": "tool_calls",
     }
     assert (tool["arguments"], tool["result"]) == ({"id": 7}, {"id": 7, "key": "***MY_TOKEN***"})

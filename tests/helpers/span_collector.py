@@ -28,6 +28,8 @@ class SentSpan(NamedTuple):
     """0 unset, 1 ok, 2 error."""
     why: str
     attributes: Mapping[str, Any]
+    events: list[tuple[str, Mapping[str, Any]]]
+    """Name and attributes of each."""
     resource: Mapping[str, Any]
 
 
@@ -118,6 +120,7 @@ def _span(span: Any, resource: Mapping[str, Any]) -> SentSpan:
         status=span.status.code,
         why=span.status.message,
         attributes=_values(span.attributes),
+        events=[(event.name, _values(event.attributes)) for event in span.events],
         resource=resource,
     )
 

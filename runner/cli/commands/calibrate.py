@@ -51,9 +51,16 @@ def calibrate(
             f"Cannot calibrate {report}: it has no verdicts of judges",
             "Judges are asked by assertions of the types agent and preference, and by criteria of rubrics",
         )
-    said = [label for name in labels for label in read_labels(labels_path(name, environment.directory), name)]
+    read = [label for name in labels for label in read_labels(labels_path(name, environment.directory), name)]
+    said = [label for label in read if label.key.criterion]
+    on_answers = len(read) - len(said)
     found = trust_in(judgements, said, prices_in(results))
     if labels and not found.labels:
+        if on_answers and not found.unknown:
+            raise ConfigurationError(
+                f"Cannot calibrate {report}: {', '.join(labels)} has labels of whole answers only",
+                "A judge is compared with labels of the criteria that it has judged",
+            )
         if found.unknown:
             raise ConfigurationError(
                 f"Cannot calibrate {report}: none of its answers has a label in {', '.join(labels)}",
@@ -63,6 +70,10 @@ def calibrate(
             f"Cannot calibrate {report}: {', '.join(labels)} has no labels yet", "Fill in true or false under passed"
         )
     environment.stdout.write(text_of(found))
+    if on_answers:
+        environment.stdout.write(
+            f"Left out: {count(on_answers, 'label')} of whole answers, which no judge has judged.\n"
+        )
     if found.unknown:
         environment.stderr.write(f"Warning: {count(found.unknown, 'label')} of answers that {report} does not have\n")
     for path in paths:

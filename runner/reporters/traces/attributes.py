@@ -28,16 +28,31 @@ DESCRIPTION_LIMIT = 1000
 _TEST_STATUS = {Verdict.PASSED: "pass", Verdict.FAILED: "fail"}
 """The conventions have no word for others."""
 _SUITE_STATUS = {"passed": "success", "failed": "failure", "error": "failure", "interrupted": "aborted"}
+_PARAMETERS = {
+    "temperature": "gen_ai.request.temperature",
+    "top_p": "gen_ai.request.top_p",
+    "max_tokens": "gen_ai.request.max_tokens",
+    "max_completion_tokens": "gen_ai.request.max_tokens",
+    "frequency_penalty": "gen_ai.request.frequency_penalty",
+    "presence_penalty": "gen_ai.request.presence_penalty",
+    "seed": "gen_ai.request.seed",
+}
+"""Parameter of a request → attribute."""
+_FORMS = {"json_object": "json", "json_schema": "json", "text": "text"}
+"""`response_format` → `gen_ai.output.type`."""
 _OPTIONAL = {
     "gen_ai.request.model": "asked",
+    "gen_ai.response.id": "response",
     "gen_ai.response.model": "model",
     "gen_ai.usage.input_tokens": "input_tokens",
     "gen_ai.usage.output_tokens": "output_tokens",
     "gen_ai.usage.cache_read.input_tokens": "cached_tokens",
+    "gen_ai.tool.call.id": "call",
+    "gen_ai.conversation.id": "chat",
     "yao_test.cost_usd": "cost",
     "yao_test.turn": "turn",
 }
-"""Attribute → field of a step of a trace, which may lack it."""
+"""Attribute → field of a step of a trace, or of a call of an agent, which may lack it."""
 
 
 def of_run(start: RunStart) -> Attributes:
@@ -92,16 +107,20 @@ def why_failed(result: TestResult, contents: bool) -> str:
     return f"{kind}: {failure.message}"[:DESCRIPTION_LIMIT]
 
 
-def of_call(call: Record) -> Attributes:
-    """A call of an agent."""
+def of_call(call: Record, asked: Record | None) -> Attributes:
+    """A call of an agent. `asked` is its first call of a model; None: it called none."""
     name = str(call["agent"])
-    return {
+    found: Attributes = {
         **_who(call),
         "gen_ai.operation.name": "invoke_agent",
         "gen_ai.agent.id": name,
         "gen_ai.agent.name": name,
         **_optional(call),
     }
+    if asked is not None:
+        found["gen_ai.provider.name"] = asked["vendor"]
+        found |= {"gen_ai.request.model": asked["asked"]} if "asked" in asked else {}
+    return found | ({"error.type": "agent"} if call.get("failed") else {})
 
 
 def of_model_call(step: Record) -> Attributes:
@@ -110,10 +129,13 @@ def of_model_call(step: Record) -> Attributes:
         **_who(step),
         "gen_ai.operation.name": "chat",
         "gen_ai.provider.name": step["vendor"],
-        "gen_ai.system": step["vendor"],
         "yao_test.connector": step["connector"],
         **_optional(step),
     }
+    asked: Record = step.get("parameters", {})
+    found |= {attribute: asked[name] for name, attribute in _PARAMETERS.items() if name in asked}
+    if asked.get("response_format") in _FORMS:
+        found["gen_ai.output.type"] = _FORMS[asked["response_format"]]
     if step.get("finish_reason"):
         found["gen_ai.response.finish_reasons"] = [step["finish_reason"]]
     return found | ({"error.type": "model"} if "error" in step else {})
@@ -129,10 +151,12 @@ def of_tool_call(step: Record) -> Attributes:
         **_optional(step),
     }
     found |= {"yao_test.server": step["server"]} if step["server"] else {}
-    for name in ("arguments", "result"):
-        if name in step:
-            found[f"gen_ai.tool.call.{name}"] = _json(step[name])
     return found | ({"error.type": "tool"} if step.get("failed") else {})
+
+
+def of_tool_contents(step: Record) -> Attributes:
+    """What a tool was given, and what it gave; nothing of a trace that does not have them."""
+    return {f"gen_ai.tool.call.{name}": _json(step[name]) for name in ("arguments", "result") if name in step}
 
 
 class Said:
@@ -170,20 +194,34 @@ def _parts(message: Record) -> Iterator[dict[str, Any]]:
     if message.get("reasoning"):
         yield {"type": "reasoning", "content": message["reasoning"]}
     for part in content if isinstance(content, list) else [content] if content else []:
-        yield (
-            {"type": "text", "content": part}
-            if isinstance(part, str)
-            else {
-                **part,
-                **({"content": part["text"]} if "text" in part else {}),
-            }
-        )
+        yield _part(part)
     if message.get("refusal"):
         yield {"type": "text", "content": message["refusal"]}
     for call in message.get("tool_calls") or ():
         asked = call.get("function", call)
         identity = {"id": call["id"]} if "id" in call else {}
-        yield {"type": "tool_call", **identity, "name": asked.get("name"), "arguments": asked.get("arguments")}
+        yield {"type": "tool_call", **identity, "name": asked.get("name"), "arguments": _parsed(asked.get("arguments"))}
+
+
+def _part(part: Any) -> dict[str, Any]:
+    """A part of OpenAI's form: a text, a picture with an address, or anything else as `generic`."""
+    if isinstance(part, str):
+        return {"type": "text", "content": part}
+    if "text" in part:
+        return {"type": "text", "content": part["text"]}
+    picture = part.get("image_url")
+    address = picture.get("url") if isinstance(picture, Mapping) else picture
+    if isinstance(address, str) and address.startswith(("http://", "https://")):
+        return {"type": "uri", "modality": "image", "uri": address}
+    return {**part, "type": "generic", "generic_type": part.get("type", "")}
+
+
+def _parsed(arguments: Any) -> Any:
+    """The arguments of a call, which models write as JSON; as they are where they are none."""
+    try:
+        return json.loads(arguments) if isinstance(arguments, str) else arguments
+    except (ValueError, RecursionError):
+        return arguments
 
 
 def _who(record: Record) -> Attributes:
@@ -191,7 +229,7 @@ def _who(record: Record) -> Attributes:
 
 
 def _optional(record: Record) -> Attributes:
-    return {name: record[field] for name, field in _OPTIONAL.items() if field in record}
+    return {name: record[field] for name, field in _OPTIONAL.items() if record.get(field) is not None}
 
 
 def _json(value: Any) -> str:

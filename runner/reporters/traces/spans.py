@@ -1,15 +1,15 @@
-"""The event stream as spans: the run, its suites, their tests and the runs of these, and in these the calls of agents,
-models and tools, with the times at which they happened."""
+"""The event stream as spans: the run, its suites, their tests and the runs of these, and in these their calls."""
 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from opentelemetry.context import Context
-from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer, set_span_in_context
+from opentelemetry.trace import Span, Status, StatusCode, Tracer, set_span_in_context
 
 from runner.reporters.traces import attributes
+from runner.reporters.traces.calls import Calls
 from runner.results.events import AttemptEnd, RunEnd, RunStart, RunStatus, SuiteEnd, SuiteStart, TestEnd, TestStart
 from runner.results.verdict import Verdict, verdict_on
 
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from runner.results.events import Event
     from runner.results.fold import Execution
     from runner.results.model import Suite, TestResult
-
-SECOND = 1_000_000_000
-"""Nanoseconds."""
 
 
 class Spans:
@@ -90,48 +87,10 @@ class Spans:
             span.set_attribute(name, value)
         if verdict_on(result) not in (Verdict.PASSED, Verdict.SKIPPED):
             span.set_status(Status(StatusCode.ERROR, attributes.why_failed(result, self._contents)))
-        trace = result.calls if result.case is None else result.case.trace
-        if trace and not of_runs:
-            self._add_calls(span, trace)
+        if not of_runs:
+            trace = result.calls if result.case is None else result.case.trace
+            Calls(self._tracer, span, trace, self._contents).add(result)
         self._end(span)
-
-    def _add_calls(self, test: Span, trace: dict[str, Any]) -> None:
-        """The calls of agents, models and tools in a test."""
-        agents: list[Span] = []
-        for call in trace["calls"]:
-            span = self._call(f"invoke_agent {call['agent']}", call, attributes.of_call(call), test, agents)
-            if call.get("failed"):
-                span.set_status(StatusCode.ERROR)
-            agents.append(span)
-        said = attributes.Said()
-        for step in trace["steps"]:
-            if step["kind"] == "tool":
-                span = self._call(f"execute_tool {step['name']}", step, attributes.of_tool_call(step), test, agents)
-                failed = step.get("failed", False)
-            else:
-                found = attributes.of_model_call(step) | (said.attributes(step) if self._contents else {})
-                name = f"chat {step.get('asked') or step['connector']}"
-                span = self._call(name, step, found, test, agents, SpanKind.CLIENT)
-                failed = "error" in step
-            if failed:
-                error = str(step.get("error") or "")
-                span.set_status(Status(StatusCode.ERROR, error[: attributes.DESCRIPTION_LIMIT]))
-            span.end(_at(step["span"][1]))
-        for span, call in zip(agents, trace["calls"], strict=True):
-            span.end(_at(call["span"][1]))
-
-    def _call(
-        self,
-        name: str,
-        record: dict[str, Any],
-        found: attributes.Attributes,
-        test: Span,
-        agents: list[Span],
-        kind: SpanKind = SpanKind.INTERNAL,
-    ) -> Span:
-        began, _, *within = record["span"]
-        parent = agents[within[0]] if within and within[0] < len(agents) else test
-        return self._tracer.start_span(name, set_span_in_context(parent), kind, found, start_time=_at(began))
 
     def _end_run(self, event: RunEnd, so_far: Execution) -> None:
         if self._run is not None:
@@ -153,8 +112,3 @@ class Spans:
 
 def _now() -> int:
     return time.time_ns()
-
-
-def _at(seconds: float) -> int:
-    """Nanoseconds since 1970."""
-    return round(seconds * SECOND)

@@ -287,7 +287,21 @@ def test_labels_are_kept_and_exported_for_calibrate(view: View, kept: Applicatio
     trust = kept.run("calibrate", "run.jsonl", "labels.jsonl")
     assert trust.code == 0, trust
     assert "is polite  2       50.0%" in trust.stdout
-    assert "does not have" not in trust.stderr
+    assert (trust.stderr, "whole answers" in trust.stdout) == ("", False)
+
+    say("late", 0, "", True)
+    text = view.client.get(f"/api/runs/{run}/labels.jsonl").text
+    (kept.root / "labels.jsonl").write_text(text, "utf-8")
+    trust = kept.run("calibrate", "run.jsonl", "labels.jsonl")
+    assert "is polite  2       50.0%" in trust.stdout
+    assert "Left out: 1 label of whole answers, which no judge has judged." in trust.stdout
+    (whole,) = [line for line in text.splitlines() if json.loads(line)["criterion"] == ""]
+    (kept.root / "labels.jsonl").write_text(f"{whole}\n", "utf-8")
+    refused = kept.run("calibrate", "run.jsonl", "labels.jsonl")
+    assert (refused.code, refused.stderr.splitlines()[0]) == (
+        2,
+        "Error: Cannot calibrate run.jsonl: labels.jsonl has labels of whole answers only",
+    )
 
 
 def test_each_run_of_a_case_has_its_own_labels(view: View, runs: list[dict[str, Any]]) -> None:

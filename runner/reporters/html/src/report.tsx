@@ -24,11 +24,15 @@ interface Props {
   variants: Variants | null;
   /** A word that changes whenever the colours do. */
   colours: string;
-  /** What the comparison is called, and the variants. */
-  titles?: [compared: string, variants: string];
+  /** The name of the run that this one is compared with, and its own: then the comparison and the answers come first. */
+  sides?: [string, string];
 }
 
-export function Report({ store, before, variants, colours, titles }: Props) {
+/** Cases whose answers are shown beside each other at once. */
+export const OPENED = 5;
+export const SIDE_BY_SIDE = "Answers side by side";
+
+export function Report({ store, before, variants, colours, sides }: Props) {
   const { index } = store;
   const [view, setView] = useState<View>(() => viewFromHash(location.hash));
   const [open, setOpen] = useState(new Set<number>());
@@ -88,18 +92,22 @@ export function Report({ store, before, variants, colours, titles }: Props) {
     if (format === "csv") save("results.csv", "text/csv", asCsv(store, positions));
     else save("results.json", "application/json", await asJson(store, positions));
   };
+  const compared = before && (
+    <Compared now={index} before={before.store.index} comparison={before.comparison} title={sides && `${sides[1]} compared with ${sides[0]}`} chosen={view.change} onChoose={(kind) => change({ change: kind })} />
+  );
   return (
     <>
       {[...index.errors.map((text) => ["error", text]), ...index.warnings.map((text) => ["warning", text])].map(([kind, text]) => (
         <p class={`banner ${kind}`} role={kind === "error" ? "alert" : undefined}><strong>{kind === "error" ? "Error" : "Warning"}</strong> {visible(text)}</p>
       ))}
+      {sides && compared}
+      {sides && variants && <VariantsView variants={variants} title={SIDE_BY_SIDE} opened={OPENED} />}
+      {sides && <h2>{sides[1]}</h2>}
       <Summary index={index} status={view.status} onStatus={(status) => change({ status })} />
       <Failures index={index} onOpen={openResult} />
-      {before && (
-        <Compared now={index} before={before.store.index} comparison={before.comparison} title={titles?.[0]} chosen={view.change} onChoose={(kind) => change({ change: kind })} />
-      )}
+      {!sides && compared}
       <RatesByPart index={index} />
-      {variants && <VariantsView variants={variants} title={titles?.[1]} />}
+      {!sides && variants && <VariantsView variants={variants} />}
       {index.coverage && <CoverageView coverage={index.coverage} />}
       <Stability index={index} theme={colours} onOpen={openResult} />
       <section class="results" id="results" tabIndex={-1} aria-labelledby="results-title">

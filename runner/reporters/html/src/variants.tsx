@@ -18,8 +18,16 @@ export interface Variants {
   left_out: number;
 }
 
-export function VariantsView({ variants, title = "Variants" }: { variants: Variants; title?: string }) {
-  const [open, setOpen] = useState(-1);
+interface Props {
+  variants: Variants;
+  title?: string;
+  /** So many cases whose answers differ are open at first. */
+  opened?: number;
+}
+
+export function VariantsView({ variants, title = "Variants", opened = 0 }: Props) {
+  const [open, setOpen] = useState(() => new Set([...variants.rows.keys()].filter((at) => variants.rows[at].answers_differ).slice(0, opened)));
+  const toggle = (at: number) => setOpen((old) => (old.has(at) ? new Set([...old].filter((one) => one !== at)) : new Set(old).add(at)));
   const names = variants.head.slice(1);
   return (
     <section class="compared variants" aria-labelledby="variants-title">
@@ -37,12 +45,12 @@ export function VariantsView({ variants, title = "Variants" }: { variants: Varia
             <>
               <tr class={differs ? "differs" : ""}>
                 <th scope="row" class="wide">
-                  <button type="button" class="link" aria-expanded={open === at} onClick={() => setOpen(open === at ? -1 : at)}>{visible(id)}</button>
+                  <button type="button" class="link" aria-expanded={open.has(at)} onClick={() => toggle(at)}>{visible(id)}</button>
                   {answers_differ && <> <Badge kind="accent">other answer</Badge></>}
                 </th>
-                {cells.map((cell) => <td class={`figure ${differs ? "bad" : ""}`}>{cell}</td>)}
+                {cells.map((cell) => <td class={`figure ${differs ? toneOf(cell) : ""}`}>{cell}</td>)}
               </tr>
-              {open === at && (
+              {open.has(at) && (
                 <tr class="answers">
                   <td colSpan={cells.length + 1}>
                     <div class="side-by-side">
@@ -58,6 +66,12 @@ export function VariantsView({ variants, title = "Variants" }: { variants: Varia
       </div>
     </section>
   );
+}
+
+/** `2/3`: two of three runs passed. */
+function toneOf(cell: string): string {
+  const [passed, judged] = cell.split("/");
+  return passed === judged ? "good" : judged ? "bad" : "";
 }
 
 function Answer({ name, pieces, tone }: { name: string; pieces: Piece[]; tone: string }) {

@@ -42,6 +42,8 @@ def test_answers_of_variants_stand_side_by_side_with_what_differs_marked(open_re
     ]
     expect(rows.nth(1)).to_have_class("differs")
     expect(rows.nth(2)).not_to_have_class("differs")
+    expect(rows.nth(1).locator(".good")).to_have_text("1/1")
+    expect(rows.nth(1).locator(".bad")).to_have_text("0/1")
 
     dog = table.get_by_role("button", name="dog")
     expect(dog).to_have_attribute("aria-expanded", "false")
@@ -61,6 +63,8 @@ def test_answers_of_variants_stand_side_by_side_with_what_differs_marked(open_re
     assert left["x"] + left["width"] <= right["x"] + 1
 
     table.get_by_role("button", name="towel").click()
+    expect(table.get_by_role("figure")).to_have_count(4)
+    dog.click()
     expect(table.locator("mark")).to_have_count(0)
     expect(table.get_by_role("figure")).to_have_count(2)
     table.get_by_role("button", name="towel").click()

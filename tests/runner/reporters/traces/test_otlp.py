@@ -13,6 +13,7 @@ from command import Application, MakeApplication, Run
 from span_collector import Collector, collecting
 
 ROOT = Path(__file__).parents[4]
+EVALUATION = "gen_ai.evaluation.result"
 KEY = "s3cr3t-value-of-a-token"
 HEADER = "key-0f-the-collector"
 SECRET_ANSWER = "Nobody outside should read this"
@@ -52,12 +53,34 @@ export function TestAsks(t: testing.T) {{
 }}
 export function TestBreaks(t: testing.T) {{ t.assert.Error(Process("agents.demo.Stream", "down")); }}
 """
+PUBLISHED = {
+    "invoke_agent": (
+        {"gen_ai.agent.name", "gen_ai.conversation.id", "gen_ai.provider.name"},
+        {"gen_ai.agent.id", "gen_ai.request.model"},
+    ),
+    "chat": (
+        {"gen_ai.provider.name", "gen_ai.conversation.id"},
+        {
+            *(f"gen_ai.request.{name}" for name in ("model", "temperature", "seed", "max_tokens")),
+            *(f"gen_ai.response.{name}" for name in ("id", "model", "finish_reasons")),
+            *(f"gen_ai.usage.{name}" for name in ("input_tokens", "output_tokens", "cache_read.input_tokens")),
+            *("gen_ai.output.type", "gen_ai.input.messages", "gen_ai.output.messages"),
+        },
+    ),
+    "execute_tool": (
+        {"gen_ai.tool.name", "gen_ai.tool.call.id", "gen_ai.tool.type"},
+        {"gen_ai.conversation.id", "gen_ai.tool.call.arguments", "gen_ai.tool.call.result"},
+    ),
+}
+"""Operation → attributes that its spans have here, and others that they may have, by the conventions for generative AI
+(opentelemetry.io/docs/specs/semconv/gen-ai, version 1.41, and 0.1 of their own repository)."""
 CONTENTS = {"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "true"}
 
 
 @pytest.fixture(scope="module")
 def application(shared_app: MakeApplication) -> Application:
-    files = agent(package={"mcp": {"servers": ["shop"]}}, replies=REPLIES, cases=CASES)
+    package = {"mcp": {"servers": ["shop"]}, "options": {"temperature": 0.5, "seed": 7, "max_tokens": 99}}
+    files = agent(package=package, replies=REPLIES, cases=CASES)
     files |= server("shop", {"find": "scripts.shop.find"})
     files |= {"/scripts/shop.ts": f"export function find(asked: any) {{ return {{ id: asked.id, key: '{KEY}' }}; }}\n"}
     files |= agent("guest", replies=SIMULATED) | agent("judge", replies=JUDGE)
@@ -135,6 +158,53 @@ def test_calls_have_the_attributes_of_the_conventions(sent: Collector) -> None:
     assert next(s for s in sent.spans if s.name == "invoke_agent guest").attributes["yao_test.role"] == "simulator"
 
 
+def test_all_names_are_those_of_the_conventions(sent: Collector) -> None:
+    seen = set()
+    for span in sent.spans:
+        operation = span.attributes.get("gen_ai.operation.name")
+        required, allowed = PUBLISHED.get(operation, (set(), {"gen_ai.agent.id"}))
+        names = {name for name in span.attributes if name.startswith("gen_ai.")} - {"gen_ai.operation.name"}
+        assert required <= names <= required | allowed, span
+        if operation is not None:
+            seen.add(operation)
+            assert span.name.split()[0] == operation
+            assert span.kind == (3 if operation == "chat" else 1)
+            assert (span.status == 2) == ("error.type" in span.attributes)
+        assert all(name.startswith(("gen_ai.", "yao_test.", "test.", "error.type")) for name in span.attributes)
+    assert seen == set(PUBLISHED)
+
+
+def test_a_request_and_its_conversation_are_told(sent: Collector) -> None:
+    calls = [span for span in sent.spans if sent.path_of(span)[2:4] == ["test plain", "invoke_agent demo"]]
+    conversations = {span.attributes["gen_ai.conversation.id"] for span in calls}
+    assert conversations == {"agent-test-plain"}
+    for chat in (span.attributes for span in calls if span.name == "chat scripted"):
+        assert chat["gen_ai.request.temperature"] == 0.5
+        assert (chat["gen_ai.request.seed"], chat["gen_ai.request.max_tokens"]) == (7, 99)
+    judge = next(span for span in sent.spans if sent.path_of(span)[2:] == ["test plain", "invoke_agent judge"])
+    assert judge.attributes["gen_ai.conversation.id"] == "agent-test-plain-validator"
+
+
+def test_what_is_said_of_an_answer_is_an_event_of_its_call(sent: Collector) -> None:
+    about = {
+        (sent.path_of(span)[2], span.name): [attributes for name, attributes in span.events if name == EVALUATION]
+        for span in sent.spans
+        if span.events
+    }
+    assert about == {
+        ("test plain", "invoke_agent demo"): [
+            {
+                "gen_ai.evaluation.name": "agent",
+                "gen_ai.evaluation.score.label": "pass",
+                "gen_ai.evaluation.score.value": 1.0,
+            }
+        ],
+        ("test wrong", "invoke_agent demo"): [
+            {"gen_ai.evaluation.name": "contains", "gen_ai.evaluation.score.label": "fail"}
+        ],
+    }
+
+
 def test_failures_are_the_status_of_spans_with_their_cause(sent: Collector) -> None:
     wrong, down, bad = (sent.named(f"test {name}") for name in ("wrong", "down", "TestBad"))
 
@@ -161,6 +231,18 @@ def test_nothing_that_was_said_is_sent(sent: Collector) -> None:
     assert "Be brief" not in everything
 
 
+def test_a_full_trace_in_reports_is_none_in_spans(application: Application) -> None:
+    with collecting() as collector:
+        run = ("-i", case_file(), "--run", "plain|wrong", "--trace", "full", "-o", "full.json")
+        sending(application, collector, *run)
+    assert "Be brief" in (application.root / "full.json").read_text("utf-8")
+    assert not [
+        name for span in collector.spans for name in span.attributes if "messages" in name or "tool.call.a" in name
+    ]
+    for said in (SECRET_ANSWER, "Be brief", "It is here"):
+        assert said not in repr(collector.spans)
+
+
 def test_contents_are_sent_on_request_without_secrets(application: Application) -> None:
     with collecting() as collector:
         sending(application, collector, "-i", case_file(), "--run", "plain|wrong", **CONTENTS)
@@ -176,9 +258,17 @@ def test_contents_are_sent_on_request_without_secrets(application: Application) 
     assert user == {"role": "user", "parts": [{"type": "text", "content": "find it"}]}
     (answer,) = json.loads(first["gen_ai.output.messages"])
     assert answer["finish_reason"] == "tool_calls"
-    assert answer["parts"][0]["type"] == "tool_call" and answer["parts"][0]["name"] == "shop__find"
-    roles = [message["role"] for message in json.loads(second["gen_ai.input.messages"])]
-    assert roles == ["system", "user", "assistant", "tool"]
+    (asked,) = answer["parts"]
+    assert (asked["type"], asked["name"], asked["arguments"]) == ("tool_call", "shop__find", {"id": 7})
+    *before, called, given = json.loads(second["gen_ai.input.messages"])
+    assert [message["role"] for message in (*before, called, given)] == ["system", "user", "assistant", "tool"]
+    assert called["parts"] == [asked]
+    assert given["parts"][0]["type"] == "tool_call_response"
+    assert given["parts"][0]["id"] == asked["id"] == tool["gen_ai.tool.call.id"]
+    (verdict,) = next(
+        span.events for span in collector.spans if collector.path_of(span)[-2:] == ["test wrong", "invoke_agent demo"]
+    )
+    assert "a price" in verdict[1]["gen_ai.evaluation.explanation"]
     assert KEY not in repr(collector.spans)
     assert "a price" in collector.named("test wrong").why
 

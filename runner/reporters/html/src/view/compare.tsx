@@ -3,14 +3,13 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Before } from "../detail";
 import { moment, visible } from "../format";
-import { Report } from "../report";
+import { OPENED, Report, SIDE_BY_SIDE } from "../report";
 import { Store } from "../store";
 import { VariantsView } from "../variants";
 import { asks, type ComparedRuns, get, hrefOf, type RunHead, runPath, textOf } from "./api";
 import { countsOf, placeOf } from "./runs";
 import { type Look, problemOf, Shell } from "./shell";
 
-const SIDE_BY_SIDE = "Answers side by side";
 const LETTERS = "ABCDEFGHIJ";
 
 interface Loaded {
@@ -48,8 +47,8 @@ export function ComparePage(look: Look) {
             {loaded.found.heads.map((head, at) => <Side head={head} letter={LETTERS[at]} />)}
           </ol>
           {loaded.store
-            ? <Report store={loaded.store} before={loaded.before} variants={loaded.found.variants} colours={look.colours} titles={["Run B compared with run A", SIDE_BY_SIDE]} />
-            : <VariantsView variants={loaded.found.variants} title={SIDE_BY_SIDE} />}
+            ? <Report store={loaded.store} before={loaded.before} variants={loaded.found.variants} colours={look.colours} sides={["Run A", "Run B"]} />
+            : <VariantsView variants={loaded.found.variants} title={SIDE_BY_SIDE} opened={OPENED} />}
         </>
       )}
     </Shell>

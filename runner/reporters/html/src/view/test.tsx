@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { Columns, Table } from "../attempts";
-import { duration, moment, money, percent, visible } from "../format";
+import { duration, moment, money, percent, plural, visible } from "../format";
 import { Sign } from "../values";
 import { Bar } from "../whisker";
 import { asks, get, hrefOf, type Occurrence, type TestHistory } from "./api";
@@ -37,10 +37,11 @@ function History({ history }: { history: TestHistory }) {
   return (
     <>
       <section class="card over" aria-labelledby="over-title">
-        <h2 id="over-title">Over {occurrences.length} runs</h2>
+        <h2 id="over-title">Over {plural(occurrences.length, "run")}</h2>
         {said.map((sentence) => <p>{visible(sentence)}</p>)}
         {rate && <div class="over-rate"><span>Pass rate {percent(rate[1], 1)} ({percent(rate[0], 1)} to {percent(rate[2], 1)})</span> <Bar ends={rate} from={0} to={1} /></div>}
         <Columns bars={bars.map((one) => ({ ms: one.duration_ms, status: signOf(one.verdict), name: moment(one.started_at) }))} />
+        <p class="faint">How long each run took, the newest on the right</p>
       </section>
       <section class="results" id="occurrences" tabIndex={-1} aria-labelledby="occurrences-title">
         <h2 id="occurrences-title">Runs</h2>

@@ -1,0 +1,32 @@
+"""What differs between two answers, and how much work it is to find that."""
+
+from __future__ import annotations
+
+import sys
+
+from runner.results.variants import marked
+
+
+def calls_of_marking(first: str, other: str) -> int:
+    """Calls of functions that it takes."""
+    calls = 0
+
+    def count(*_: object) -> None:
+        nonlocal calls
+        calls += 1
+
+    sys.setprofile(count)
+    try:
+        marked(first, other)
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+def test_an_answer_that_says_the_same_again_and_again_costs_no_more_than_others() -> None:
+    assert calls_of_marking("Yes. " * 150, "No. " * 150) < 20_000
+
+
+def test_equal_answers_have_nothing_marked() -> None:
+    assert marked("Yes.", "Yes.") == ([("Yes.", False)], [("Yes.", False)])
+    assert marked("", "") == ([], [])
