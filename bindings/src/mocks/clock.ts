@@ -1,28 +1,28 @@
 /**
- * A clock that a test has stopped: `Date`, `performance.now`, timers and times to live all read it, and it moves only when
- * it is told to. Limits and deadlines of the test keep the real time.
+ * The clock of a test that has stopped it with `t.mock.now`. `Date`, `performance.now`, timers and times to live read it,
+ * and it moves only on request. Limits and deadlines of the test still use the real time.
  *
- * A test moves it with `advance`, which fires what falls due; `time.Sleep` moves it, and so does a wait for a timer outside
- * of the test's own realm, where nobody could advance it.
+ * `advance` moves it and fires the timers that fall due. `time.Sleep` moves it too. So does a wait for a timer in other
+ * realms than that of the test, because nobody could call `advance` there.
  */
 
 import type { Core } from "../core";
 import type { Dates } from "../realm/date";
 import type { Teller, Told } from "./told";
 
-/** How often the time is read while it stands before that is taken for a loop that waits. */
+/** How often the stopped clock can be read before we assume that a loop waits for it to move. */
 const patience = 1_000_000;
 
 export interface Clock {
-  /** Milliseconds at which it stands; undefined: it goes. */
+  /** The time at which it is stopped, in milliseconds since 1970; undefined if it is running. */
   readonly stands: number | undefined;
-  /** Stops it at a time, or lets it go again. Timers keep what is left of their time. */
+  /** Stops it at a time, or starts it again. The time that is left for each timer stays the same. */
   set(time: number | undefined): void;
-  /** Moves it to the time at which others have moved it. */
+  /** Takes over the time that another realm has set. */
   moved(time: number): void;
-  /** Moves it on, and runs the timers that fall due, in their order, each with the promise jobs that follow. */
+  /** Moves it forward. Runs the timers that fall due, in order, each followed by its promise jobs. */
   advance(milliseconds: number): void;
-  /** In a realm that the test calls: reads the clock of the test. */
+  /** For a realm that the test calls: uses the clock of the test from now on. */
   adopt(): void;
 }
 
@@ -49,7 +49,7 @@ export default function (core: Core): Clock {
     return now();
   }
 
-  /** It stands at whole milliseconds, as `Date` has them, and not before what is due. */
+  /** Stops it at the time, rounded up: `Date` has whole milliseconds, and timers due at that time must be due. */
   function put(time: number): void {
     stands = told.now = Math.ceil(time);
     reads = 0;
@@ -79,7 +79,7 @@ export default function (core: Core): Clock {
     else put(current() + wait);
   }
 
-  /** What becomes of a wait for a timer: see `Core.stands`. */
+  /** Called instead of waiting for a timer; see `Core.stands`. */
   function wait(milliseconds: number): number {
     if (!isTest()) {
       sleep(milliseconds);

@@ -1,14 +1,14 @@
-/** Random numbers that are the same in every run: `Math.random` made of a seed. */
+/** Replaces `Math.random` by a seeded generator, so that random numbers are the same in every run. */
 
 import type { Core } from "../core";
 import type { Teller } from "./told";
 
 export interface Random {
-  /** Makes `Math.random` of a text; what the host draws is made of it too. */
+  /** Seeds `Math.random` with a text. The host seeds its own random values with it too. */
   seed(text: string): void;
-  /** Takes that back. */
+  /** Restores the original `Math.random`. */
   restore(): void;
-  /** A seed for another realm, which draws other numbers. */
+  /** A random seed for another realm. */
   draw(): number;
 }
 
@@ -19,7 +19,7 @@ export default function (core: Core): Random {
   let state = [0, 0, 0, 1];
   let seeded = 0;
 
-  /** sfc32: 32 bits at a time. */
+  /** The next 32 bits of the generator sfc32. */
   function bits(): number {
     let [a, b, c, d] = state;
     const t = (a + b + d) | 0;
