@@ -80,7 +80,7 @@ def misfit(value: Json, schema: Json, *, checked: bool = False) -> Misfit | None
     except (UnknownType, TypeError, AttributeError, LookupError, ArithmeticError) as error:
         # What a reference leads to may stand where no schema is expected, and was not checked then.
         told = str(error).partition("\n")[0][:_LONGEST]
-        said = f"it cannot be applied; does a reference lead to what is no schema? ({told})"
+        said = f"it cannot be applied; does a reference lead to something that is not a schema? ({told})"
         return Misfit(reasons=said, unusable=True)
     if not found:
         return None

@@ -42,4 +42,4 @@ async def ask_test(world: World, name: str, args: list[Any]) -> Any:
         world.take(told)
         return answered_value(json.loads(envelope))
     except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise ProcessError(f"The test answered something that is no answer: {error}", 500) from error
+        raise ProcessError(f"The test answered something that is not a valid answer: {error}", 500) from error

@@ -180,7 +180,7 @@ def read_configuration(application: Application) -> Configuration | None:
     except tomllib.TOMLDecodeError as error:
         place = re.search(r" \(at line (\d+), column (\d+)\)$", str(error))
         where = f"{path}:{place[1]}:{place[2]}" if place else str(path)
-        raise ConfigurationError(f"Cannot read {where}: {str(error).partition(' (at ')[0]}") from error
+        raise ConfigurationError(f"Cannot read {where}: {str(error).partition(' (at line ')[0]}") from error
     return _Reader(path, content, _lines_of(text), application).read()
 
 

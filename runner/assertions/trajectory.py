@@ -96,7 +96,7 @@ def _taken(evidence: Evidence, with_agents: bool) -> list[ToolUse | AgentUse]:
 def _planned(path: str, evidence: Evidence) -> list[Any]:
     found = value_at(evidence, path)
     if not isinstance(found, list):
-        raise NotEvaluated(f"there is no list of steps at {path} of the output")
+        raise NotEvaluated(f"the output has no list of steps at {path}")
     return found
 
 

@@ -28,7 +28,7 @@ no longer fit into the processor's cache, and it takes half as long again."""
 READ_AT_ONCE = 1 << 14
 """The same of the second pass, which must not be long before a case can run."""
 YAML = (".yaml", ".yml")
-_IDS = "Each case of a file has an id of its own"
+_IDS = "Give each case of a file its own id"
 _HINT = "A case file holds JSON objects, one a line, or a list of them in JSON or YAML"
 
 
@@ -141,7 +141,7 @@ class CaseFile:
         self.total = len(found.lines)
         self.count = self.total - len(found.left_out) + len(self.needs.added)
         if not self.total:
-            raise ConfigurationError(f"Cannot read cases from {self.name}: there is none in it", _HINT)
+            raise ConfigurationError(f"Cannot read cases from {self.name}: the file has no cases", _HINT)
         self.warnings = warnings.lines()
         if absent.count:
             raise AbsentFilesError(absent, self)

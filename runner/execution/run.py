@@ -180,7 +180,8 @@ def selection_of(options: RunOptions) -> Selection | None:
         return None
     from runner.planning.selection import Selection
 
-    return Selection(options.pattern, options.selecting)
+    flag = "--run" if options.run else "--fuzz" if options.fuzz else "--bench"
+    return Selection(options.pattern, options.selecting, flag)
 
 
 def _list(

@@ -58,7 +58,7 @@ def parameters(query: str, where: str) -> dict[str, Any]:
     values = {name: _typed(value) for name, value in pairs}
     for name in values:
         if name in _TARGET:
-            raise ConfigurationError(f'Cannot use {where}: "{name}" is told by -n, and is no parameter')
+            raise ConfigurationError(f'Cannot use {where}: "{name}" is set with -n, and cannot be a parameter')
     count = values.get("count", DEFAULT_COUNT)
     if not isinstance(count, int) or isinstance(count, bool) or count < 1:
         raise ConfigurationError(f"Cannot use {where}: count must be a whole number from 1 up")

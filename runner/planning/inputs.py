@@ -160,7 +160,7 @@ def _resolve(input: str, options: RunOptions, application: Application, director
         yield application.module_at(path)
     elif path is not None and path.is_file() and path.suffix in (".ts", ".js"):
         raise ConfigurationError(
-            f"Cannot run {path}: it is no test file", f"Tests are in {path.stem}_test{path.suffix} beside it"
+            f"Cannot run {path}: it is not a test file", f"Tests are in {path.stem}_test{path.suffix} beside it"
         )
     elif path is not None and (path.is_file() or path.suffix.lower() in CASE_SUFFIXES):
         if not path.exists():

@@ -61,7 +61,7 @@ def _problem_of_repeat(record: Record) -> str | None:
     try:
         read_policy(policy)  # type: ignore[arg-type]
     except (PolicyError, AttributeError, TypeError, ValueError):
-        return 'the "repeat" of a result is no policy'
+        return 'the "repeat" of a result is not a policy'
     if said is not None and not all(isinstance(said.get(key), int) for key in ("wave", "judged", "most")):
         return 'the "repeat" of a result has no numbers'
     return None

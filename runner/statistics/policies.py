@@ -104,7 +104,7 @@ def _of_text(text: str) -> Policy:
         return _k_of_n(found[1], int(found[2]))
     if found := _RATES.fullmatch(plain):
         return _sequential(float(found[1]) / 100, float(found[2]) / 100, 40, 0.05)
-    raise PolicyError("it is no policy")
+    raise PolicyError("it is not a policy")
 
 
 def _k_of_n(share: str, runs: int) -> Policy:

@@ -178,8 +178,8 @@ def open_for_reading(folder: Path) -> sqlite3.Connection:
                 f"Put the file into a folder as {FILE}, and name that",
             )
         if not path.is_file():
-            keeps = "yao-test --store DIR keeps a run; so does each run once there is .yao-test/"
-            hint = "The first run that is kept there makes one" if folder.is_dir() else keeps
+            keeps = "Run the tests with --store DIR; or make the folder .yao-test, and every run is stored in it"
+            hint = "The first run that is stored there makes one" if folder.is_dir() else keeps
             raise ConfigurationError(f"There is no store in {folder}", hint)
         check_target(path)
     except OSError as error:

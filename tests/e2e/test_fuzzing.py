@@ -287,7 +287,7 @@ def test_no_other_test_runs(shared_app: MakeApplication) -> None:
     run = app.run("-i", "assistants", "--fuzz", "Shelf", "--fuzz-time", "100ms")
     assert (run.code, "1 passed, 0 failed" in run.stdout) == (0, True), run
     missing = app.run("-i", "scripts.demo.parse", "--fuzz", "Shelv")
-    assert (missing.code, missing.stderr.splitlines()[0]) == (2, "Error: No test and no case matches --fuzz Shelv")
+    assert (missing.code, missing.stderr.splitlines()[0]) == (2, "Error: No Fuzz function matches --fuzz Shelv")
     assert "Did you mean FuzzShelf?" in missing.stderr
     assert app.run("-i", "scripts.demo.parse", "--fuzz", "").stderr.startswith("Error: Cannot use --fuzz: it is empty")
     assert app.run("-i", "scripts.demo.parse", "--fuzz", "A", "--run", "B").code == 2

@@ -264,7 +264,7 @@ def test_old_runs_leave_a_store_by_age_and_by_size(two: Callable[[], Application
     wrong = here.run(*BOTH, "--store", "a", "--store-keep", "many")
     assert (wrong.code, wrong.stderr.splitlines()[0]) == (
         2,
-        'Error: Cannot read --store-keep "many": it is no age and no size',
+        'Error: Cannot read --store-keep "many": it is neither an age nor a size',
     )
 
 

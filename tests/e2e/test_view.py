@@ -79,7 +79,7 @@ def test_a_port_in_use_is_said(here: Application) -> None:
 def test_a_store_without_a_run_waits_for_the_first(app: MakeApplication) -> None:
     application = app({"/.yao-test/.keep": ""})
     before = application.run("store", "list")
-    said = "Error: There is no store in <app>/.yao-test\nHint: The first run that is kept there makes one\n"
+    said = "Error: There is no store in <app>/.yao-test\nHint: The first run that is stored there makes one\n"
     assert (before.code, before.stderr) == (2, said)
     with started(application) as (process, port, token, _):
         assert asked(port, token) == 200
