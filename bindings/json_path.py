@@ -1,8 +1,8 @@
-"""JSONPath for `t.assert.JSONPath` and the `json_path` assertion. The one place that imports the library jsonpath-ng.
+"""JSONPath for `t.assert.JSONPath` and the `json_path` assertion. Only this module imports the library jsonpath-ng.
 
-Plain paths - names, indexes and quoted names, with or without the leading `$` - are followed here, without the library:
-`$.a.b[0].c`, `a.b`, `user-name`, `items[-1]` (from the end), `$["a b"]`, `items.0`. Anything else (`..`, `*`, slices,
-unions, filters) goes to jsonpath-ng, under bounds that keep a path from taking the test's memory or time.
+Plain paths (names, indexes and quoted names, with or without `$` at the beginning) are evaluated here, without the
+library: `$.a.b[0].c`, `a.b`, `user-name`, `items[-1]` (from the end), `$["a b"]`, `items.0`. All other paths (`..`,
+`*`, slices, unions, filters) are evaluated by jsonpath-ng, with limits on memory and time.
 """
 
 from __future__ import annotations

@@ -19,10 +19,10 @@ class RunSnapshots:
         """Reads nothing yet.
 
         Args:
-            files: suite id → its test or case file.
+            files: id of a suite → its test or case file.
             update: whether a snapshot that differs is replaced.
             ci: whether a missing snapshot is a failure.
-            redact: takes secrets out of what is stored.
+            redact: removes secrets from texts before they are stored.
         """
         self.files = files
         """Suite id → its test or case file."""

@@ -1,9 +1,10 @@
-"""The workspace of a test: a folder for what sandbox agents write, made when it is first asked for, gone with its test.
+"""The workspace of a test: a folder in which sandbox agents write. It is made when it is first used, and removed with
+the test.
 
-It lies in the scratch folder of the run, so that nothing stays of a run that was killed once the next one has ended.
+It is in the scratch folder of the run. If a run was killed, the next run removes its folder when it ends.
 
-Reading takes clean relative paths only, and writing puts any path below the folder, as Yao does. Links, which only
-programs can make, are not followed out of it.
+Reading accepts only clean relative paths; writing accepts any path and puts it below the folder, as Yao does. Links,
+which only programs can make, are not followed out of it.
 """
 
 from __future__ import annotations

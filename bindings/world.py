@@ -1,8 +1,8 @@
-"""A world: everything that belongs to one test, or to one attempt of a case, and to nobody else.
+"""A world: all state that belongs to one test, or to one attempt of a case, and to nobody else.
 
-Whatever the test calls (`Process`, other scripts, tools, agents, hooks, delegates, judges) is handed the same world, so
-that it finds the same session, stores, memory, mocks, clock, random numbers and database, and writes into the same
-ledger of what was asked of the outside.
+Everything that the test calls (`Process`, other scripts, tools, agents, hooks, delegates, judges) gets the same world.
+So they have the same session, stores, memory, mocks, clock, random numbers and database, and write into the same ledger
+of calls that went outside.
 """
 
 from __future__ import annotations
@@ -72,11 +72,11 @@ class World:
         Args:
             suite: the id of the module, or of the suite of the case.
             test: the name of the test, or the id of the case.
-            run: which of several runs of it, from 1.
-            mocks: of a case.
-            stopped_at: milliseconds since 1970, where the clock is stopped.
-            seed: what random numbers are made of; empty: they cannot be foreseen.
-            of_case: whether it belongs to a case, or what surrounds cases, rather than to a script test.
+            run: the number of this run of the test, from 1.
+            mocks: the mocks of a case.
+            stopped_at: the time of a stopped clock, in milliseconds since 1970.
+            seed: seed of random numbers; empty: they are not reproducible.
+            of_case: whether it belongs to a case, or to hooks around cases, and not to a script test.
         """
         self.suite = suite
         self.test = test

@@ -76,8 +76,8 @@ def _named(levels: Levels) -> Levels:
 
 
 def matcher(pattern: str, flag: str = "--run") -> Callable[[str], bool]:
-    """A test for names, searching anywhere in them. Raises ConfigurationError, which names the flag, when the pattern is
-    invalid."""
+    """A test for names, searching anywhere in them. Raises ConfigurationError, which names the flag, when the
+    pattern is invalid."""
     if _PLAIN.fullmatch(pattern) and not re.search(r"(^|[*|^])\*", pattern):
         search = re.compile(pattern).search
         return lambda name: search(name) is not None

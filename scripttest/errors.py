@@ -1,10 +1,10 @@
-"""What can go wrong around scripts.
+"""Errors around scripts.
 
-ScriptError                     base: a message, where it is, and a hint
-├── MissingScriptError          no script has the name that is called
+ScriptError                     base class: a message, its place, and a hint
+├── MissingScriptError          there is no script with this name
 ├── CompileError                the compiler refused a module
 ├── ModuleError                 a module could not be evaluated
-└── HostError                   the host itself broke: a worker or the compiler cannot be started or ended
+└── HostError                   the host itself failed: a worker or the compiler cannot be started or ended by itself
 """
 
 from __future__ import annotations

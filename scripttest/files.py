@@ -63,8 +63,8 @@ def open_file(path: str, judge: Judge, limit: int | None) -> int:
     """Opens a file for reading and returns the descriptor. Does not block.
 
     Args:
-        judge: is asked about the real path.
-        limit: in bytes; None for files that are read piece by piece.
+        judge: called with the real path; returns why the file may not be read, or None.
+        limit: largest size in bytes; None for files that are read in parts.
 
     Raises:
         RefusedFileError: it is not a file, too large, or refused.

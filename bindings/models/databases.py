@@ -74,15 +74,15 @@ class Databases:
         *,
         strict: bool = False,
     ) -> Store:
-        """A database with the tables of all models and the first rows of each; to be closed.
+        """Opens a database with the tables of all models and their first rows. The caller must close it.
 
         Args:
-            warn: hears what means something else than it says.
+            warn: called with warnings about things that do not work as they are written.
             now: the time, in UTC.
-            salt: draws 16 bytes for the hash of a password.
-            strict: whether what MySQL would refuse is refused.
+            salt: returns 16 random bytes for the hash of a password.
+            strict: whether to refuse what MySQL would refuse.
 
-        Raises: ProcessError, when files of models cannot be read.
+        Raises: ProcessError, if files of models cannot be read.
         """
         with self._lock:
             if self._template is None and not self._problem:

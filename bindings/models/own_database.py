@@ -35,13 +35,13 @@ class OwnDatabase:
         """Opens nothing yet.
 
         Args:
-            databases: of the run.
-            folder: of the test, from which on its fixtures are looked for.
-            now: the time of the test, in UTC.
-            salt: draws 16 bytes for the hash of a password.
-            warn: hears what means something else than it says.
-            strict: whether what MySQL would refuse is refused.
-            keep: is given the database as a file of SQLite has it, when the test ends.
+            databases: the databases of the run.
+            folder: folder of the test. Fixtures are searched in it and in the folders above.
+            now: returns the time of the test, in UTC.
+            salt: returns 16 random bytes for the hash of a password.
+            warn: called with warnings about things that do not work as they are written.
+            strict: whether to refuse what MySQL would refuse.
+            keep: called when the test ends, with the database as the content of an SQLite file.
         """
         self._databases = databases
         self._folder = folder

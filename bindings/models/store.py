@@ -79,12 +79,12 @@ class Store:
         """Opens nothing.
 
         Args:
-            catalog: of the models.
-            database: where their tables are.
-            warn: is told of what means something else than it says.
+            catalog: the models.
+            database: has their tables.
+            warn: called with warnings about things that do not work as they are written.
             load: `(file below the application, its text or None)` → `(name of the file, document, text)`.
-            strict: whether what MySQL would refuse is refused.
-            salt: draws 16 bytes for the hash of a password.
+            strict: whether to refuse what MySQL would refuse.
+            salt: returns 16 random bytes for the hash of a password.
         """
         self.catalog = catalog
         self.database = database

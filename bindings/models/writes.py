@@ -231,7 +231,8 @@ def _kept(store: Store, model: Model, row: Mapping[str, Json]) -> Row:
     extra = unknown(model, row)
     if extra:
         store.warn(
-            f"models.{model.id}: {', '.join(extra)} {'is not a column' if len(extra) == 1 else 'are not columns'}: left out"
+            f"models.{model.id}: {', '.join(extra)} {'is not a column' if len(extra) == 1 else 'are not columns'}: "
+            "left out"
         )
     return written(model, row, store.salt)
 

@@ -1,12 +1,12 @@
-"""Finds the host function behind a process name such as `text.ExtractJSON`.
+"""Finds the host function of a process name such as `text.ExtractJSON`.
 
-The first part of a name picks the module, the rest is looked up in that module's `FUNCTIONS` table, whose keys have
-Yao's spelling (`ExtractJSON`, `str.Join`). Both parts match without regard to case. A module is imported when one of
-its processes is first named, and the libraries it needs when one of them is first called, so importing this package
-costs nothing: keep it free of imports, and keep the modules to light parts of the standard library at their top.
+The first part of a name selects the module. The rest is the key in its table `FUNCTIONS`, in Yao's spelling
+(`ExtractJSON`, `str.Join`). Upper and lower case do not matter. A module is imported when one of its processes is first
+used, and its libraries when one of them is first called. So importing this package is fast; keep it free of imports,
+and import only light parts of the standard library at the top of the modules.
 
-`scripts.*`, `agents.*`, `stores.*`, `llm.*`, `models.*` and the like need the realm or the run: they are not here, and
-`find` answers None for them.
+`find` returns None for `scripts.*`, `agents.*`, `stores.*`, `llm.*`, `models.*` and others that need the realm or the
+run.
 """
 
 from __future__ import annotations

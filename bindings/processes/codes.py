@@ -1,8 +1,10 @@
-"""`utils.captcha.*` and `utils.otp.*`: codes that a person types in, each kept for a while under an id.
+"""`utils.captcha.*` and `utils.otp.*`: codes for a person to type, which are stored under an id for a while.
 
-A code belongs to its test: it is drawn from the random numbers of the test, and grows old by its clock.
+A code belongs to its test: its digits come from the random numbers of the test, and it expires by the clock of the
+test.
 
-Apart from Yao: pictures are plain digits, easy to read; there is no audio; and `expiration` of `otp.Generate` holds.
+Differences from Yao: pictures are plain digits that are easy to read, there is no audio, and `expiration` of
+`otp.Generate` is respected.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""JSON and YAML for the processes that read and write them (`text.`, `json.`, `encoding.`, `utils.`).
+"""JSON and YAML for the processes that read and write them (`text.*`, `json.*`, `encoding.*`, `utils.*`).
 
-Functions here raise `ValueError` with a short reason; the caller adds its process name. Libraries: json-repair and
-PyYAML, each imported on first use.
+These functions raise `ValueError` with a short reason; the caller adds the name of its process. They use the libraries
+json-repair and PyYAML, which are imported on first use.
 
-What is Yao's and not Python's: encoded JSON is compact with `<`, `>`, `&` escaped; YAML follows Go's yaml.v3 (`yes` and
-`on` are strings, dates become RFC 3339 strings, one document is read).
+As in Yao and unlike Python, encoded JSON is compact, with `<`, `>` and `&` escaped. YAML is read as by Go's yaml.v3:
+`yes` and `on` are strings, dates become RFC 3339 strings, and one document is read.
 """
 
 from __future__ import annotations

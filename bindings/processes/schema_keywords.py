@@ -1,8 +1,9 @@
-"""Keywords of JSON Schema whose own functions in the library jsonschema have no bound: patterns, and what is left over.
+"""Keywords of JSON Schema for which the library jsonschema has no limits: patterns, and `unevaluatedProperties` and
+`unevaluatedItems`.
 
-Patterns are Go's regular expressions, each with a time bound. What is left over, properties and items that no other
-keyword has evaluated, is found by a second kind of validator, whose "errors" are the places that were evaluated: it
-goes through the same references as the one that judges.
+Patterns are Go's regular expressions, each with a time limit. Properties and items that no other keyword has evaluated
+are found with a second kind of validator, whose "errors" are the evaluated places. It follows the same references as
+the validator that checks.
 """
 
 from __future__ import annotations

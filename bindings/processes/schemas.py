@@ -1,8 +1,9 @@
-"""JSON Schema, for processes, tools and assertions. Only it and `schema_keywords` import the library jsonschema.
+"""JSON Schema for processes, tools and assertions. Only this module and `schema_keywords` import the library
+jsonschema.
 
-Schemas and values come from anybody, and a small schema can ask for endless work: definitions that name each other
-twice double it with each of them. So every step is counted, and the work ends when there are too many. Patterns are
-Go's regular expressions, each with a time bound of its own. References are never fetched.
+Schemas and values may come from anybody, and a small schema can cause endless work: if each definition refers twice to
+the next one, the work doubles with each. So every step is counted, and the work ends after too many. Patterns are Go's
+regular expressions, each with its own time limit. References are never downloaded.
 """
 
 from __future__ import annotations

@@ -188,7 +188,9 @@ class Store:
         if len(found) == 1 and name:
             return found[0]
         if found:
-            raise ConfigurationError(f"Cannot tell which run {name} is meant: the ids of several begin with it", "Write more of its id")
+            raise ConfigurationError(
+                f"Cannot tell which run {name} is meant: the ids of several begin with it", "Write more of its id"
+            )
         raise ConfigurationError(f"There is no run {name} in the store {self.folder}", "yao-test store list shows them")
 
     def results(self, run: str, after: int = 0) -> list[KeptResult]:

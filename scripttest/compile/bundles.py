@@ -49,12 +49,12 @@ def without_exports(code: str) -> tuple[str, dict[str, str]]:
 
 
 def with_globals(code: str, constants: set[str]) -> str:
-    """A script that is no bundle, with its top-level `const`, `let` and `class` as `var`, as in bundles: two scripts
-    of a realm may have the same names. Columns stay where they are, but for classes.
+    """Replaces `const`, `let` and `class` at the top level of a script that is not a bundle by `var`, as esbuild does
+    in bundles. Then two scripts of a realm may use the same names. Columns do not change, except in lines of classes.
 
     Args:
-        code: of esbuild, without template literals: whatever begins a line begins a statement.
-        constants: names that are assigned to, which is an error when it happens, and so stay constants.
+        code: printed by esbuild, without template literals, so that every line that is not indented begins a statement.
+        constants: names that the code assigns to. They stay `const`, because assigning to them must be an error.
     """
     code = re.sub(_CLASS, r"var \1 = class \1\2;", code, flags=re.MULTILINE)
     return re.sub(

@@ -1,8 +1,8 @@
-"""What is counted of a script, in the meaning of Istanbul: statements, functions and the arms of branches, found in the
-syntax tree of JavaScript, and the text that counts them.
+"""Finds what is counted in a script: statements, functions and the arms of branches, as Istanbul defines them. They are
+found in the syntax tree of the JavaScript; the text that counts each of them is made here too.
 
-Counters stand before statements; other expressions are wrapped, `(counter, expression)`, except where that would take
-the name of a function or class away: there the counter stands before the declaration, or nothing is counted.
+A counter is put before a statement. An expression is wrapped: `(counter, expression)`. If that would remove the name of
+a function or class, the counter is put before the declaration, or nothing is counted.
 """
 
 from __future__ import annotations
@@ -96,13 +96,13 @@ class UnreadableError(Exception):
 def counted(
     code: bytes, base: int, original: Callable[[int], str], ignored: Sequence[tuple[int, str, str]] = ()
 ) -> tuple[list[Point], list[Insertion]]:
-    """The points of a script, with the text that counts them, in order. Raises UnreadableError.
+    """The points of a script, with the text that counts each, in order. Raises UnreadableError.
 
     Args:
         base: number of the first counter.
-        original: what the compiler has made into what begins at a byte, to the end of its line.
-        ignored: what is not to be counted: the first byte that is known of it, the words before that, such as
-            `export function`, and the kind of the hint.
+        original: returns the original source of the code at a byte, up to the end of its line.
+        ignored: code that is not counted: its first known byte, the words before that byte (such as `export function`),
+            and the kind of the hint.
     """
     tree = Parser(_language()).parse(_readable(code))
     if tree.root_node.has_error:

@@ -30,16 +30,17 @@ class HostCalls:
     def begin(
         self, slot: Slot, number: str, name: str, arguments: str, world: str, *, key: str, test: str, timeout: float
     ) -> None:
-        """Has a call answered.
+        """Starts to answer a host call on another thread.
 
         Args:
-            slot: of the worker that waits for the answer to its question `number`.
-            name: of the process.
+            slot: the slot of the calling worker, which waits for the answer.
+            number: the worker's number of the call.
+            name: name of the process.
             arguments: JSON.
-            world: what the realm tells of its world.
-            key: of the module.
-            test: what the running test is known by; empty: none runs.
-            timeout: seconds that a test of the module may take.
+            world: state of the test's world, see `protocol`.
+            key: key of the module.
+            test: key of the running test; empty if none is running.
+            timeout: time limit of a test of the module, in seconds.
         """
         assert slot.work is not None
         running = slot.work.running

@@ -18,12 +18,12 @@ class Link:
         self._ask = ask
 
     def ask(self, name: str, arguments: str, done: Backed) -> None:
-        """Has the realm answer, and returns at once; `done` is called once, on any thread. From any thread.
+        """Asks the realm of the test, and returns at once. May be called from any thread.
 
         Args:
-            name: of what the script half of the bindings answers.
+            name: name of a function in `bindings/src/mocks/back.ts`.
             arguments: JSON list.
-            done: hears the JSON envelope of the answer and what the realm tells of its world then.
+            done: called once, on any thread, with the JSON envelope of the answer and the state of the realm's world.
         """
         self._ask(name, arguments, done)
 
@@ -32,15 +32,15 @@ class Services:
     """What the host asks its owner. The owner overrides these methods."""
 
     def call(self, module: str, test: str, name: str, arguments: str, world: str, link: Link) -> str:
-        """Answers a host call; runs on a thread of its own and may block.
+        """Answers a host call. Runs on its own thread and may block.
 
         Args:
-            module: the key of the test's module.
-            test: the name of the test, with `#2` behind it in its second run.
-            name: of the process.
+            module: key of the test's module.
+            test: name of the test, followed by `#2` in its second run.
+            name: name of the process.
             arguments: JSON.
-            world: what the realm of the test tells of its world; see `protocol`.
-            link: the way back to that realm, until the call is answered.
+            world: state of the test's world, see `protocol`.
+            link: asks the realm of the test, until the call is answered.
 
         Returns:
             A JSON envelope: `{"ok": ...}`, `{"bytes": base64}` or `{"error": {"message", "code"}}`.

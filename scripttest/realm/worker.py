@@ -1,9 +1,9 @@
-"""The worker process: reads frames on one descriptor, runs tests, writes frames on another.
+"""The worker process: reads frames on one descriptor, runs tests, and writes frames on another.
 
-Started by the supervisor as `python -I -S -c ...` with nothing but the standard library and `_quickjs` on its path. The
-scripts run on a thread with a large stack; the main thread waits on a lifeline pipe, where it hears whose time is up,
-and ends the process when the supervisor is gone, also while a script loops (the engine runs without the interpreter's
-lock).
+The supervisor starts it as `python -I -S -c ...` with only the standard library and `_quickjs` on its path. Scripts run
+on a thread with a large stack. The main thread waits on the lifeline, a pipe: there it learns which work has run out of
+time. It ends the process when the supervisor has ended, even while a script loops, because the engine releases the
+interpreter's lock.
 """
 
 from __future__ import annotations

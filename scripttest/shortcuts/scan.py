@@ -1,8 +1,8 @@
-"""Reads off a module's code what its realms need, so that they set up nothing else.
+"""Reads in the code of a module what its realms need, so that they set up nothing else.
 
-Three questions. Could the code overwrite the intrinsics that verdicts depend on? Then these are taken away before it
-runs, which adds nearly half to a realm's set-up. Could it have functions around its tests? Then a test looks for them.
-Which globals does it name? Only those are installed. When in doubt, the answer is the safe one: code that could reach
+It answers three questions. Could the code overwrite the built-ins that verdicts depend on? Then these are saved before
+it runs, which adds nearly half to the set-up of a realm. Could it have hooks? Then each test looks for them. Which
+globals does it name? Only those are installed. If it is not certain, the answer is the safe one: code that could use
 things without naming them gets everything.
 """
 

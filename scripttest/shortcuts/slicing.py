@@ -1,10 +1,10 @@
-"""Cuts a module down to what one test needs, so that a realm does not parse a thousand functions to run one.
+"""Reduces a module to what one test needs, so that a realm does not parse a thousand functions to run one.
 
-The engine says which functions a module has and what their source is; each source that stands in the script exactly as
-a top-level declaration is a piece that can be left out, whether a test or not. The base is the script with every piece
-replaced by its line breaks (positions in stacks stay true). A test is run with its own piece put back, and with every
-function that it, the base, or one of these mentions by name. A script that could reach names in another way (`eval`,
-`globalThis`) is not cut.
+The engine lists the functions of a module and their source. If such a source is in the script exactly as a top-level
+declaration, it is a *piece* that can be left out, whether it is a test or not. The *base* is the script with line
+breaks in place of all pieces, so that positions in stacks stay right. To run a test, its piece is put back, and every
+piece that it, the base, or one of these pieces mentions by name. A script that could use names in another way (`eval`,
+`globalThis`) is not reduced.
 """
 
 from __future__ import annotations

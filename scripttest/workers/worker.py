@@ -1,8 +1,9 @@
-"""Worker processes from outside: start, feed, watch the clock, kill and replace.
+"""Worker processes from outside: starts them, gives them work, watches their time, kills and replaces them.
 
-A worker that hangs, crashes or is killed costs the test that it was running, never the run: what it had not started is
-run by another worker. Time is the wall clock of this process. A worker is told when time is up, so that it stops the
-script and cleans up; it is told again when the time for that is up, and killed when it does not answer that.
+If a worker hangs, crashes or is killed, only the test that it was running fails. Another worker runs the tests that it
+had not started. Time is the wall clock of this process. When time is up, the worker gets a message, so that it stops
+the script and cleans up. When the time for the cleanup is up, it gets another message. If it does not answer that, it
+is killed.
 """
 
 from __future__ import annotations
