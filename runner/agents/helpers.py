@@ -25,11 +25,11 @@ class Helpers:
     async def ask(
         self, agent: str, role: str, payload: Mapping[str, Any], options: Mapping[str, Any], chat: Chat
     ) -> Answer:
-        """One call of a helper.
+        """Calls a helper once.
 
         Args:
             agent: its id, with or without `agents:`.
-            role: `validator`, `simulator`, `generator` or `reporter`: the `test_mode` that it is told.
+            role: `validator`, `simulator`, `generator` or `reporter`; the helper gets it as `test_mode`.
             payload: its message and its metadata, JSON values.
             options: `connector`, `metadata`, `mode`, `search`, `disable_global_prompts`.
 

@@ -1,8 +1,8 @@
 """The application on disk: its root, its agents and their test modules.
 
-An agent is a folder below `assistants/` that holds `package.yao`; its id is the path below `assistants/` with dots.
-The id of a test module is `scripts.<agent>.<path below src>`. Ids are matched without case when nothing matches
-exactly, and a dot in a folder name is written `_`, as in Yao.
+An agent is a folder below `assistants/` with a `package.yao`. Its id is the path below `assistants/`, with dots. The id
+of a test module is `scripts.<agent>.<path below src>`. If no id matches exactly, upper and lower case are treated as
+equal. A dot in the name of a folder is written `_`, as in Yao.
 """
 
 from __future__ import annotations

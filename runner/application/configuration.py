@@ -12,7 +12,7 @@
     input = 2.5
     output = 10.0
 
-What is said of a flag by the command line counts before its profile, that before its agent, and that before the rest.
+A flag of the command line has priority; then come its profile, its agent, and the top of the file, in this order.
 """
 
 from __future__ import annotations
@@ -131,11 +131,11 @@ class Configuration(Value):
 def configured(
     options: RunOptions, given: frozenset[str], application: Application, wanted: Collection[str] = tuple(_BY_NAME)
 ) -> Configured:
-    """Options with what the file adds to them. Raises ConfigurationError with all that is wrong with it.
+    """Completes options with those of the file. Raises ConfigurationError with all problems of the file.
 
     Args:
-        options: of the command line.
-        given: the names of the flags that it has.
+        options: from the command line.
+        given: the names of the flags on the command line.
         wanted: the flags that the command takes from the file.
     """
     file = read_configuration(application)

@@ -105,11 +105,11 @@ def in_words(error: Any) -> str:
 
 @cache
 def yaml_loader() -> Any:
-    """A loader of PyYAML that reads like Yao: `yes`, `no`, `on`, `off` and dates are texts. What aliases stand for may
-    not be much more than what is written.
+    """A loader of PyYAML that reads as Yao does: `yes`, `no`, `on`, `off` and dates are texts. Aliases must not expand
+    to much more than what is written.
 
-    It raises `yaml.YAMLError`, also for a document whose aliases stand for too much, and RecursionError
-    for what is nested too deeply: its nodes are made in Python, since what makes them in C crashes then.
+    It raises `yaml.YAMLError`, also if aliases expand too much, and RecursionError if the document is nested too
+    deeply. Its nodes are made in Python, because the implementation in C crashes then.
     """
     import yaml
     from yaml.composer import Composer

@@ -1,8 +1,8 @@
 """The base of assertions on answers: the evidence that they check, the judges that they may ask, and their verdicts.
 
-An assertion type is a `Kind` in a module of this package; the table in `__init__.py` names the module. A check that
-could not be made (a bad pattern, a validator that answers nonsense, a script that throws) raises `NotEvaluated`: it
-fails, also when negated.
+A type of assertions is a `Kind` in a module of this package; the table in `__init__.py` names the module. If a check
+cannot be made (a wrong pattern, a validator whose answer makes no sense, a script that throws), it raises
+`NotEvaluated`: the assertion fails, also if it is negated.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """`any_of` and `all_of`: several assertions as one.
 
-A part that could not be evaluated decides nothing: the whole could not be evaluated either, unless the other parts
-decide it. A part that its judge could not judge decides nothing either: the others decide, and when there are none the
-whole is not judged. Where a judge is required, it is not judged unless the others decide it.
+If a part could not be evaluated, the whole could not be evaluated either, unless the other parts decide it. If a judge
+could not judge a part, the other parts decide; if there are none, the whole is not judged. With `--require-judge`, the
+whole is not judged either, unless the other parts decide it.
 """
 
 from __future__ import annotations

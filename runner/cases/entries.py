@@ -1,9 +1,9 @@
-"""Splits the text of a case file into its entries: JSON objects, one a line or over several lines, with blank lines,
-comments (`//`, `#`), commas between them and brackets around them.
+"""Splits the text of a case file into its entries: JSON objects, one on each line or over several lines, with blank
+lines, comments (`//`, `#`), commas between them and brackets around them.
 
-A line that holds a whole object is taken as it is; any other is read token by token to see where the object ends. After
-a broken object, reading goes on at the next one that begins in the same column, so that everything wrong with a file is
-found in one pass.
+A line with a whole object is used as it is. Any other line is read token by token to find the end of the object. After
+a broken object, reading continues with the next object that begins in the same column, so that all problems of a file
+are found at once.
 """
 
 from __future__ import annotations

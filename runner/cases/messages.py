@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def messages_of(case: Case, folder: Path) -> list[dict[str, Any]]:
-    """The messages of a case in the form of OpenAI's chat API (`runner.connectors.base`), new at each call; of a case
-    of several turns, those before its turns, perhaps none.
+    """The messages of a case in the format of OpenAI's chat API (`runner.connectors.base`), made anew at each call. For
+    a case of several turns: the messages before its turns, if there are any.
 
-    Files are read and encoded here, so that they are held for the cases that run and no others; relative ones count
-    from `folder`, the folder of the case file. Blocks while it reads.
+    Files are read and encoded here, so that only those of running cases are in memory. Relative paths start at
+    `folder`, the folder of the case file. Blocks while it reads.
 
     Raises:
-        ConfigurationError: a file cannot be read; it could when the case file was checked.
+        ConfigurationError: a file cannot be read that could be read when the case file was checked.
     """
     messages = [_message(message, folder) for message in _said(case)]
     if case.attachments:

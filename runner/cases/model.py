@@ -1,10 +1,10 @@
-"""The shape of a case file's standard cases (seeds 004 and 001; specification, section 5), as models; the other modes'
+"""The models of standard cases in a case file (seeds 004 and 001; specification, section 5). Those of the other modes
 are in `runner.cases.conversations`.
 
-Unknown fields are errors, but for those that start with `x-`, which `runner.shapes.fields` takes away before. Defaults
-that are objects come from factories: any other mutable default would be copied deeply, for each case. `yao-test schema`
-prints their JSON Schema; a string beneath a field is its description there. What models cannot say is in
-`runner.cases.checks`.
+Unknown fields are errors, except fields that start with `x-`, which `runner.shapes.fields` removes before. Defaults
+that are objects come from factories, because other mutable defaults would be copied deeply for each case. `yao-test
+schema` prints the JSON Schema of these models; a string below a field is its description there. `runner.cases.checks`
+checks what models cannot express.
 """
 
 from __future__ import annotations

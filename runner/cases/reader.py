@@ -92,17 +92,17 @@ class CaseFile:
 
     @classmethod
     def check(cls, path: Path, lenient: bool = False, chosen: Chosen | None = None, name: str = "") -> CaseFile:
-        """Reads the whole file for the first time. Blocks for some microseconds a case.
+        """Reads the whole file for the first time. Blocks, for some microseconds for each case.
 
         Args:
-            path: The file; `.yaml` and `.yml` are YAML, anything else JSON in one of its forms.
-            lenient: Drop unknown fields with a warning, instead of refusing the file.
-            chosen: Tells which cases are to run (`runner.cases.select.chooser`); all by default.
-            name: How to call the file in messages; the path by default.
+            path: the file; `.yaml` and `.yml` are YAML, anything else is JSON in one of its forms.
+            lenient: ignore unknown fields with a warning, instead of refusing the file.
+            chosen: whether a case runs (`runner.cases.select.chooser`); by default all do.
+            name: name of the file in messages; by default its path.
 
         Raises:
-            AbsentFilesError: nothing is wrong but files that are not there.
-            ConfigurationError: with everything that is wrong, each with file:line:column.
+            AbsentFilesError: the only problem is that attached files do not exist.
+            ConfigurationError: with all problems, each with file:line:column.
         """
         file = cls(path, name or str(path), lenient, chosen)
         collecting = gc.isenabled()

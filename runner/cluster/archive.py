@@ -1,13 +1,13 @@
-"""The application as one archive, named by the digest of its content: what travels to a worker, once.
+"""The application as one archive, named by the digest of its content. It is sent to a worker once.
 
-| of the application | travels |
+| part of the application | is it sent? |
 | --- | --- |
 | names that begin with a dot, virtual environments, caches of Python | no |
-| `node_modules` at the root, in `assistants/` and in `scripts/` | yes; elsewhere no |
+| `node_modules` | yes, at the root, in `assistants/` and in `scripts/` |
 | files that commonly hold keys | no |
-| definitions of connectors and MCP servers | yes; one that has a key in it is refused, since keys never travel |
-| links | what they lead to, if that is in the application; else no |
-| all else | yes |
+| definitions of connectors and MCP servers | yes; one that contains a key is refused, because keys are never sent |
+| links | their target, if it is in the application |
+| everything else | yes |
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def archive_of(root: Path, redact: Callable[[str], str]) -> Archive:
     """The archive of an application. Raises ConfigurationError.
 
     Args:
-        root: of the application.
-        redact: takes secrets out of a text; a definition that it changes has a key in it.
+        root: the application.
+        redact: removes secrets from a text. If it changes a definition, that contains a key.
     """
     content, digest, total = io.BytesIO(), sha256(), 0
     names: list[str] = []

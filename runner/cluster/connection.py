@@ -66,11 +66,11 @@ class Connection:
     """
 
     def __init__(self, address: ClusterAddress, cpus: int, variables: Mapping[str, str]) -> None:
-        """Connects, and starts scheduler and workers before where the address is `local`; blocks. Raises RunnerError.
+        """Connects. If the address is `local`, it starts scheduler and workers first. Blocks. Raises RunnerError.
 
         Args:
-            address: of the scheduler.
-            cpus: how many workers `local` has without a number.
+            address: address of the scheduler.
+            cpus: number of workers for `local` without a number.
             variables: the environment of local workers.
         """
         _silence()

@@ -1,14 +1,14 @@
-"""Bounds of connectors that hold for all machines of a run: they are kept by the command, and runner processes ask.
+"""Limits of connectors that hold for all machines of a run. The command has them, and runner processes ask.
 
 | runner process | command |
 | --- | --- |
-| `enter`: a call is to begin | answers when it may go out |
-| `again`: a call is to be made again | answers when it may |
-| `answered`, `refused`: how it ended | takes note |
-| `leave`: the call is over | takes note |
+| `enter`: a call wants to begin | answers when it may |
+| `again`: a call wants to be made again | answers when it may |
+| `answered`, `refused`: how it ended | records it |
+| `leave`: the call is over | records it |
 
-Only connectors whose files name bounds are asked about, so that there are no more of these messages than the bounds
-let calls through.
+Runner processes ask only for connectors whose files have limits. So there are no more of these messages than calls that
+the limits allow.
 """
 
 from __future__ import annotations

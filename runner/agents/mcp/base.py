@@ -110,12 +110,12 @@ class Server(Protocol):
 
 
 async def validate(value: Any, schema: Item, what: str, code: int = 400, lenient: bool = False) -> None:
-    """Raises a ToolError that begins with `what` and lists, by their paths, what of a value breaks the schema. Both
-    come from anybody, and may take seconds: meanwhile the run goes on.
+    """Checks a value with a schema. Raises a ToolError that begins with `what` and lists what is wrong, by paths.
+    Schema and value come from anybody and may take seconds to check, so this does not block the event loop.
 
     Args:
-        code: of the error.
-        lenient: let everything pass when the schema itself cannot be used.
+        code: code of the error.
+        lenient: accept everything if the schema itself cannot be used.
     """
     from bindings.processes.schemas import misfit
 

@@ -1,9 +1,9 @@
 """Connections to MCP servers, as sessions of the official SDK.
 
-One connection per server, opened when it is first used. The SDK's context managers must be entered and left in the same
-task, so each connection has a task of its own, which lives until it is closed or broken. Requests come from any task,
-several at a time. An error that no message brought (see `streams.py`) is the SDK's own, and means that the connection
-was lost.
+There is one connection for each server, opened on first use. The SDK's context managers must be entered and left in the
+same task, so each connection has its own task, which runs until the connection is closed or broken. Requests may come
+from any task, several at a time. If no message brought an error (see `streams.py`), the error is the SDK's own, and
+means that the connection was lost.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ class RefusedError(Exception):
 
 
 class Connection:
-    """A session with a server, and the task that it lives in.
+    """A session with a server, and its task.
 
     Args:
         open: from `opener`
-        seconds: time to connect and to say hello
+        seconds: time limit for connecting and initialising
     """
 
     def __init__(self, open: Open, seconds: float) -> None:
@@ -95,7 +95,7 @@ class Connection:
 
         Args:
             method: `list_tools`, `call_tool`, `read_resource` ...
-            arguments: JSON values; for lists the cursor, if any
+            arguments: JSON values; for lists the cursor, if there is one
 
         Raises:
             RefusedError: the server answered with an error

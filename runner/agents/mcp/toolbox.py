@@ -93,13 +93,12 @@ class ToolBox:
         return "\n\n".join(["Examples of calls of your tools:", *blocks]) if blocks else None
 
     async def run(self, name: str, arguments: str, context: Any) -> ToolRun:
-        """Makes a call that the model asks for. Whatever goes wrong is in the answer; nothing is raised but
-        cancellation.
+        """Makes a call that the model asks for. Every problem is in the answer; only cancellation is raised.
 
         Args:
-            name: as the model was told it
+            name: as the model knows it
             arguments: JSON text as the model wrote it; broken JSON is repaired
-            context: reaches the process behind the tool
+            context: passed to the process behind the tool
         """
         parsed, problem = _parsed(arguments)
         found = self._tools.get(name)
@@ -128,15 +127,15 @@ class ToolBox:
 
 
 async def open_toolbox(servers: Servers, items: Any, where: str, *, may_lack: bool = False) -> ToolBox:
-    """The tools of the servers that `mcp.servers` of a package, or `mcp_servers` of a Create hook, names.
+    """The tools of the servers in `mcp.servers` of a package, or in `mcp_servers` of a Create hook.
 
     Args:
         items: `"id"`, `{"server_id": "id", "tools": [...]}`, `{"id": [tools]}` or `{"id": {"tools": [...]}}`; a list
-        where: where the list stands, for messages
-        may_lack: whether a server that is nowhere defined is a warning, and an error only when it is called
+        where: the place of the list, for messages
+        may_lack: if true, an undefined server is a warning, and becomes an error only when it is called
 
     Raises:
-        ConfigurationError: a wrong item, an unknown server, a broken file
+        ConfigurationError: an item is wrong, a server is unknown, or a file cannot be read
         ToolError: a server does not start or does not answer
     """
     import asyncio

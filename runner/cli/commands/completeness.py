@@ -18,10 +18,10 @@ DIGITS = 6
 
 
 def lacking(parts: Sequence[Report], names: Sequence[str], whole: Report) -> list[str]:
-    """Says what is missing, one sentence for each thing; empty when nothing is missing.
+    """What is missing, one sentence for each; empty if nothing is.
 
     Args:
-        names: of the parts.
+        names: the names of the parts.
         whole: the parts together.
     """
     return [*_shards(parts), *_tests(parts, names, whole)]
