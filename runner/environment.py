@@ -74,13 +74,13 @@ def from_process() -> Environment:
 def environment_of(
     directory: Path, variables: MutableMapping[str, str], stdout: TextIO | None, stderr: TextIO | None
 ) -> Environment:
-    """An environment of these. The secret ones are taken out of `variables`, and the streams never show them.
+    """Makes an environment. Secret variables are taken out of `variables`, and the streams hide their values.
 
     Args:
-        directory: absolute.
+        directory: absolute path of the working directory.
         variables: environment variables.
-        stdout: None for one that is closed.
-        stderr: the same.
+        stdout: None if it is closed.
+        stderr: None if it is closed.
     """
     cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     secrets = Secrets(variables)

@@ -1,7 +1,7 @@
 """Anthropic's messages API (docs.anthropic.com/en/api/messages, streaming: .../messages-streaming).
 
-System messages go to `system`; results of tools become parts of a user message; neighbours of one role become one
-message, so that user and assistant alternate. Parameters that the API does not know (`seed`, `n`, `response_format`,
+System messages go into `system`. Results of tools become parts of a user message. Neighbouring messages of one role are
+joined, so that user and assistant alternate. Parameters that the API does not have (`seed`, `n`, `response_format`,
 penalties) are left out.
 """
 

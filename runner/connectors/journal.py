@@ -1,20 +1,20 @@
-"""The journal of a run: each answer of a model, kept beside the `.jsonl` report as it arrives, so that a run which goes
-on after a kill asks for no answer twice.
+"""The journal of a run: it stores each answer of a model beside the `.jsonl` report as it arrives. If the run is killed
+and continued, no answer is requested twice.
 
     {"type": "calls", "version": 1}
     {"suite", "case", "run", "of_suite"?, "time", "zone", "exact", "loose", "ms", "completion"}       an answer
-    {"ended": ["assistants/expense/tests/filing.jsonl", "taxi", 1]}        its answers are of no use any more
+    {"ended": ["assistants/expense/tests/filing.jsonl", "taxi", 1]}        its answers are no longer needed
 
-`exact` and `loose` are digests of the request, by which it is found as in recordings; `completion` is as it stands in a
+`exact` and `loose` are digests of the request, by which it is found, as in recordings. `completion` is as in a
 recording. Each run of a case has its own answers.
 
-| what happens | what comes of it |
+| event | what happens |
 | --- | --- |
 | the command is killed | the line that was being written is lost |
-| a case ends with a verdict | its answers are given up |
+| a case ends with a verdict | its answers are dropped |
 | a case breaks because a model did not answer | its answers are kept for when it runs again |
-| a case breaks in another way | its answers are given up: they may be what broke it |
-| the file cannot be written, or has `MOST_BYTES` | it is said once, and the run goes on without |
+| a case breaks for another reason | its answers are dropped, because they may be the reason |
+| the file cannot be written, or has `MOST_BYTES` | one warning, and the run continues without a journal |
 """
 
 from __future__ import annotations
@@ -122,16 +122,16 @@ class Journal:
         limit: int = MOST_BYTES,
         admission: Admission | None = None,
     ) -> None:
-        """Reads what an earlier run has left, if this one `goes_on` with it; else that is removed.
+        """Reads the journal of an earlier run if this run `goes_on` with it; otherwise removes it.
 
         Args:
-            open_file: opens a file for this run alone, and leaves in it what it has. Raises OSError, and
-                ConfigurationError when another process writes it.
-            root: the application's root; files below it are named from there.
-            redact: takes secrets out of a text; everything that is written went through it.
-            warn: hears, once, why nothing is kept any more.
-            limit: bytes that the file may have.
-            admission: lets calls begin; without it each one begins at once.
+            open_file: opens a file for this run only, without removing its content. Raises OSError, and
+                ConfigurationError if another process writes it.
+            root: the application's root; names of files start there.
+            redact: removes secrets from a text; applied to everything that is written.
+            warn: called once, with the reason, when answers are no longer stored.
+            limit: most bytes of the file.
+            admission: decides when calls begin; without it, each begins at once.
         """
         self._path = path
         self._open_file = open_file

@@ -1,10 +1,10 @@
-"""Bounds of one connector: calls at a time, requests and tokens per minute. And one bound of all connectors together.
+"""Limits of one connector: calls at a time, requests and tokens per minute; and one limit for all connectors together.
 
-After a refusal (429) half as many calls may be under way; each answer gives back a part, so that the bound grows by one
-with each round of calls. The refusals of calls that began before the last halving do not halve again. `Retry-After`
-holds back all calls.
+After a refusal (429) the number of calls at a time is halved. Each answer raises it a little, so that it grows by one
+with each round of calls. Refusals of calls that began before the last halving do not halve it again. `Retry-After`
+delays all calls.
 
-What a case waits for here does not count as its time.
+The time that a case waits here is not counted as its time.
 """
 
 from __future__ import annotations

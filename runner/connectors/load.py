@@ -58,11 +58,11 @@ class Connectors:
         """Reads nothing yet.
 
         Args:
-            root: The application's root.
-            variables: Environment variables, those of the application's `.env` among them.
-            timing: Clocks, for tests.
-            prices: Of connectors whose files say none, as their `price`.
-            places: The bounds of all connectors; None: these have their own.
+            root: the application's root.
+            variables: environment variables, including those of the application's `.env`.
+            timing: clocks, for tests.
+            prices: prices of connectors whose files have none, in the form of their `price`.
+            places: the limits of all connectors; None: these have their own.
         """
         self.root = self._root = root
         """The application's root."""

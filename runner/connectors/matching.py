@@ -1,14 +1,13 @@
-"""Finds the recorded request that is equal to a new one: what is compared, what is not, and how differences are
-shown.
+"""Finds the recorded request that equals a new one: what is compared, what is not, and how differences are shown.
 
-| counts | does not |
+| compared | not compared |
 | --- | --- |
 | agent, connector, names of the tools, `response_format` | other parameters, metadata, descriptions of tools |
 | role, name and content of each message | ids of tool calls, order of keys in JSON |
 | names and arguments of the tool calls in them | dates, times, epoch numbers, UUIDs and ULIDs in texts |
 
-A request is looked up as it is first, and without dates and ids only when that finds nothing: so two requests of one
-case that differ in a date are told apart as long as the dates are the recorded ones.
+A request is first compared with its dates and ids. They are ignored only if that finds nothing. So two requests of a
+case that differ only in a date are told apart as long as they have the recorded dates.
 """
 
 from __future__ import annotations

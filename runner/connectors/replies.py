@@ -1,10 +1,8 @@
-"""The file `replies.yml`: a list of rules, each with what it applies to and what it answers.
+"""The file `replies.yml`: a list of rules. Each rule has a condition and an answer.
 
-`docs/scripted.md` is its page.
+`docs/scripted.md` describes it.
 
-- when: { input: taxi, turn: 1 }
-  times: 1
-  reply: Which day was that?
+- when: { input: taxi, turn: 1 } times: 1 reply: Which day was that?
 """
 
 from __future__ import annotations

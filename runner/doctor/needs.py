@@ -43,7 +43,7 @@ class Needs:
         Args:
             variables: the environment, with the application's `.env` file.
             missing_parts: optional parts that are not installed.
-            servers: the MCP servers of the application, which are not asked.
+            servers: the MCP servers of the application; they are not called.
         """
         self._application = application
         self._variables = variables

@@ -1,8 +1,8 @@
-"""Further passes over what broke: `--retry-errors N`.
+"""Runs again what broke: `--retry-errors N`.
 
-A test that breaks is held back while there is a pass to come: it has no result yet, and what depends on it waits. When
-nothing else is left, the run waits, and what is held back runs again, fewer at a time, since a host that is down or
-flooded is the usual cause. What breaks in the last pass is broken.
+If a pass is left, a test that breaks gets no result yet, and cases that depend on it wait. When nothing else is left,
+the run waits, and the broken tests run again, fewer at a time, because the usual cause is a host that is down or
+overloaded. What breaks in the last pass is broken.
 
 | pass | waits before it | at a time |
 | --- | --- | --- |
@@ -10,7 +10,7 @@ flooded is the usual cause. What breaks in the last pass is broken.
 | 2 | 10 s | a quarter of it, at least 1 |
 | 3 | 30 s | the same |
 | 4 | 90 s | the same |
-| 5 and on | 5 minutes | the same |
+| 5 and later | 5 minutes | the same |
 """
 
 from __future__ import annotations

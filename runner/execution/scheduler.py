@@ -1,8 +1,8 @@
-"""Runs the cases of all case inputs: so many at the same time, hooks around each input, the events of all of them.
+"""Runs the cases of all case inputs: several at the same time, with hooks around each input, and sends their events.
 
-Cases are taken from their files as they are needed. One that has to wait for others (`depends_on`) is put aside until
-they have ended, and whoever is free takes the next. With `--runs`, a case that may begin becomes so many items, which
-are taken one by one: its runs happen at the same time where there are places.
+Cases are read from their files as they are needed. A case that must wait for others (`depends_on`) is put aside until
+they have ended, and another one is taken instead. With `--runs`, a case becomes several items, one for each run, so
+that its runs may happen at the same time.
 """
 
 from __future__ import annotations

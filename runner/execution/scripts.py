@@ -88,22 +88,22 @@ def run_scripts(
     snapshots: RunSnapshots,
     calls: Callable[[World], dict[str, Any] | None] | None,
 ) -> int:
-    """Sends what the host reports of modules as events; blocks. When the run is to stop, and when
-    `max_failures` tests have failed, what was running then has no result. Raises HostError.
+    """Sends what the host reports about modules as events. Blocks. If the run shall stop, or `max_failures` tests have
+    failed, tests that are running have no result. Raises HostError.
 
     Args:
         retained: module → positions of the tests that have results of an earlier run.
         selection: what `--run` selects.
-        fingerprint: what a test was made of, by its module and its name, with `#2` behind it in its second run; None
-            when no report needs it.
-        passes: over what broke.
-        again: runs tests of modules again, None standing for all tests of one.
-        worlds: of the tests, each of which ends with its test.
-        snapshots: take what tests want written into their sources.
-        calls: what a test has asked of agents; None when nobody wants to know.
+        fingerprint: the fingerprint of a test, by its module and its name (with `#2` after it in its second run); None
+            if no report needs it.
+        passes: run broken tests again.
+        again: runs tests of modules again; None for all tests of a module.
+        worlds: the worlds of the tests; each ends with its test.
+        snapshots: take the inline snapshots of tests.
+        calls: the calls of agents that a test has made; None if they are not needed.
 
     Returns:
-        After `max_failures`, how many tests the modules have of which nothing was sent.
+        After `max_failures`: how many tests of the modules have sent nothing.
     """
     events = _ScriptEvents(
         send=send,

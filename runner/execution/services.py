@@ -32,11 +32,11 @@ class RunServices:
     """The services of one run. As a context manager, it ends all processes, connections and threads at its end."""
 
     def __init__(self, request: RunRequest, *, coverage: Coverage | None = None, key: str | None = None) -> None:
-        """Raises ConfigurationError when what `--record`, `--replay` or `--db` names cannot be used.
+        """Raises ConfigurationError if the folder of `--record`, `--replay` or `--db` cannot be used.
 
         Args:
-            coverage: counts what hooks and tools run, if anything is counted.
-            key: what values of variables are hashed with; None: that of the report.
+            coverage: counts what hooks and tools run; None without `--coverage`.
+            key: the key for digests of variables; None: the key of the report.
         """
         self._coverage = coverage
         self._key = key

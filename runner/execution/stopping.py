@@ -1,12 +1,12 @@
-"""The end of a run before its time: a signal, or a budget that is used up or cannot be kept.
+"""Ends a run early: after a signal, or because a budget is used up or cannot be kept.
 
-| what | new tests | those under way | exit code |
+| event | new tests | running tests | exit code |
 | --- | --- | --- | --- |
 | Ctrl-C, SIGTERM, SIGHUP | none | get `GRACE` | 128 + number of the signal |
-| the same again | none | end at once; what is known of them is in the report | the same |
-| a third time | | the process ends without a word | the same |
-| a budget that is used up | none | get `BUDGET_GRACE` | 1, or that of the results when nothing was left to run |
-| a budget that cannot be kept | none | get `BUDGET_GRACE` | 1 |
+| the same again | none | end at once; the report has what is known of them | the same |
+| a third time | | the process ends without a message | the same |
+| a budget is used up | none | get `BUDGET_GRACE` | 1, or that of the results if nothing was left to run |
+| a budget cannot be kept | none | get `BUDGET_GRACE` | 1 |
 """
 
 from __future__ import annotations

@@ -30,10 +30,10 @@ class FuzzTests:
         """Reads nothing yet.
 
         Args:
-            fuzzing: what the flags say.
+            fuzzing: the settings from the flags.
             files: module → its test file.
-            root: of the application.
-            stopped: whether the run is to end.
+            root: the application.
+            stopped: whether the run shall end.
         """
         self._fuzzing = fuzzing
         self._files = files

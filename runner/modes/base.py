@@ -141,9 +141,9 @@ class CaseAttempt:
         """Calls the tested agent and returns its answer. Raises AgentError.
 
         Args:
-            messages: all that is said to it.
+            messages: all messages to it.
             options: `context.Options` of the call.
-            said: the last of it, as the case has it.
+            said: the last message, as the case has it.
         """
         if self.saved is not None:
             return self.saved.answer(self, said)

@@ -1,7 +1,7 @@
 """Conversation mode: scripted user turns, real answers, and a grade for each turn and for the whole (seed 003).
 
-Turns are asked one after another; a turn is graded while the next one is under way, unless a failed turn ends the
-conversation (`on_turn_failure: stop`). So T turns take T calls of the agent and the slowest grader of the last one.
+Turns follow one another. A turn is graded while the next one is running, unless a failed turn ends the conversation
+(`on_turn_failure: stop`). So T turns take T calls of the agent, plus the slowest grader of the last turn.
 
 An error of the agent fails its turn, which scores 0, and the case, whatever its score.
 """

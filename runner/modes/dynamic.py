@@ -1,11 +1,11 @@
 """Dynamic mode: a simulated user talks to the agent until all required checkpoints are reached (seed 001).
 
-| what happens | the case |
+| event | the case |
 | --- | --- |
-| all required checkpoints are reached; without any, the goal is achieved | passes at once |
-| the goal is achieved before | fails: `missing checkpoints: a, b` |
+| all required checkpoints are reached; if there are none, the goal is achieved | passes at once |
+| the goal is achieved before that | fails: `missing checkpoints: a, b` |
 | the user has spoken `max_turns` times | fails: `max turns (20) exceeded` |
-| in both, votes on the missing checkpoints do not decide | inconclusive: `checkpoint a: inconclusive: ...` |
+| in both cases, if votes on the missing checkpoints do not decide | inconclusive: `checkpoint a: inconclusive: ...` |
 | the simulator cannot be asked, or answers nothing | fails: `simulator error: ...` |
 | the validator or script of a required checkpoint breaks | fails: `checkpoint a failed: ...` |
 """

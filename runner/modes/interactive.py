@@ -1,10 +1,9 @@
-"""A person at the terminal who answers instead of the user.
+"""A person at the terminal who answers in place of the user.
 
-The question is written to the terminal that standard input is, or else to the controlling one, whatever standard
-output is. The answer is read by a process of its own, which has line editing and history where Python has readline.
-That process can be ended at any time: when the person takes too long, and when the run is interrupted. Only this
-process hears Ctrl-C. Where there is no terminal, or the run is in the background, or a job of continuous integration,
-nobody is asked.
+The question is written to the terminal of standard input, or to the controlling terminal, wherever standard output
+goes. A separate process reads the answer; it has line editing and history if Python has readline. It can be ended at
+any time: if the person takes too long, or the run is interrupted. Only the main process receives Ctrl-C. Nobody is
+asked if there is no terminal, or the run is in the background, or it is a CI job.
 """
 
 from __future__ import annotations

@@ -1,17 +1,18 @@
-"""Multi-turn mode: a conversation in one chat, whose next words are given, simulated, or typed (seeds 000 and 002).
+"""Multi-turn mode: a conversation in one chat, whose next message is written, simulated, or typed (seeds 000 and 002).
 
-| who speaks next | when |
+| next speaker | when |
 | --- | --- |
 | the next of `turns` | there is one, whatever the agent answered |
-| the simulator | the agent waits, or nothing was said yet; in a case without `turns` until its goal is achieved |
+| the simulator | the agent waits, or nothing was said yet; in a case without `turns`, until its goal is achieved |
 | a person | the agent waits, there is no simulator, and people may be asked |
-| nobody | the agent waits: `on_missing_input` decides; else the conversation is complete |
+| nobody | the agent waits: `on_missing_input` decides; otherwise the conversation is complete |
 
-When the agent is done in a case with `turns`, the simulator is asked once whether its goal is achieved: what it would
-say is not sent, and the last turn tells what it thinks.
+When the agent is done in a case with `turns`, the simulator is asked once whether its goal is achieved. Its message is
+not sent; the last turn has its opinion.
 
-A failed assertion fails the case and not the conversation; an agent that cannot answer ends it. `max_turns` bounds what
-simulators and people say. When it is reached, the simulator is asked once more whether its goal is achieved.
+A failed assertion fails the case but does not end the conversation. An agent that cannot answer ends it. `max_turns`
+limits the messages of simulators and people. When it is reached, the simulator is asked once more whether its goal is
+achieved.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """The trace of a case: each call of a model and of a tool, with who made it, its time, tokens and cost, and with
-`--trace full` what was sent and what came back. The agent that is tested, judges and simulators are told apart.
+`--trace full` what was sent and what came back. Calls of the tested agent, of judges and of simulators are told apart.
 
     {"totals": {role: {model_calls, tool_calls, duration_ms, input_tokens, output_tokens, cost?}},
      "steps": [{kind: "model", role, agent, turn?, connector, vendor, asked?, model?, duration_ms, input_tokens?,
@@ -8,11 +8,11 @@
      "calls"?: [{role, agent, turn?, failed?, span}],
      "cut"?: true}
 
-`role` is `agent`, `judge` or `simulator`. `messages` are those that an earlier call of the same agent has not sent yet,
-of which there were `before`. `calls` are those of agents, in the order in which they began. `span` is `[began, ended,
-within?]`: seconds since 1970, and the place in `calls` of the call that it belongs to. Both are there with `--otlp`.
-Long texts are cut, secrets taken out before that; when a trace is too long, `cut` says so, and its last steps say no
-more than a summary does.
+`role` is `agent`, `judge` or `simulator`. `messages` has the messages that earlier calls of the same agent have not
+sent; `before` is the number of those that they have. `calls` has the calls of agents, in the order in which they began.
+`span` is `[began, ended, within?]`: seconds since 1970, and the position in `calls` of the call that it belongs to.
+`calls` and `span` exist only with `--otlp`. Secrets are removed, then long texts are cut. If a trace is too long, `cut`
+is true, and its last steps have only what a summary has.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Cases that an agent or a script makes: `-i "agents:workers.test.generator?count=10&focus=edge-cases" -n expense`
 (seed 000, "Generator Agent Interface").
 
-The generator gets a description of the tested agent and the parameters after the `?`. Its answer is checked like a
+The generator gets a description of the tested agent, and the parameters after the `?`. Its answer is checked like a
 case file.
 """
 
@@ -89,14 +89,14 @@ class Generators(Value):
 
 
 async def generate(input: GeneratorInput, generators: Generators, folder: Path, lenient: bool) -> MadeCases:
-    """Calls the generator. Every case that it makes has a unique id.
+    """Calls the generator. Each case that it makes has a unique id.
 
     Args:
-        folder: what relative attachments of the cases count from.
-        lenient: cases that are wrong are left out with a warning.
+        folder: where relative attachments of the cases are looked for.
+        lenient: leave out wrong cases with a warning.
 
     Raises:
-        ConfigurationError: there is no such generator, it failed, or it made no cases that can be run.
+        ConfigurationError: there is no such generator, it failed, or it made no case that can be run.
     """
     import asyncio
 

@@ -71,14 +71,14 @@ class Selection:
         cases: Iterable[str],
         stopped: Callable[[], bool],
     ) -> Iterator[HostRecord]:
-        """What a host reports, read until it is certain that the filter matches something. Raises ConfigurationError
+        """Reads the records of a host until it is certain that the filter matches something. Raises ConfigurationError
         when it is certain that it does not.
 
         Args:
-            records: of modules that run.
+            records: records of running modules.
             done: module → tests that have results of an earlier run.
-            cases: ids of the cases of the run, none of which it matches.
-            stopped: whether the run is to end, so that nothing is certain.
+            cases: ids of the cases of the run; the filter matches none of them.
+            stopped: whether the run shall end, so that nothing is certain.
         """
         read: list[HostRecord] = []
         while True:

@@ -1,8 +1,7 @@
-"""The results of a run as values: its suites, and the result of each test with its attempts, turns, checks and
-scores.
+"""The results of a run as values: its suites, and the result of each test with its attempts, turns, checks and scores.
 
 Events carry these values (`runner.results.events`), one fold counts them (`runner.results.fold`), and the modules named
-`..._json` write them down and read them again.
+`..._json` write and read them.
 """
 
 from __future__ import annotations

@@ -38,11 +38,11 @@ HINT = "Reports that can be read are the .jsonl and .json files that yao-test wr
 
 
 def read(path: Path, *, count: bool = True) -> Report:
-    """The report in a file. Counting its results takes as long as reading them; without that its summary has only what
-    the file says of the whole.
+    """Reads the report in a file. Counting its results takes as long as reading them; without it, the summary has only
+    what the file says about the whole run.
 
-    A JSONL report that ends in the middle of a line, or without a summary, gives what it has and a warning. Blocks.
-    Raises ConfigurationError when the file cannot be read or is no report.
+    A JSONL report that ends in the middle of a line, or without a summary, is read as far as possible, with a warning.
+    Blocks. Raises ConfigurationError if the file cannot be read or is not a report.
     """
     try:
         content = read_bytes(path, None)

@@ -5,7 +5,7 @@
 | --- | --- |
 | `runs` of a result | `{count, passed, failed, errors?, pass_rate, consistency, stable, classification, *_duration_ms, std_deviation_ms, confidence_interval, pass_at_k, pass_hat_k, avg_tokens?, avg_cost?, repeat?, attempts}` |
 | `attempts` | `[{run, status, duration_ms, output?, error?, cause?, score?, tokens?, cost?, not_judged?, judged?, criteria?, judging?}]` |
-| a result of seed 004 | the keys of `runs` beside those of the result, `count` as `runs` and `attempts` as `run_details` |
+| a result of seed 004 | the keys of `runs` beside those of the result, with `count` as `runs` and `attempts` as `run_details` |
 """  # noqa: E501
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""The forms in which programs write a secret value, as regular expressions.
+r"""The forms in which programs write a secret value, as regular expressions.
 
 | form | written by |
 |---|---|
-| as it is | everybody |
-| `\\"`, `\\/`, `\\u0026`, `\\x26`, also with their backslashes doubled | JSON, JSON in JSON, JavaScript, Markdown |
-| `%2F`, `%2f`, `%252F`, `+` for a blank | URLs, whatever each of them leaves as it is |
+| unchanged | all programs |
+| `\"`, `\/`, `\u0026`, `\x26`, also with their backslashes doubled | JSON, JSON in JSON, JavaScript, Markdown |
+| `%2F`, `%2f`, `%252F`, `+` for a space | URLs; they differ in which characters they leave unchanged |
 | `&amp;`, `&#38;`, `&#x26;` | HTML and XML |
 | hexadecimal digits | digests, dumps |
-| base64 and base64url, also within more than the value | headers, data addresses, keys |
+| base64 and base64url, also of a longer text that contains the value | headers, data URLs, keys |
 
-Letters and digits are written as they are in all of these. Line breaks in base64 are for `unwrapped` to find.
+All of these leave letters and digits unchanged. `unwrapped` finds line breaks in base64.
 """
 
 from __future__ import annotations

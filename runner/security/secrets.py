@@ -1,11 +1,11 @@
 """Secret values, and texts without them.
 
-What counts as secret: environment variables whose names say so (`OPENAI_API_KEY`, `DB_PASSWORD`) or that
-`YAO_TEST_SECRETS` lists, passwords and keys in addresses, what connectors and MCP servers authenticate with, and the
-`Authorization` headers that scripts send. A value is found as it is and in the forms of `forms.py`; `***NAME***`
-takes its place.
+These are secret: environment variables whose names look like it (`OPENAI_API_KEY`, `DB_PASSWORD`) or that
+`YAO_TEST_SECRETS` lists, passwords and keys in addresses, the credentials of connectors and MCP servers, and
+`Authorization` headers that scripts send. A value is found unchanged and in the forms of `forms.py`, and replaced by
+`***NAME***`.
 
-Values shorter than 6 characters, short numbers and common words are left alone: hiding each "true" or "secret" would
+Values shorter than 6 characters, short numbers and common words are not hidden: hiding each "true" or "secret" would
 ruin a report and protect nothing.
 """
 
@@ -97,7 +97,7 @@ class Secrets:
                         self._pattern = None
 
     def add_application(self, root: Path, variables: Mapping[str, str]) -> None:
-        """Takes what connectors and MCP servers of an application authenticate with, and its `.env`.
+        """Adds the credentials of an application's connectors and MCP servers, and its `.env`.
 
         Args:
             root: the application's folder

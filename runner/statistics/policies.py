@@ -1,9 +1,9 @@
-"""Policies of repeats as people write them: `4 of 5`, `95% not 70%`, and the same as JSON objects.
+"""Policies for repeated runs as people write them, `4 of 5` or `95% not 70%`, and the same as JSON objects.
 
-| written | passes when |
+| written | passes if |
 | --- | --- |
 | `all of 5`, `any of 3`, `majority of 5`, `4 of 5`, `80% of 5` | so many of so many judged runs pass |
-| `95% not 70%`, `{good, bad, most?, error?}` | the case passes as often as the first rate rather than the second |
+| `95% not 70%`, `{good, bad, most?, error?}` | the runs show that the first is the pass rate rather than the second |
 | `{pass: "4 of 5", stop: false}` | as without `stop`, but all runs are made |
 """
 

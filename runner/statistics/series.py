@@ -36,11 +36,11 @@ class Break(Value):
 
 
 def rate_break(runs: Sequence[tuple[int, int]], *, steady: bool = False) -> Break | None:
-    """The last place where the pass rate changed, beyond chance; None when it did nowhere.
+    """The last position at which the pass rate changed more than by chance; None if there is none.
 
     Args:
-        runs: `(passed, judged)` of each run; some have to be judged.
-        steady: whether runs only differ where something changed, so that each difference counts.
+        runs: `(passed, judged)` of each run; in some, `judged` must not be 0.
+        steady: whether runs differ only if something changed, so that each difference counts.
     """
     if steady:
         rates = [passed / judged if judged else 0.0 for passed, judged in runs]

@@ -38,14 +38,14 @@ class Baseline(Value):
 
 
 def baseline_of(store: Store, name: str, run: Report, leave_out: str | None = None) -> Baseline:
-    """The baseline of a run: its tests, as the newest runs of a branch have them, of a commit, or a run of that id.
-    Raises ConfigurationError when there is none.
+    """The baseline of a run: the newest results of its tests on a branch, of a commit, or of a run with this id. Raises
+    ConfigurationError if there is none.
 
     Args:
-        store: where it is looked for.
-        name: a branch, a commit, or the id of a run; each may be shortened but the first.
-        run: what is compared with it, with suites as `in_all_runs` names them.
-        leave_out: the id of that run, where it is in the store too.
+        store: where it is searched.
+        name: a branch, a commit, or the id of a run; commits and ids may be shortened.
+        run: the run to compare, with suites as `in_all_runs` names them.
+        leave_out: the id of that run, if it is in the store too.
     """
     candidates = [one for one in _named(store, name) if one.state in ENDED and one.id != leave_out][:MOST]
     if not candidates:

@@ -17,11 +17,11 @@ from runner.store.schema import changing
 
 
 def prune(database: sqlite3.Connection, folder: Path, keep: Sequence[StoreKeep], now: str) -> list[str]:
-    """Removes them, and gives the space back; the ids of the runs. Raises sqlite3.Error.
+    """Removes runs beyond the limits, frees their space, and returns their ids. Raises sqlite3.Error.
 
     Args:
-        database: open for writing, and in no transaction.
-        folder: of the store.
+        database: open for writing, and not in a transaction.
+        folder: folder of the store.
         keep: the limits.
         now: the time, UTC, RFC 3339.
     """

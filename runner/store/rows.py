@@ -69,10 +69,10 @@ def row_of(suite: Record, record: Record, line: str | None, attempt: int, finger
 
     Args:
         suite: the record of its suite.
-        record: the result; that of a test with several runs has them.
-        line: as it is kept, without the fingerprint; None for a verdict that has none.
-        attempt: 0 for the verdict on a test, else which run of it this is.
-        fingerprint: what it was made of; None where that is not known.
+        record: the result; for a test with several runs, it contains them.
+        line: the line to store, without the fingerprint; None for a verdict without a line.
+        attempt: 0 for the verdict on a test, otherwise the number of the run.
+        fingerprint: digests of what it depends on; None if not known.
     """
     report = Report(start={"suites": [suite]}, results=[record], errors=[], warnings=[], summary={})
     (case,) = judged_cases(report).values()

@@ -2,15 +2,15 @@
 
 | table | a row is |
 | --- | --- |
-| `runs` | a run: its first and last line as a `.jsonl` report has them, and where its code came from |
-| `suites` | a suite of a run: how many tests it has, and how many were chosen |
-| `results` | a line of a result; `attempt` 0 is the verdict on a test, others are single runs of it |
+| `runs` | a run: its first and last line as in a `.jsonl` report, and the revision of its code |
+| `suites` | a suite of a run: how many tests it has, and how many were selected |
+| `results` | a result line; `attempt` 0 is the verdict on a test, others are single runs of it |
 | `remarks` | an error or a warning of a run, as such a line |
-| `fingerprints` | what results were made of, by its digest |
-| `labels` | what a person says of an answer |
+| `fingerprints` | the digests of what results depend on, by their digest |
+| `labels` | a label of a person on an answer |
 
-Lines of results are texts, or compressed by zlib where they are long. `seq` only rises, so that whoever follows a run
-asks for what is newer. `session` counts how often a run was resumed: what it has of earlier ones goes when it ends.
+Long result lines are compressed with zlib. `seq` only increases, so that whoever follows a run can ask for newer rows.
+`session` counts how often a run was resumed; rows of earlier sessions are removed when the run ends.
 """
 
 from __future__ import annotations

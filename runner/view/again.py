@@ -34,11 +34,11 @@ GRACE = 5
 
 
 def elsewhere(run: KeptRun, here: str | None) -> str:
-    """Why a run cannot be run again here; empty when it can.
+    """Why a run cannot be run again on this machine; empty if it can.
 
     Args:
-        run: which.
-        here: the place of the application; None where there is none.
+        run: the run.
+        here: the place of the application; None if there is none.
     """
     if here is None:
         return "yao-test view was not started in an application"
@@ -48,14 +48,14 @@ def elsewhere(run: KeptRun, here: str | None) -> str:
 
 
 def commands_of(run: KeptRun, chosen: Sequence[Record], application: Path, root: Path, store: Path) -> list[Words]:
-    """The command lines, without the program: one for everything, or one for each suite of the chosen results.
+    """The command lines, without the program: one for all tests, or one for each suite of the chosen results.
 
     Args:
-        run: which was not made elsewhere.
-        chosen: results of it; none: all are.
+        run: a run of this application.
+        chosen: results of it; empty: all tests.
         application: where they run.
-        root: from which the run names files.
-        store: where the results go.
+        root: the folder from which the run names files.
+        store: folder for the results.
     """
     flags = [*(_options(run) or ()), f"--store={store}"]
     suites = {suite["id"]: suite for suite in run.start["suites"]}

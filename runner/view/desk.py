@@ -26,12 +26,13 @@ class Desk:
     """Answers from any thread. Its methods block, and raise ConfigurationError for what cannot be done."""
 
     def __init__(self, runs: Runs, again: Again | None, person: str, now: Callable[[], str]) -> None:
-        """
+        """Reads nothing yet.
+
         Args:
-            runs: those of the store.
-            again: runs command lines; None where there is no application.
-            person: who looks at the pages.
-            now: the time, UTC, RFC 3339.
+            runs: the runs of the store.
+            again: runs command lines; None if there is no application.
+            person: the person who looks at the pages.
+            now: returns the time, UTC, RFC 3339.
         """
         self.runs = runs
         self._again = again

@@ -71,15 +71,15 @@ def label_record(label: KeptLabel) -> Record:
 def label_of(
     said: Mapping[str, Any], questions: Sequence[Question], *, run: str, suite: str, test: str, person: str, now: str
 ) -> KeptLabel:
-    """The label that a request is about. Raises ConfigurationError when it does not answer one of the questions.
+    """The label in a request. Raises ConfigurationError if it does not answer one of the questions.
 
     Args:
         said: `{run, turn, criterion, passed: true, false or null, why}`.
-        questions: those on the result.
-        run: its id.
-        suite: as the store names it.
-        test: its name.
-        person: who says it.
+        questions: the questions about the result.
+        run: id of the run.
+        suite: name of the suite in the store.
+        test: name of the test.
+        person: who gives the label.
         now: UTC, RFC 3339.
     """
     asked = [said.get(name) for name in _ASKED]

@@ -47,12 +47,12 @@ class Runs:
     """Answers from any thread, to one at a time."""
 
     def __init__(self, folder: Path, application: Path | None, clean: Callable[[str], str]) -> None:
-        """Opens the store. Raises ConfigurationError when there is none, or one of a newer version.
+        """Opens the store. Raises ConfigurationError if there is none, or it has a newer version.
 
         Args:
-            folder: of the store.
-            application: whose files pages show, and whose tests they run again; None: there is none here.
-            clean: takes secrets out of a text.
+            folder: folder of the store.
+            application: its files are shown and its tests can be run again; None if there is none.
+            clean: removes secrets from a text.
         """
         self.folder = folder
         self.application = application

@@ -1,20 +1,20 @@
-"""The addresses of `yao-test view`, and what is behind each.
+"""The addresses of `yao-test view`, and their answers.
 
-| address | answers |
+| address | answer |
 | --- | --- |
-| `/`, `/run`, `/tests`, `/test`, `/compare` | the page; its script shows what the path says |
-| `/view.js`, `/view.css`, `/icon.svg` | what the page is made of |
+| `/`, `/run`, `/tests`, `/test`, `/compare` | the page; its script shows what the path names |
+| `/view.js`, `/view.css`, `/icon.svg` | files of the page |
 | `GET /api/runs` | `Runs.newest` |
-| `GET /api/runs/ID/index`, `block-N`, `variants` | a run as the HTML report has it |
-| `GET /api/runs/ID/events` | what changes in a run, as server-sent events |
+| `GET /api/runs/ID/index`, `block-N`, `variants` | a run, in the format of the HTML report |
+| `GET /api/runs/ID/events` | changes of a run, as server-sent events |
 | `GET /api/events` | an event whenever something in the store changes |
 | `GET /api/runs/ID/picture` | an attachment |
 | `GET`, `PUT /api/runs/ID/labels`, `GET /api/runs/ID/labels.jsonl` | labels of people |
-| `POST /api/runs/ID/again/plan`, `POST /api/runs/ID/again` | a command line, and its start |
-| `GET`, `DELETE /api/again` | what was started, and its end |
+| `POST /api/runs/ID/again/plan`, `POST /api/runs/ID/again` | a command line; starting it |
+| `GET`, `DELETE /api/again` | the run that was started; ending it |
 | `GET /api/compare`, `/api/history`, `/api/tests` | runs side by side, a test over time, all tests |
 
-The one place that knows Starlette.
+Only this module uses Starlette.
 """
 
 from __future__ import annotations

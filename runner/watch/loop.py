@@ -1,9 +1,9 @@
-"""The loop of `--watch`: a run, then another one for each change and each key. The compiler and the workers stay.
+"""The loop of `--watch`: a run, then another one after each change and each key. The compiler and the workers are kept.
 
 | thread | does |
 |---|---|
 | main | runs tests, and waits in between |
-| changes | finds out what changed, and stops a run whose result nobody wants any more |
+| changes | finds out what has changed, and stops a run whose result is no longer needed |
 | keys | reads the terminal |
 """
 
@@ -239,12 +239,12 @@ class Watch:
         there: Mapping[str, Input] | None = None,
         changes: Mapping[str, object] = MappingProxyType({}),
     ) -> None:
-        """Runs suites, None for all, and what becomes stale meanwhile, until a run comes to its end.
+        """Runs suites (None: all), and those that become stale meanwhile, until a run ends without such a change.
 
         Args:
-            there: what there is to run, where that has just been looked up.
-            asks: whether models are asked; else what they answered is kept.
-            changes: of the options.
+            there: all suites that exist, if they have just been looked up.
+            asks: whether models are asked; otherwise stored answers are used.
+            changes: changes of the options.
         """
         self._last = (suites, changes)
         try:

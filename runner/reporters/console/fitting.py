@@ -1,15 +1,15 @@
-"""Text for a terminal: no line is longer than it, and what is written from right to left stands apart.
+"""Fits text into a terminal: no line is longer than the terminal is wide, and right-to-left text is isolated.
 
-| line | what becomes of it |
+| line | what happens to it |
 |---|---|
-| a rule | is cut |
-| the name of a suite or a test with its verdict, a place | loses its middle |
-| code with its line number | loses its end |
-| a command to type | goes on in the next line, after a backslash between two arguments; an argument is never broken |
-| anything else | goes on in the next line, below its indent |
+| a rule | it is cut |
+| the name of a suite or a test with its verdict, a place | its middle is left out |
+| code with its line number | its end is left out |
+| a command to type | it continues in the next line, after a backslash; no argument is split |
+| anything else | it continues in the next line, with its indent |
 
-Letters of two columns are those of Unicode's East Asian Width; what combines with the letter before has none. Isolates
-are those of Unicode's bidirectional algorithm: without them a name in Hebrew would move the digits around it.
+Unicode's East Asian Width says which characters take two columns; combining characters take none. The isolates are
+those of Unicode's bidirectional algorithm: without them, a name in Hebrew would move the digits around it.
 """
 
 from __future__ import annotations

@@ -89,15 +89,15 @@ def render(
     verdicts: Sequence[tuple[str, ChangeReport]] = (),
     variants: Record | None = None,
 ) -> str:
-    """The page that shows a report, compared with an older one when there is a baseline. Raises ConfigurationError when
-    the web app is not built.
+    """The page of a report, compared with an older one if there is a baseline. Raises ConfigurationError if the web app
+    is not built.
 
     Args:
-        report: what is shown.
+        report: the report.
         baseline: the older report.
-        found: what has changed since then, where it is not to be found by the usual thresholds.
+        found: the changes since then; by default they are found with the usual thresholds.
         verdicts: names of reports, and whether each is worse than the older one.
-        variants: what the page says of variants; see `variants_record`.
+        variants: the comparison of variants; see `variants_record`.
     """
     script, style = web_app("app")
     policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; "

@@ -1,9 +1,9 @@
-"""What spans say: attributes of the semantic conventions for generative AI and for tests
-(opentelemetry.io/docs/specs/semconv/gen-ai, .../registry/attributes/test), and `yao_test.*` for what these have no
-words for. All of it comes from results, which hold no secrets any more.
+"""The attributes of spans: those of the semantic conventions for generative AI and for tests
+(opentelemetry.io/docs/specs/semconv/gen-ai, .../registry/attributes/test), and `yao_test.*` where there is none. All
+values come from results, which no longer contain secrets.
 
-What was said, to models or by them, is in `gen_ai.input.messages`, `gen_ai.output.messages` and
-`gen_ai.tool.call.*`, and in the texts of failed assertions: only where contents are wanted.
+Contents, such as messages to and from models, are in `gen_ai.input.messages`, `gen_ai.output.messages` and
+`gen_ai.tool.call.*`, and in the texts of failed assertions, only if contents are requested.
 """
 
 from __future__ import annotations
