@@ -25,7 +25,7 @@ other clouds are link-local, shared or private ones."""
 _UNICAST = 0b001
 """The first three bits of IPv6 addresses that are given out."""
 _ISATAP = (bytes.fromhex("00005efe"), bytes.fromhex("02005efe"))
-"""What stands before the IPv4 address in an interface of ISATAP."""
+"""The bits before the IPv4 address in an interface identifier of ISATAP."""
 
 
 def is_public(address: str) -> bool:

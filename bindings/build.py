@@ -44,7 +44,7 @@ FOLDERS = ("check", "mocks", "realm", "web", "yao")
 ASSERTION = re.compile(r'^export \{ (\w+) as (\w+) \} from "(.+)";$', re.MULTILINE)
 """A line of `bindings/src/assert/index.ts`."""
 OWN = "$own"
-"""What holds the built-ins of parts, see `ownBuiltIns` in `bindings/src/core.ts`."""
+"""The object with the built-ins for parts, see `ownBuiltIns` in `bindings/src/core.ts`."""
 BUILT_INS = (
     "AggregateError Array ArrayBuffer BigInt BigInt64Array BigUint64Array Boolean DataView Error EvalError"
     " FinalizationRegistry Float32Array Float64Array Function Int16Array Int32Array Int8Array Iterator JSON Map Math"
@@ -196,7 +196,7 @@ def body_and_value(module: str, name: str) -> tuple[str, str]:
 def bundle_formatting() -> None:
     """Bundles the formatting for locales, and packs it with its data into one file, from which pieces are read.
 
-    That takes many seconds, so a pack stays that is newer than all it is made of.
+    That takes many seconds, so a pack is kept if it is newer than all its sources.
     """
     pack = OUTPUT / "intl.pack"
     sources = [*FORMATTING.iterdir(), HERE / "package-lock.json"]

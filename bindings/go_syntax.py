@@ -265,7 +265,7 @@ class _Parser:
         return _folded(literal(self.escape()), flags)
 
     def escape(self) -> int:
-        """The character that the escape sequence at this place stands for."""
+        """The character of the escape sequence at this place."""
         start = self.at
         character = self.pattern[start + 1 : start + 2]
         self.at += 2

@@ -65,7 +65,7 @@ class _Source:
     def __init__(self, path: Path, compiled: bytes) -> None:
         self._path = path
         self._is = compiled
-        """What it holds, unless somebody changes it."""
+        """Its content, unless somebody changes it."""
         try:
             self._text = compiled.decode("utf-8")
         except UnicodeDecodeError as error:
@@ -76,7 +76,7 @@ class _Source:
         self._saved = 0
         """How many of the edits are in the file."""
         self.values: dict[tuple[int, int], tuple[str, str]] = {}
-        """Where a snapshot stands → its value, and the test that had it."""
+        """Place of a snapshot in the source → its value, and its test."""
 
     def save(self, before: Callable[[Path, bytes], None]) -> None:
         """Puts the edits into the file, which is replaced as a whole."""

@@ -44,7 +44,7 @@ class Edit(Value):
 
 
 def agrees(expected: str, actual: str) -> bool:
-    """Whether the text in a source stands for a printed value."""
+    """Whether the text in a source equals a printed value."""
     return unindented(expected) == (_flush(actual) if _is_block(expected) else actual)
 
 

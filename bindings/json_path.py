@@ -39,10 +39,10 @@ class JsonPathError(ValueError):
 
 
 def find(value: Json, path: str) -> list[Json]:
-    """All values that a path leads to, in document order; none when it leads nowhere.
+    """All values that a path matches, in document order; none if it matches nothing.
 
     Raises:
-        JsonPathError: the path is no JSONPath, or is too much work for this value.
+        JsonPathError: the path is not a JSONPath, or takes too much work for this value.
     """
     if len(path) > MAX_PATH:
         raise JsonPathError(path, f"it is longer than {MAX_PATH} characters")
@@ -150,7 +150,7 @@ def _nodes(tree: Any) -> Iterator[Any]:
 
 
 def _measure(value: Json) -> tuple[int, int]:
-    """How many values a value holds, itself included, and how deeply they are nested."""
+    """How many values are in a value, itself included, and how deeply they are nested."""
     count = depth = 0
     level = [value]
     while level:

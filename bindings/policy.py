@@ -32,7 +32,7 @@ class Volume(Value):
     def is_open(self, parts: tuple[str, ...]) -> bool:
         """Whether scripts may touch a path, given as its parts from the root, links resolved.
 
-        Files that commonly hold keys are closed in a volume that scripts may only read: `.env*`, connectors, MCP
+        Files that commonly contain keys are refused in a volume that scripts may only read: `.env*`, connectors, MCP
         servers, the repository.
         """
         from scripttest import holds_secrets
@@ -50,7 +50,7 @@ class Policy(Value):
     environment: Mapping[str, str] = _NOTHING
     """The environment variables that scripts may see. Names that are not here look like missing ones."""
     keep_secret: Callable[[str, str], None] = lambda name, value: None
-    """Told of values that no report may show: what scripts send as `Authorization` and the like."""
+    """Called with values that no report may show, such as `Authorization` headers that scripts send."""
 
     def volumes(self, app_root: Path) -> dict[str, Volume]:
         """The volumes of an application, by name. Only `data` and its old name `system` can be written."""

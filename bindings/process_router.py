@@ -109,7 +109,7 @@ class ProcessRouter(Services):
         return settled
 
     def forget(self, module: str, tests: Collection[str] | None) -> None:
-        """Closes the worlds of tests of a module, since they run again; None stands for all of them."""
+        """Closes the worlds of tests of a module, because they run again; None: of all its tests."""
         self.worlds.forget(module, tests)
 
     def _answer(self, world: World, name: str, args: list[Any]) -> Any:
@@ -152,7 +152,7 @@ def arguments_text(args: list[Any]) -> str:
 
 
 def answered_value(envelope: dict[str, Any]) -> Any:
-    """The value in an envelope. Raises ProcessError for an error, LookupError and the like for what is no envelope."""
+    """The value in an envelope. Raises ProcessError for an error, LookupError and the like for something else."""
     from bindings.services import ProcessError
 
     if "error" in envelope:

@@ -140,7 +140,7 @@ class Place(Value):
                 os.unlink(self.name, dir_fd=self.folder.descriptor)
 
     def remove_all(self) -> None:
-        """Removes a file, a link, or a folder with all it holds; what is not there is fine. Raises OSError."""
+        """Removes a file, a link, or a folder with its content. A missing file is not an error. Raises OSError."""
         import shutil
 
         if not self.is_folder():

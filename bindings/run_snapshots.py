@@ -32,7 +32,7 @@ class RunSnapshots:
         self._stored: Snapshots | None = None
         self._inline: InlineSnapshots | None = None
         self.before_writing: Callable[[Path, bytes], None] = lambda path, content: None
-        """Hears of each test file that is about to be written, and what it will hold."""
+        """Called before a test file is written, with its path and its new content."""
         self._lock = _thread.allocate_lock()
 
     @property

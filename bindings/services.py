@@ -31,7 +31,7 @@ class ProcessError(Exception):
         super().__init__(message)
         self.message = message
         self.advice = ""
-        """What else people are told, and scripts are not, whose message is that of Yao."""
+        """Added to the message for people. Scripts get only the message, which is that of Yao."""
         self.code = code
         self.missing = missing
         self.infrastructure = infrastructure

@@ -88,7 +88,7 @@ def _parsed(path: Path, text: str) -> dict[str, str]:
 
 
 def change(path: Path, test: str, changes: Callable[[dict[str, str]], None]) -> None:
-    """Changes what a file holds now, which another run may just have written; it is replaced as a whole, or removed
+    """Changes the current content of a file, which another run may just have written. It is replaced, or removed
     with its last snapshot. Waits for other runs. Raises SnapshotFileError and OSError."""
     path.parent.mkdir(exist_ok=True)
     folder = os.open(path.parent, os.O_RDONLY)

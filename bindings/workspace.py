@@ -40,13 +40,13 @@ class Workspace:
         self._rooted = Rooted(self.root)
 
     def close(self) -> None:
-        """Removes the folder with all it holds."""
+        """Removes the folder with its content."""
         import shutil
 
         shutil.rmtree(self.root, onerror=_open_up)
 
     def read(self, path: str) -> str:
-        """The text of a file; letters that are no UTF-8 are replaced. Raises ProcessError."""
+        """The text of a file; bytes that are not UTF-8 are replaced. Raises ProcessError."""
         with _told("ReadFile", "read", path):
             return self._bytes(self._existing(path)).decode("utf-8", errors="replace")
 
@@ -113,7 +113,7 @@ class Workspace:
             place.remove()
 
     def remove_all(self, path: str) -> None:
-        """Removes a file, or a folder with all it holds; what is not there is fine. Raises ProcessError."""
+        """Removes a file, or a folder with its content. A missing one is not an error. Raises ProcessError."""
         with _told("RemoveAll", "remove", path):
             try:
                 place = self._below(path, follow=False)
@@ -131,7 +131,7 @@ class Workspace:
             source.rename(self._below(new, follow=False, make=True))
 
     def copy(self, source: str, target: str) -> None:
-        """Copies a file, or a folder with all it holds. Raises ProcessError."""
+        """Copies a file, or a folder with its content. Raises ProcessError."""
         if "://" in source or "://" in target:
             raise ProcessError(f"Copy failed: copy {source}: {_COPIED}")
         with _told("Copy", "copy", source):

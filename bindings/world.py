@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Closing(Protocol):
-    """Something that a world holds open for its test."""
+    """Something that is open for the test of a world, and closed with it."""
 
     def close(self) -> None:
         """Ends it."""
@@ -124,7 +124,7 @@ class World:
         return self._random
 
     def opened(self, name: str, open: Callable[[World], Opened]) -> Opened:
-        """What the world holds open under a name; `open` makes it when it is first asked for, and it is closed with the
+        """The object that is open under a name. `open` makes it on first use, and it is closed with the
         world. One thread at a time opens something."""
         with self._lock:
             found = self._open.get(name)
@@ -133,12 +133,12 @@ class World:
             return found
 
     def held(self, name: str) -> Any:
-        """The object that the world holds open under a name; None when nothing was opened."""
+        """The object that is open under a name; None if nothing was opened."""
         return self._open.get(name)
 
     def take(self, told: str) -> None:
-        """Takes over what the realm of a script test tells: JSON of `Told` in `bindings/src/mocks/told.ts`, or nothing
-        where it has neither mocks nor a stopped clock. Raises ValueError for what is not that."""
+        """Takes over the state of the realm of a script test: JSON of `Told` in `bindings/src/mocks/told.ts`, or an
+        empty text if it has no mocks, no stopped clock and no seed. Raises ValueError for anything else."""
         if told == self._told:
             return
         state = _state(told)
@@ -163,7 +163,7 @@ class World:
         self._caught_up = told
 
     def surroundings(self) -> str:
-        """What the realm of a function is told: JSON of `mocks` in `bindings/src/realm/invoke.ts`; `null` when it is
+        """The state for the realm of a function: JSON of `mocks` in `bindings/src/realm/invoke.ts`; `null` if there is
         nothing."""
         record: dict[str, Any] = self.mocks.record() if self.mocks else {}
         if self.clock.stopped_at is not None:
@@ -186,10 +186,10 @@ def _state(told: str) -> Mapping[str, Any]:
 
 
 class Worlds:
-    """The worlds of the script tests that are under way. Threads may share it. To be closed."""
+    """The worlds of the running script tests. Threads may share it. The owner must close it."""
 
     def __init__(self, seed: int | None = None) -> None:
-        """`seed`: of `--seed`; each test has its own random numbers, made of it and its name."""
+        """`seed`: of `--seed`. The random numbers of a test are seeded with it and the name of the test."""
         self._seed = seed
         self._worlds: dict[tuple[str, str], World] = {}
 
@@ -215,7 +215,7 @@ class Worlds:
         return world
 
     def forget(self, module: str, tests: Collection[str] | None) -> None:
-        """Closes the worlds of tests of a module, by name, since they run again; None stands for all of them."""
+        """Closes the worlds of tests of a module, by name, because they run again; None: of all its tests."""
         for key, world in list(self._worlds.items()):
             if key[0] == module and (tests is None or world.test in tests):
                 self.end(*key)

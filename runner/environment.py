@@ -51,7 +51,7 @@ class Environment(Value):
 
     @property
     def content_in_spans(self) -> bool:
-        """Whether the spans of `--otlp` hold what was said to models and by them; of OpenTelemetry's conventions."""
+        """Whether the spans of `--otlp` contain messages to and from models; from OpenTelemetry's variables."""
         said = self.variables.get(CONTENT_IN_SPANS, "").lower()
         return said in ("true", "1", "span_only", "span_and_event")
 
@@ -105,7 +105,7 @@ def _working_directory() -> Path:
 
 
 def _tolerant(stream: TextIO | None) -> TextIO:
-    """A standard stream that takes every text: letters that it cannot show are escaped, and a closed one swallows."""
+    """A standard stream that accepts every text: unsupported characters are escaped; a closed stream drops it."""
     if stream is None:
         return open(os.devnull, "w", encoding="utf-8")
     if isinstance(stream, TextIOWrapper):

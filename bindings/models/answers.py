@@ -78,7 +78,7 @@ def _seed(store: Store, rows: Iterator[tuple[str, str, Json]]) -> dict[str, list
 
 
 def _rows_of(given: Json) -> Iterator[tuple[str, str, Json]]:
-    """Where each row of `{model: [rows]}` stands, its model, and the row. Raises ProcessError."""
+    """The position of each row of `{model: [rows]}`, its model, and the row. Raises ProcessError."""
     if not isinstance(given, Mapping) or not all(isinstance(rows, list) for rows in given.values()):
         raise bad('t.db.seed takes the name of a fixture, or rows by model, such as { "user.pet": [{ name: "Rex" }] }')
     for model, rows in given.items():

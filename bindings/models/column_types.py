@@ -17,7 +17,7 @@ class ColumnType(Value):
     """A type that model files know."""
 
     sql: str
-    """Its declaration; `{}` stands for a length or for `precision,scale`."""
+    """Its declaration; `{}` is replaced by a length or by `precision,scale`."""
     kind: str
     """How its values are converted: `id`, `counted` (the same, in a primary key), `text`, `json`, `enum`, `number`,
     `boolean`, `time` (parsed, written in one form), `zoned` (left as given) or `bytes`."""

@@ -56,7 +56,7 @@ class Databases:
     """Makes the databases of tests. Threads may share it."""
 
     def __init__(self, files: Files, warn: Callable[[str], None]) -> None:
-        """Reads nothing yet; `warn` hears what is odd about the application's models."""
+        """Reads nothing yet. `warn` is called with warnings about the application's models."""
         self.files = files
         self._fixtures: dict[tuple[str, Path], Fixture] = {}
         self._warn = warn

@@ -37,7 +37,7 @@ class Column(Value):
     """`PASSWORD`, `AES` or nothing, in capitals."""
     validations: tuple[Mapping[str, Json], ...]
     document: Mapping[str, Json]
-    """As it stands in the file."""
+    """As written in the file."""
 
     @property
     def kind(self) -> str:
@@ -83,7 +83,7 @@ class Relation(Value):
 
 
 class Model(Value):
-    """A model and the table that it stands for."""
+    """A model and its table."""
 
     id: str
     name: str

@@ -86,7 +86,7 @@ class OwnDatabase:
 
     @property
     def has_own_models(self) -> bool:
-        """Whether the application, or one of its agents, has models, beside those that every application has."""
+        """Whether the application or one of its agents has models of its own."""
         return self._store is not None and any(not model.id.startswith("__yao.") for model in self._store.catalog.all())
 
     def _lines(self, name: str) -> Sequence[tuple[str, Json]]:
@@ -100,7 +100,7 @@ class OwnDatabase:
             self.call("db.Seed", [name])
 
     def close(self) -> None:
-        """Frees what it holds. A statement that runs is given up, and nothing is answered any more."""
+        """Closes the database. A running statement is aborted, and no further call is answered."""
         self._closed = True
         if (store := self._store) is not None:
             store.database.give_up(_OVER)

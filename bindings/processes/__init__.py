@@ -35,7 +35,7 @@ NAMESPACES = {
     "xiang": "bindings.processes.xiang",
     "yao": "bindings.processes.yao",
 }
-"""First part of a process name, in lower case, to the module that holds its `FUNCTIONS`."""
+"""First part of a process name, in lower case, to the module with its `FUNCTIONS`."""
 
 WIDGETS = ("yao.table", "yao.form", "yao.list", "yao.chart", "yao.dashboard")
 """Groups of processes that belong to pages, which a test has not."""
@@ -46,7 +46,7 @@ _OF_MODELS = {
     "updatein": "UpdateWhere",
     "deletein": "DeleteWhere",
 }
-"""Method of a page in lower case → the method of models that it stands for."""
+"""Method of a page in lower case → the method of models that it calls."""
 NODES = ("sandbox", "workspace")
 """Groups of processes of the globals that make computers and their folders, which a test has not."""
 EXTRAS = {

@@ -37,7 +37,7 @@ class Arguments:
         return self.values[position - 1] if position <= len(self.values) else None
 
     def string(self, position: int, default: str | None = None) -> str:
-        """A string. Without a default it must be there; with one, null and nothing stand for the default."""
+        """A string. Without a default it is required; with one, null and a missing argument mean the default."""
         if default is not None and not self.has(position):
             return default
         value = self.optional(position)

@@ -50,7 +50,7 @@ def make_captcha(given: Arguments, call: HostCall) -> Json:
 
 
 def verify_captcha(given: Arguments, call: HostCall) -> Json:
-    """`captcha.Verify(id, code)`: true, or an error. Whatever the answer, the code is gone."""
+    """`captcha.Verify(id, code)`: true, or an error. The code is removed in any case."""
     id, code = given.string(1), given.string(2)
     if not code:
         raise ProcessError("Please enter the captcha.", 400)
@@ -73,7 +73,7 @@ def make_otp(given: Arguments, call: HostCall) -> Json:
 
 
 def validate_otp(given: Arguments, call: HostCall) -> Json:
-    """`otp.Validate(id, code, clear = true)`: true, or an error. Whatever the answer, the code is gone, unless `clear`
+    """`otp.Validate(id, code, clear = true)`: true, or an error. The code is removed in any case, unless `clear`
     is false."""
     id, code, forget = given.string(1), given.string(2), given.boolean(3, True)
     if not code:

@@ -28,7 +28,7 @@ Method = Callable[[FileAccess], Json]
 
 
 def _kind(test: Callable[[Place], bool], follow: bool = True) -> Method:
-    """A question to which a missing file is no error."""
+    """A question for which a missing file is not an error."""
 
     def run(files: FileAccess) -> Json:
         try:

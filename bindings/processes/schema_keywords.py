@@ -204,7 +204,7 @@ def _evaluated(validator: Any, value: Json, schema: Mapping[str, Any], keyword: 
     """The keys or indexes of a value that a schema evaluates without that keyword."""
     others = {name: part for name, part in schema.items() if name != keyword}
     finder = _as(_evaluating(validator_for(validator.META_SCHEMA)), validator)
-    return {error.path[-1] for error in finder.descend(value, others) if error.path}  # `false` tells of no place
+    return {error.path[-1] for error in finder.descend(value, others) if error.path}  # `false` has no place
 
 
 def _unique_items(validator: Any, wanted: bool, value: Json, schema: Any) -> Iterator[Any]:

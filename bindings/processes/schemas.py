@@ -40,7 +40,7 @@ class Misfit(Value):
 
     @property
     def text(self) -> str:
-        """As scripts are told."""
+        """The text that scripts get."""
         return f"{_UNUSABLE if self.unusable else 'validation failed'}: {self.reasons}"
 
 
@@ -79,7 +79,7 @@ def misfit(value: Json, schema: Json, *, checked: bool = False) -> Misfit | None
     except (ValueError, PatternError) as error:
         return Misfit(reasons=str(error), unusable=True)
     except (UnknownType, TypeError, AttributeError, LookupError, ArithmeticError) as error:
-        # What a reference leads to may stand where no schema is expected, and was not checked then.
+        # The target of a reference may be at a place that is not a schema, and was not checked then.
         told = str(error).partition("\n")[0][:_LONGEST]
         said = f"it cannot be applied; does a reference lead to something that is not a schema? ({told})"
         return Misfit(reasons=said, unusable=True)

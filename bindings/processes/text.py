@@ -88,7 +88,7 @@ _LANGUAGES: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("ruby", (), ("puts ", "attr_accessor")),
     ("shell", ("export ",), ("echo $",)),
 )
-"""Languages in the order in which they are tried: how the text starts, or what its first five lines hold."""
+"""Languages in the order in which they are tried: how the text starts, or what its first five lines contain."""
 
 _SHEBANG = (("python", "python"), ("bash", "shell"), ("/sh", "shell"), ("node", "javascript"))
 _SQL = ("SELECT ", "INSERT ", "UPDATE ", "DELETE ", "CREATE ", "DROP ", "ALTER ")

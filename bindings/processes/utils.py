@@ -70,7 +70,7 @@ def _now(form: str) -> Implementation:
 
 
 def _asked(call: HostCall) -> Clock:
-    """The clock, unless a script waits for it while it stands."""
+    """The time. Raises an error if a script waits for a stopped clock."""
     from bindings.clock import CLOCK_STANDS, PATIENCE
 
     clock = call.world.clock

@@ -72,7 +72,7 @@ class AgentCall:
         self.within = within
         self.began = time.time()
         self.ended: float | None = None
-        """None: it is under way."""
+        """None while it is running."""
         self.failed = False
 
 
@@ -86,13 +86,13 @@ class ModelStep(Value):
     agent: str
     connector: str
     vendor: str
-    """Who has the model, in the words of OpenTelemetry: `openai`, `anthropic`."""
+    """The provider of the model, as OpenTelemetry names it: `openai`, `anthropic`."""
     asked: str
     """The model that the connector names; empty when it names none."""
     messages: Sequence[Mapping[str, Any]]
     """As they were sent, in OpenAI's form."""
     milliseconds: float
-    """Of the clock of the case, which stands still while a call waits in a queue of this tool."""
+    """On the clock of the case, which is stopped while a call waits in a queue of this tool."""
     span: Span
     completion: Completion | None
     """None: it failed."""
@@ -131,7 +131,7 @@ def taken(calls: Sequence[ModelCall]) -> Taken:
 
 
 CHAT = "chat"
-"""What the chat of a script test is called among what its world holds open."""
+"""The name under which a world has the chat of a script test."""
 
 
 class JudgeUse(Value):
@@ -158,7 +158,7 @@ class Chat:
         self.uses: list[ToolUse] = []
         """All tools that were used, by any agent, in order."""
         self.agents: list[AgentUse] = []
-        """The agents that were asked beside the one that is tested, in order."""
+        """The agents that were called, other than the tested one, in order."""
         self.model_calls: list[ModelCall] = []
         self.steps: list[ModelStep | ToolStep] = []
         """All calls of models and tools, those of helpers too, in the order in which they ended."""
@@ -166,7 +166,7 @@ class Chat:
         """All calls of agents, those of helpers too, in the order in which they began."""
         self.role = AGENT
         self.turn = 0
-        """The turn that is under way, in a case of several turns."""
+        """The current turn, in a case of several turns."""
         self.sent: list[dict[str, Any]] = []
         """What hooks and tools sent with `ctx.Send`."""
         self.logs: list[tuple[str, str]] = []

@@ -98,7 +98,7 @@ class Runtime:
         self._recording = recording
         self._parts = parts
         self.journal: Journal | None = None
-        """What keeps the answers of models for a run that goes on with this one."""
+        """Stores the answers of models for a run that continues this one."""
         self._boxes: dict[str, ToolBox] = {}
         self._shown: dict[str, str] = {}  # key of a script that functions have called → the part that it is
         self._evaluated: set[str] = set()

@@ -23,7 +23,7 @@ class AgentFolder(Value):
     id: str
     """Such as `workers.system.keyword`."""
     folder: Path
-    """Absolute path of the folder that holds `package.yao`."""
+    """Absolute path of the folder with `package.yao`."""
 
 
 class TestModule(Value):
@@ -56,7 +56,7 @@ def find_root(*starts: Path) -> Path:
 
 
 def repository_of(folder: Path) -> Path:
-    """The repository that a folder is in: the nearest one, upward from it, that holds `.git`; else the folder."""
+    """The repository of a folder: the nearest one, upward from it, that has `.git`; otherwise the folder."""
     for start in (folder, folder.resolve()):
         for parent in (start, *start.parents):
             if (parent / ".git").exists():

@@ -81,7 +81,7 @@ class Setting(Value):
     text: Any
     """As in the file."""
     table: str
-    """Where it stands, such as `profile.ci`; empty for the beginning of the file."""
+    """Its table, such as `profile.ci`; empty for the top of the file."""
     line: int
 
 
@@ -109,7 +109,7 @@ class Configuration(Value):
         return [*found, self.tables.get("", {})]
 
     def settings(self, given: frozenset[str], profile: str | None, agent: str | None = None) -> dict[str, Setting]:
-        """What holds, by flag. What the command line has `given`, and what does not go with that, is left out."""
+        """The settings that apply, by flag, without flags that are `given` on the command line or excluded by these."""
         found: dict[str, Setting] = {}
         known = set(given)
         for layer in self.layers(profile, agent):
@@ -189,7 +189,7 @@ def _with(options: RunOptions, settings: Mapping[str, Setting]) -> RunOptions:
 
 
 def _excluded_by(name: str) -> frozenset[str]:
-    """Flags that may not be given beside one."""
+    """Flags that may not be given together with one."""
     return frozenset([*_BY_NAME[name].excludes, *(flag.name for flag in FLAGS if name in flag.excludes)])
 
 

@@ -15,7 +15,7 @@ from runner.security.files import read_text
 _SKIP = r'"(?:[^"\\]|\\.)*+"|//[^\n]*+|/\*.*?\*/|,(?=(?>\s|//[^\n]*+|/\*.*?\*/)*+[\]}])'
 
 ALIASED = 1_000_000
-"""Values that the aliases of a YAML file may stand for together,"""
+"""Most values that all aliases of a YAML file may expand to,"""
 ALIASED_BY_CHARACTER = 10
 """and how many more for each character of the file."""
 _SAID = {
@@ -26,7 +26,7 @@ _SAID = {
 
 
 def read_json(path: Path, purpose: str) -> Any:
-    """The value in a JSON file that may hold comments and trailing commas. Raises ConfigurationError with the
+    """The value in a JSON file, which may have comments and trailing commas. Raises ConfigurationError with the
     position."""
     try:
         text = read_text(path)

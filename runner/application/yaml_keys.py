@@ -1,4 +1,4 @@
-"""Keys that stand twice in a mapping of a YAML document: parsers take the last, without a word."""
+"""Keys that occur twice in a mapping of a YAML document: parsers silently use the last one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class RepeatedKey(Value):
     place: tuple[int, int]
     """Line and column, each from 1."""
     first: tuple[int, int]
-    """Where the key stands first."""
+    """Its first occurrence."""
 
     @property
     def hint(self) -> str:

@@ -25,12 +25,12 @@ MAX_LEVELS = 20
 
 
 async def any_of(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
-    """At least one of the assertions holds."""
+    """At least one of the assertions passes."""
     return await _together(assertion, evidence, judges, decides=True)
 
 
 async def all_of(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
-    """Each of the assertions holds."""
+    """All of the assertions pass."""
     return await _together(assertion, evidence, judges, decides=False)
 
 

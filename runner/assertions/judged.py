@@ -62,7 +62,7 @@ def result_of(
 
 
 def how_judged(result: Verdict | AssertionResult) -> dict[str, Any]:
-    """What a verdict, or the result that it makes, says of its judges, as fields."""
+    """Fields about the judges of a verdict, or of its result."""
     return {name: getattr(result, name) for name in names_of(Judged)}
 
 

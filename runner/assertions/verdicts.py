@@ -71,7 +71,7 @@ def show(value: Any, limit: int = LIMIT) -> str:
 
 
 def shorten(text: str, limit: int = LIMIT) -> str:
-    """A text of at most about `limit` characters, the middle left out."""
+    """A text of at most about `limit` characters, without its middle if it is longer."""
     if len(text) <= limit:
         return text
     half = limit // 2

@@ -86,7 +86,7 @@ def next_judge(agent: str, panel: JudgeOptions | None, samples: int, votes: Sequ
 def counted(
     agent: str, panel: JudgeOptions | None, samples: int, asked: Sequence[tuple[str, Verdict | NotEvaluated]]
 ) -> Verdict:
-    """What votes that were cast one after another come to. Raises NotEvaluated when none could be."""
+    """The verdict of votes that were cast one after another. Raises NotEvaluated if there is none."""
     names, each, quorum = _ballot(agent, panel, samples)
     if len(names) * each > 1:
         return _together(asked, quorum, None, None)
@@ -97,7 +97,7 @@ def counted(
 
 
 def _ballot(agent: str, panel: JudgeOptions | None, samples: int) -> tuple[list[str], int, float]:
-    """Who votes, how often each, and the share that decides."""
+    """The judges, how often each votes, and the share that decides."""
     names = [name.removeprefix(PREFIX) for name in (panel.judges if panel and panel.judges else [agent])]
     return names, (panel.samples if panel else None) or samples, (panel.quorum if panel else None) or QUORUM
 

@@ -25,7 +25,7 @@ class Turn(Model):
     input: str | Message | list[Part]
     """A text, a message, or parts."""
     assertions: Annotated[Assertions | None, Field(spellings=("assert", "assertions"))] = None
-    """What has to hold for this turn's output."""
+    """Assertions on this turn's output."""
     options: CallOptions | None = None
     """Options of this call, over those of the case."""
     attachments: list[Part] = Field(default_factory=list)
@@ -38,7 +38,7 @@ class Simulator(Model):
     use: str | None = None
     """`agents:id`, `scripts:module`, or an agent's id; `--simulator` when it is missing."""
     options: CallOptions = Field(default_factory=CallOptions)
-    """Options of its calls; `persona`, `goal` and `max_turns` may stand in their metadata."""
+    """Options of its calls; `persona`, `goal` and `max_turns` may be in their metadata."""
     metadata: FreeObject = Field(default_factory=dict)
     """`persona`, `goal`, `max_turns`, and whatever else the simulator understands."""
     persona: str | None = None
@@ -73,9 +73,9 @@ class MultiTurnCase(Case):
     on_missing_input: OnMissingInput | None = None
     """What happens when the agent waits and nobody answers: `skip`, `fail`, or `end` of the conversation."""
     turn_assertions: Assertions | None = None
-    """What has to hold for each answer."""
+    """Assertions on each answer."""
     final_assertions: Assertions | None = None
-    """What has to hold at the end, for the last output and the state of the conversation."""
+    """Assertions at the end, on the last output and the state of the conversation."""
     max_turns: int | None = Field(default=None, ge=1)
     """How many times the user may speak; the simulator's, else 20."""
     input_tools: list[str] | None = None
@@ -90,7 +90,7 @@ class Checkpoint(Model):
     description: str | None = None
     """What is reached, for people."""
     assertions: Annotated[Assertions, Field(spellings=("assertion", "assert", "assertions"))]
-    """What has to hold for the answer that reaches it."""
+    """Assertions on the answer that reaches it."""
     after: list[str] = Field(default_factory=list)
     """Ids of checkpoints that must be reached before."""
     required: bool = True
@@ -106,9 +106,9 @@ class DynamicCase(Case):
     checkpoints: list[Checkpoint] = Field(min_length=1)
     """What the agent has to reach."""
     turn_assertions: Assertions | None = None
-    """What has to hold for each answer."""
+    """Assertions on each answer."""
     final_assertions: Assertions | None = None
-    """What has to hold at the end, for the last output and the conversation."""
+    """Assertions at the end, on the last output and the conversation."""
     max_turns: int | None = Field(default=None, ge=1)
     """How many times the user may speak; 20."""
 
@@ -143,7 +143,7 @@ class Grader(Assertion):
     weight: float = Field(default=1, gt=0, allow_inf_nan=False)
     """How much it counts."""
     required: bool = False
-    """Whether the case fails when it does not hold."""
+    """Whether the case fails if it fails."""
 
 
 Graders = Annotated[list[CriterionText | Grader], OneOrMany]
@@ -213,7 +213,7 @@ class ConversationCase(Case):
     turn_assertions: Graders | None = None
     """Criteria in words, and other assertions, on each answer."""
     final_assertions: Graders | None = None
-    """Grade the whole transcript, beside `assertions`."""
+    """Grade the whole transcript, in addition to `assertions`."""
     rubrics: Rubrics | None = None
     """Criteria for the validator on the whole transcript."""
     criteria: str | None = None
@@ -223,7 +223,7 @@ class ConversationCase(Case):
     aggregation: Literal["mean", "min", "max"] = "mean"
     """How the scores become one."""
     on_turn_failure: Literal["continue", "stop"] = "continue"
-    """Whether the turns after one that failed are held, or left out and scored 0."""
+    """Whether the turns after a failed one run, or are left out and scored 0."""
     window_size: int | None = Field(default=None, ge=1)
     """How many of the last turns graders see; all."""
     threshold: float | None = Field(default=None, ge=0, le=1)

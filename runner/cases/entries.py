@@ -34,7 +34,7 @@ class Entry(Value):
     line: int
     column: int
     text: str
-    """JSON; it may hold comments and trailing commas."""
+    """JSON; it may have comments and trailing commas."""
     places: Places | None = None
     """Where its parts are, if that is not to be read off the text."""
     sources: tuple[Entry, Entry] | None = None
@@ -191,7 +191,7 @@ class Splitter:
 
 
 def _is_whole(text: str) -> bool:
-    """Whether a line that begins and ends with braces holds a whole object, and its last brace is in no comment."""
+    """Whether a line that begins and ends with braces is a whole object, and its last brace is not in a comment."""
     if text.count("{") != text.count("}") or text.count("[") != text.count("]"):
         return False
     return ("#" not in text and "//" not in text) or without_noise(text).rstrip().endswith("}")

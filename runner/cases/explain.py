@@ -138,7 +138,7 @@ def _unknown(path: JsonPath, value: dict[str, Any], model: type[Model] | None, c
 
 
 def _no_choice(path: JsonPath, actual: str, inside: type[Model] | None, model: type[Model] | None) -> Finding:
-    """A word that is none of those that a field takes; `inside` is the model whose `type` it stands for, if it does."""
+    """A word that a field does not accept; `inside` is the model, if the field is its `type`."""
     owner, field = (inside, "type") if inside else (model, str(path[-1]))
     assert owner is not None
     what = f'unknown {_OWNERS.get(owner.__name__, "")}{field} "{actual}"'

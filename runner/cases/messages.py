@@ -79,7 +79,7 @@ def _message(message: Message, folder: Path) -> dict[str, Any]:
 
 
 def _tool_call(call: Any) -> Any:
-    """Arguments as the JSON text that models write; case files may hold the object."""
+    """Arguments as the JSON text that models write; case files may have the object."""
     import json
 
     function = call.get("function") if isinstance(call, dict) else None

@@ -1,7 +1,7 @@
 """Reads case files: JSONL and what people write for it, JSON, YAML.
 
-A file is read twice. The first pass finds everything that is wrong with it, so that nothing runs when anything is; the
-second yields the cases while they run. Neither holds more than a piece of the file at a time (YAML: a document).
+A file is read twice. The first pass finds everything that is wrong with it, so that nothing runs in that case. The
+second yields the cases while they run. Both have only a piece of the file in memory at a time (YAML: a document).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class _Found(Value):
     several_turns: bool
     refers: bool
     lacking: set[str]
-    """Ids of cases that are left out, and whose files are not there."""
+    """Ids of cases that are left out and whose files do not exist."""
 
 
 class AbsentFilesError(ConfigurationError):

@@ -115,7 +115,7 @@ def _telling(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _labels(rows: Sequence[Sequence[Any]]) -> list[str]:
-    """What tells rows apart, for ids: their values, or their numbers where these are long or not unique."""
+    """The texts that identify rows in ids: their values, or their numbers if the values are long or not unique."""
     made = [",".join(_label(value) for value in row) for row in rows]
     is_good = all(made) and len({*made}) == len(made)
     return made if is_good else [str(number) for number in range(1, len(rows) + 1)]

@@ -29,7 +29,7 @@ class Flag(Value):
     name: str
     """Long spelling, without dashes."""
     field: str
-    """Name of the field of `RunOptions` that holds the value."""
+    """Name of the field of `RunOptions` with the value."""
     help: str
     default: Any
     """The value when it is not given."""

@@ -30,7 +30,7 @@ class SentAnswers:
     """In a runner process: the lines of its journal, as its `Lines` and its `Admission`."""
 
     def __init__(self, send: Callable[[Heard], None], at_once: int) -> None:
-        """`at_once` is how many calls may be under way or not kept."""
+        """`at_once`: most calls that are running, or whose answers are not stored yet."""
         self._send = send
         self._limits = Limits(at_once, None, Timing())
         self._loop: asyncio.AbstractEventLoop | None = None

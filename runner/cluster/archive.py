@@ -30,9 +30,9 @@ MOST_BYTES = 1 << 30
 _LEFT_OUT = frozenset(("__pycache__",))
 _PACKAGES = "node_modules"
 _OF_SCRIPTS = ("assistants/", "scripts/")
-"""Where what handlers import from `node_modules` is looked for, beside the root."""
+"""Folders, other than the root, in which imports from `node_modules` are searched."""
 _DEFINITIONS = (".conn.yao", ".conn.jsonc", ".conn.json", ".mcp.yao", ".mcp.jsonc", ".mcp.json")
-"""Ends of the names of files that workers need although they may hold keys."""
+"""Suffixes of files that workers need although they may contain keys."""
 _EARLY = (1980, 1, 1, 0, 0, 0)
 
 

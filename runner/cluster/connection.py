@@ -110,7 +110,7 @@ class Connection:
 
     @property
     def is_lost(self) -> bool:
-        """Whether the scheduler is gone."""
+        """Whether the scheduler has ended."""
         return bool(self._client.status != "running")
 
     def workers(self) -> dict[str, int]:
@@ -180,7 +180,7 @@ class Connection:
         try:
             self._pool.shutdown(wait=True)
             self._client.close(timeout=CLOSING)
-        except Exception:  # of a scheduler that is gone
+        except Exception:  # of a scheduler that has ended
             pass
         finally:
             self._thread.end()

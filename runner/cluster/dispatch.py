@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from runner.planning.plan import RunPlan
 
 AHEAD = 1
-"""Pieces that wait on a worker, beside those that run."""
+"""Pieces that wait on a worker, in addition to the running one."""
 LOOK = 0.05
 """Seconds between looks whether the run is to stop."""
 MARGIN = 0.4
@@ -268,7 +268,7 @@ class Dispatch:
             self._bounds.take(attempt, heard.call)
 
     def _take_gone(self, address: str) -> None:
-        """Gives up what a worker had that is gone."""
+        """Gives up the work of a worker that was lost."""
         self._stations.pop(address, None)
         for attempt in [key for key, flight in self._flights.items() if flight.station.address == address]:
             self._lose(attempt, "it is gone")
@@ -334,7 +334,7 @@ class Dispatch:
             self._give_up()
 
     def _give_up(self) -> None:
-        """Ends all that is under way."""
+        """Ends all running work."""
         flights, self._flights = self._flights, {}
         for attempt in flights:
             self._bounds.give_up(attempt)

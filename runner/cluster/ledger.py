@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from runner.planning.case_source import CaseSource
 
 MOST_LOSSES = 3
-"""With how many lost workers a test that was under way on each of them is given up."""
+"""A test is given up after this many workers were lost while they ran it."""
 Place = tuple[str, int]
 """Suite and position of a test."""
 
@@ -123,7 +123,7 @@ class Ledger:
         return piece.replace(modules=tuple(modules), cases=tuple(cases), answers=answers)
 
     def lose(self, piece: Piece, under_way: Mapping[Place, str]) -> None:
-        """Takes note that a worker was lost while tests were under way on it. One that has lost too many is broken."""
+        """Records that a worker was lost while it ran tests. A test that has lost too many workers is broken."""
         for (suite, position), name in under_way.items():
             place = (suite, position)
             if self._is_over(*place, 0):

@@ -205,7 +205,7 @@ def main() -> None:
             try:
                 while view:
                     view = view[os.write(outgoing, view) :]
-            except OSError:  # nobody is there any more, which `_listen` hears too
+            except OSError:  # the reader has ended, which `_listen` notices too
                 return
 
     setup = read_frame(incoming)

@@ -1,4 +1,4 @@
-"""Before the first test: whether workers have what a run needs. What they lack is said by name."""
+"""Checks before the first test whether workers have what a run needs, and names what is missing."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ class AnthropicConnector(HttpConnector):
 class AnthropicAnswer:
     """Puts events together, or takes a whole message.
 
-    The API may end a turn with a list of content that is empty. Whoever asks gets no word then, so it is no message.
+    The API may end a turn with an empty list of content. Then there is no answer, so it does not count as a message.
     """
 
     def __init__(self) -> None:
@@ -147,7 +147,7 @@ class AnthropicAnswer:
         )
 
     def feed(self, event: dict[str, Any]) -> str:
-        """Takes an event; gives the piece of content in it. Unknown events are no error, as the API asks."""
+        """Takes an event; gives the piece of content in it. Unknown events are not errors, as the API demands."""
         match event.get("type"):
             case "message_start":
                 self._open(event.get("message") or {})

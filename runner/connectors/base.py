@@ -35,7 +35,7 @@ class ToolCall(Value):
 
     id: str
     name: str
-    """As the model was told it: `<server>__<tool>`."""
+    """The name that the model knows: `<server>__<tool>`."""
     arguments: str
     """JSON text as the model wrote it; it may be broken."""
 
@@ -121,7 +121,7 @@ class Connector(Protocol):
 
 
 class ConnectorError(Exception):
-    """A model call failed; the message says which host, what it answered, and never holds a key."""
+    """A model call failed; the message names the host and its answer, and never contains a key."""
 
     unreached = False
     """Whether there was no connection to the host."""

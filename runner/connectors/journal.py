@@ -61,10 +61,10 @@ class Lines(Protocol):
 
 
 class Admission(Protocol):
-    """Makes calls wait, so that few are under way whose answers are not stored yet. For one event loop."""
+    """Makes calls wait, so that there are few answers that are not stored yet. For one event loop."""
 
     async def begin(self) -> None:
-        """Waits until a call may begin, which is no time of its case."""
+        """Waits until a call may begin. The time is not counted as time of its case."""
 
     def give_up(self) -> None:
         """Takes note that a call has ended without an answer."""

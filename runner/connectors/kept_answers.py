@@ -24,7 +24,7 @@ class Answer(Value):
     asked: bool = True
     """Whether the model was asked; else the answer had been kept."""
     journaled: bool = False
-    """Whether it was kept by the run that this one goes on with, which has paid for it."""
+    """Whether the run that this one continues has stored it, and paid for it."""
 
 
 class Keys(Value):

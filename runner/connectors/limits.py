@@ -23,7 +23,7 @@ FIRST_GUESS = 1000
 
 
 class Places:
-    """How many requests may be under way at the same time, to all hosts together; without a number there is no bound.
+    """Limits how many requests run at the same time, to all hosts together; without a number there is no limit.
     For one event loop."""
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ class Limits:
 
     @property
     def allowed(self) -> int:
-        """Calls at a time, as things stand."""
+        """Most calls at a time, at the moment."""
         return int(self._allowed)
 
     async def __aenter__(self) -> None:
@@ -85,7 +85,7 @@ class Limits:
         self.leave()
 
     async def again(self) -> None:
-        """Before a call is made again: if more are under way than may be, waits, ahead of those that have not begun."""
+        """Called before a call is made again: waits while too many are running, with priority over new calls."""
         if self._under_way <= self.allowed:
             return
         self.leave()

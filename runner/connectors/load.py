@@ -25,7 +25,7 @@ TYPES = {
 SCRIPTED = "scripted"
 """The id that needs no file."""
 RUNNER = "runner"
-"""The id of what stands for the runners of sandbox agents; no agent names it."""
+"""The id of the connector that replaces the runners of sandbox agents. No agent names it."""
 _STAND_INS = {SCRIPTED: TYPES[SCRIPTED], RUNNER: "runner.connectors.runner:ScriptedRunner"}
 BOUNDS = ("key", "price", "proxy", "retries", "timeout", "max_concurrency", "requests_per_minute", "tokens_per_minute")
 """Options of a connector that change no answer."""
@@ -119,7 +119,7 @@ class Connectors:
         return self._made[id]
 
     def find(self, id: str) -> Path | None:
-        """The file of a connector; None for the one that needs none. Raises ConfigurationError when there is no such
+        """The file of a connector; None for one without a file. Raises ConfigurationError if there is no such
         connector."""
         path = self._files().get(id)
         if path is not None or id in _STAND_INS:
@@ -163,7 +163,7 @@ class Connectors:
         return self._settings[id]
 
     def is_scripted(self, id: str) -> bool:
-        """Whether no model stands behind a connector."""
+        """Whether a connector asks no model."""
         path = self._files().get(id)
         return id in _STAND_INS if path is None else self._type(path) == SCRIPTED
 
@@ -173,7 +173,7 @@ class Connectors:
         return sorted({SCRIPTED, *(id for id, kind in kinds.items() if kind in TYPES)})
 
     def bound(self, number: int) -> None:
-        """Limits how many requests are under way at the same time, over all connectors."""
+        """Limits how many requests run at the same time, over all connectors."""
         self._shared_places().bound(number)
 
     def share(self, places: Places) -> None:

@@ -21,7 +21,7 @@ from typing import Any
 from runner.connectors.base import ModelRequest
 
 Described = dict[str, Any]
-"""`{connector, model?, agent?, parameters?, tools?, messages}`: a request as it stands in a recording."""
+"""`{connector, model?, agent?, parameters?, tools?, messages}`: a request in the form of recordings."""
 Clean = Callable[[str], str]
 """Takes secrets out of a text."""
 
@@ -50,7 +50,7 @@ _CHANGING = re.compile(
 
 
 def describe(request: ModelRequest, connector: str, model: str, clean: Clean | None = None) -> Described:
-    """A request as it stands in a recording; without `clean` its parts are those of the request, not copies."""
+    """A request in the form of recordings; without `clean` its parts are those of the request, not copies."""
     described: Described = {"connector": connector}
     if model:
         described["model"] = model

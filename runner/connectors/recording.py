@@ -350,7 +350,7 @@ class Recording:
         return f"{head}: {why}. {todo}\nNearest is {where} (- recorded, + asked):\n{differs}"
 
     def _nearest(self, tape: Tape, origin: Origin, asked: Described) -> tuple[str, Described] | None:
-        """Where the recorded request stands that has most in common with one, and it: of the case, else of others."""
+        """The recorded request that is most similar, and its place: of the case if possible, otherwise of others."""
         own = [(f"its call {number}", call.request) for number, call in enumerate(tape.calls, 1) if call is not None]
         found = own or list(self._neighbours(self._folder(origin.suite)))
         return max(found, key=lambda item: likeness(item[1], asked), default=None)

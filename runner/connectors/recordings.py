@@ -229,7 +229,7 @@ def _request_from(value: Mapping[str, Any]) -> Described:
 
 
 def completion_to(completion: Completion, chunks: tuple[str, ...]) -> dict[str, Any]:
-    """An answer, and the pieces in which its text came, as they stand in a file."""
+    """An answer, and the pieces in which its text arrived, in the form of a file."""
     record: dict[str, Any] = {"content": completion.content}
     if chunks != _pieces(completion.content, None):
         fits = bool(chunks) and "".join(chunks) == completion.content

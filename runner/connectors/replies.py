@@ -38,7 +38,7 @@ class ScriptedError(Value):
 
 
 class ScriptedCall(Value):
-    """A tool call; `arguments` may hold templates, and is raw when it is a string."""
+    """A tool call; `arguments` may have templates; a string is used as it is."""
 
     name: str
     arguments: Any

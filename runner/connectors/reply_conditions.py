@@ -77,7 +77,7 @@ class Condition(Value):
 
     path: ValuePath
     comparisons: tuple[Comparison, ...]
-    """One of them has to hold."""
+    """One of them must be true."""
 
     def holds(self, lookup: Lookup) -> bool:
         """Whether the situation fits. Raises PatternError when a search takes too long."""

@@ -131,7 +131,7 @@ def bare_name(tool: str) -> str:
 
 
 def _tool_use(asking: Message, result: Message) -> dict[str, Any]:
-    """The tool that a result is of; the message before it holds the call."""
+    """The tool of a result; the message before it has the call."""
     found = {"name": bare_name(result.get("name") or ""), "arguments": None, "result": _parsed(text_of(result))}
     for call in asking.get("tool_calls") or ():
         if call.get("id") == result.get("tool_call_id"):

@@ -74,7 +74,7 @@ class RunnerRule(Value):
     times: int | None
     files: Any
     events: Any
-    """Both may hold templates."""
+    """Both may have templates."""
     exit: int
     error: str
     delay: float

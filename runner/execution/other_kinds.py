@@ -61,7 +61,7 @@ class OtherKinds:
         return self._benchmarks
 
     def close(self) -> None:
-        """Stops what is under way."""
+        """Stops running work."""
         if self._fuzz is not None:
             self._fuzz.close()
 

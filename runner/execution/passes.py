@@ -48,7 +48,7 @@ class Passes(Generic[T]):
     def __init__(self, more: int, send: Callable[[Event], None], stop: Stop | None) -> None:
         """`more` is the number of passes that may follow the first."""
         self.number = 1
-        """Number of the pass under way."""
+        """Number of the current pass."""
         self._last = more + 1
         self._send = send
         self._stop = stop

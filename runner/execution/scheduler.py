@@ -81,7 +81,7 @@ async def _work(run: _Run, parallel: int, workers: list[asyncio.Task[None]]) -> 
     while started < parallel and not run.over:
         started += 1
         workers.append(asyncio.create_task(run.work()))
-        await asyncio.sleep(0)  # the first requests are under way while the last cases begin
+        await asyncio.sleep(0)  # so that the first requests are sent before the last cases begin
     await asyncio.gather(*workers)
 
 
@@ -122,7 +122,7 @@ class _Run:
         self._shared: set[JudgeUse] = set()
         """Judges that use the connector of the agent that they judge, and for which that was said."""
         self._in_waves = 0
-        """Cases that may need more runs when those under way have ended."""
+        """Cases that may need more runs when their running ones have ended."""
         self._changed = asyncio.Event()
         """Set when waiting tasks should look again for an item, or when nothing runs any more."""
 

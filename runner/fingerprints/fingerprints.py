@@ -46,7 +46,7 @@ class Staleness(Value):
     """How the parts of a result differ from what is there now."""
 
     parts: tuple[str, ...]
-    """Names of those that do; none when the result still holds."""
+    """Names of the parts that do; empty if the result is still valid."""
     comparable: bool = True
     """Whether they are of the format that is written now."""
 

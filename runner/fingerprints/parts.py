@@ -91,7 +91,7 @@ class PartDigests:
         self._servers: Any = None
 
     def of(self, part: str) -> str:
-        """The digest of a part; empty when there is no such thing, or it cannot be read."""
+        """The digest of a part; empty if it does not exist, or cannot be read."""
         if part not in self._known:
             kind, _, name = part.partition(" ")
             try:

@@ -1,7 +1,7 @@
 """The corpus of a fuzz test: inputs in files beside its test file, `testdata/fuzz/<function>/<name>.json`.
 
-Each holds `{"args": [...]}`, the arguments of the function after `t`. The name of one that a search has found is made
-of its content.
+Each has `{"args": [...]}`, the arguments of the function after `t`. The name of an input that a search has found is a
+digest of its content.
 """
 
 from __future__ import annotations

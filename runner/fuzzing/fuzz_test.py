@@ -36,11 +36,11 @@ class Fuzzing(Value):
     limit: float
     """Seconds that one input of the corpus, or of a search, may take."""
     seed: int
-    """What the searches are made of."""
+    """Seed of the searches."""
 
 
 class FuzzTest:
-    """A test under way."""
+    """A running test."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class FuzzTest:
         self._asked = False
         """Whether the realm has asked for an input."""
         self.said = ""
-        """What came of the search."""
+        """The result of the search."""
 
     def begin(self, seeds: list[str], schemas: list[str], parameters: int) -> None:
         """Called when the test calls `f.fuzz`. Blocks.
@@ -151,7 +151,7 @@ class FuzzTest:
         if self._found is not None:
             return self._explained(outcome)
         self._realms.ended(outcome, self._silence(0.5))
-        if not asked:  # it does not come to `f.fuzz` any more
+        if not asked:  # it no longer calls `f.fuzz`
             return outcome
         return self._conclude() if self._realms.is_over else None
 

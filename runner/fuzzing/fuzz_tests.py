@@ -42,7 +42,7 @@ class FuzzTests:
         self._tests: dict[tuple[str, str], FuzzTest] = {}
         self._code: dict[str, list[str]] = {}
         self.said: list[str] = []
-        """What came of the searches, a line each."""
+        """The results of the searches, one line each."""
 
     def take(self, compiled: Compiled) -> None:
         """Hears of the code of a module, or of a script that one calls."""
@@ -77,7 +77,7 @@ class FuzzTests:
         return self._files[module].parent / FOLDER / test.partition("#")[0]
 
     def close(self) -> None:
-        """Ends searches that are under way."""
+        """Ends running searches."""
         for test in self._tests.values():
             test.close()
 

@@ -179,7 +179,7 @@ class _Searching:
         return came is not None and came["kind"] != "infrastructure"
 
     def _ask(self, inputs: list[list[Any]], fresh: bool) -> dict[str, Any] | None:
-        """What came of inputs; see `Came` in `search`."""
+        """The result of inputs; see `Came` in `search`."""
         self._write(inputs=[{"name": name_of(args), "args": json.dumps(args)} for args in inputs], fresh=fresh)
         line = sys.stdin.readline()
         if not line:

@@ -94,7 +94,7 @@ def test_a_store_that_is_not_there_is_said(app: MakeApplication) -> None:
         run = application.run("view", *arguments)
         assert (run.code, run.stdout) == (2, "")
         assert run.stderr.startswith("Error: There is no store in <app>/")
-        assert "yao-test --store DIR keeps a run" in run.stderr
+        assert "Hint: Run the tests with --store DIR" in run.stderr
 
 
 def test_a_store_of_a_newer_version_is_refused(here: Application) -> None:

@@ -44,7 +44,7 @@ class Guard:
         self._errors = b""
 
     def run(self) -> str:
-        """Waits until the server and all that it has started are gone; gives how it ended and what it said."""
+        """Waits until the server and all its children have ended. Returns how it ended and what it wrote."""
         Thread(target=self._pass_input, daemon=True).start()
         readers = [Thread(target=self._pass_output, daemon=True), Thread(target=self._keep_errors, daemon=True)]
         for reader in readers:
@@ -93,7 +93,7 @@ class Guard:
             self._errors = (self._errors + data)[-SHOWN_BYTES:]
 
     def _signal(self, number: signal.Signals) -> None:
-        with suppress(ProcessLookupError, PermissionError):  # all of it is gone
+        with suppress(ProcessLookupError, PermissionError):  # all have ended
             os.killpg(self._server.pid, number)
 
 

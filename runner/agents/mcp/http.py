@@ -148,7 +148,7 @@ def _is_object(body: bytes) -> bool:
 
 
 def _request_id(request: httpx.Request) -> Any:
-    """Id of the request of the protocol that an HTTP request holds; None when it holds something else."""
+    """Id of the protocol's request in an HTTP request; None if it contains something else."""
     if request.method != "POST":
         return None
     message = json.loads(request.content)

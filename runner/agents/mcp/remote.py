@@ -119,7 +119,7 @@ class Connection:
             self._outgoing.requests.pop(request, None)
 
     async def close(self) -> None:
-        """Ends the session, and waits until nothing of it is left. Who is still starting is not waited for."""
+        """Ends the session, and waits until nothing of it is left. Does not wait for one that is still starting."""
         self._ending.came.set()
         if not self._session.done():
             opened = asyncio.create_task(self._opened.wait())

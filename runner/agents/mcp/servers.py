@@ -64,7 +64,7 @@ class Servers:
         return self._servers[id]
 
     async def close(self) -> None:
-        """Ends all connections and processes, and waits until they are gone."""
+        """Ends all connections and processes, and waits until they have ended."""
         import asyncio
 
         await asyncio.gather(*[server.close() for server in self._servers.values()])

@@ -38,7 +38,7 @@ class ToolRun(Value):
     content: str
     """Text of the tool message: the JSON of the result, or `Error: ...`."""
     retryable: bool = False
-    """Whether the call failed in a way that the model, being told, could mend."""
+    """Whether the model could correct the failed call if it gets the error."""
 
 
 class ToolBox:
@@ -50,7 +50,7 @@ class ToolBox:
         warnings: Iterable[str] = (),
         absent: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """`absent` are ids of servers that are nowhere defined, each with what a call of it is told."""
+        """`absent`: ids of undefined servers, each with the error of a call."""
         self._absent = {_UNNAMED.sub("_", server): problem for server, problem in absent.items()}
         offered = list(tools)
         found = [*warnings]
@@ -72,7 +72,7 @@ class ToolBox:
         ]
 
     def find(self, name: str) -> tuple[str, str] | None:
-        """Server id and tool name behind a name that the model was told, or None."""
+        """Server id and tool name of a name that the model knows, or None."""
         found = self._tools.get(name)
         return None if found is None else (found[0].id, found[1].name)
 
@@ -210,7 +210,7 @@ def _unique(server: str, tool: str, taken: dict[str, Any]) -> str:
 
 
 def _parsed(text: str) -> tuple[Any, str | None]:
-    """The arguments, or the text itself and what is wrong with it. No text at all is no arguments."""
+    """The arguments, or the text itself and what is wrong with it. An empty text means no arguments."""
     from bindings.processes.formats import decode_json, repair
 
     if not text.strip():

@@ -103,7 +103,7 @@ def _has(part: Report, suite: str) -> bool:
 
 
 def _planned(part: Report, suite: str) -> Record | None:
-    """What the first record of a report says of a suite of cases: `{cases, ids?}`."""
+    """What the start record of a report has for a suite of cases: `{cases, ids?}`."""
     plan = (part.origin.get("planned") or {}).get(suite)
     return plan if isinstance(plan, dict) and isinstance(plan.get("cases"), int) else None
 

@@ -81,7 +81,7 @@ def _project(name: str, test: str, module: TestModule) -> dict[str, object]:
 
 
 def _declarations(script: Path, test: Path, root: Path) -> str:
-    """What a test sees of the script beside it, as the text of a declaration file."""
+    """The declarations of the script beside a test, as the text of a declaration file."""
     path = _UP + os.path.relpath(script, root)
     text = _text(script)
     lines = ['/// <reference path="../index.d.ts" />']
