@@ -18,7 +18,7 @@ class Cause(StrEnum):
     """Why something failed. Reports write the same words."""
 
     ASSERTION = "assertion"
-    """A check did not hold."""
+    """A check failed."""
     ERROR = "error"
     """Something was thrown, or could not be evaluated."""
     TIMEOUT = "timeout"
@@ -59,7 +59,7 @@ class ScriptError(Exception):
     """Base of the tree; `hint` says what to do about it."""
 
     missing = False
-    """Whether there is no such script at all."""
+    """Whether the script does not exist."""
 
     def __init__(self, message: str, location: Location | None = None, hint: str | None = None) -> None:
         super().__init__(message)
@@ -69,7 +69,7 @@ class ScriptError(Exception):
 
 
 class MissingScriptError(ScriptError):
-    """There is no script of the name that a process has."""
+    """There is no script for the name of a process."""
 
     missing = True
 
@@ -80,9 +80,9 @@ class CompileError(ScriptError):
     others: tuple[tuple[str, Location | None], ...] = ()
     """Its further messages."""
     cause = Cause.ERROR
-    """Who is to blame: the module (`ERROR`), the compiler that ended (`CRASH`) or was killed (`INFRASTRUCTURE`), or the
+    """The cause: the module (`ERROR`), the compiler that ended (`CRASH`) or was killed (`INFRASTRUCTURE`), or the
     time that it took (`TIMEOUT`)."""
 
 
 class HostError(ScriptError):
-    """The host itself broke: the compiler or a worker cannot be started, or it ended without being told to."""
+    """The host itself broke: the compiler or a worker cannot be started, or ended by itself."""

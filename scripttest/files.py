@@ -23,7 +23,7 @@ _CLOSED = (
     r"(?:\.env.*|.*\.(?:conn|mcp)\.\w+|\.git|\.ssh|\.aws|\.npmrc|\.netrc|\.pypirc|id_(?:rsa|ed25519)"
     r"|.*\.(?:pem|key|p12|pfx))$"
 )
-"""Names of files and folders that commonly hold keys."""
+"""Names of files and folders that commonly contain keys."""
 _KINDS = {
     stat.S_IFBLK: "it is a device",
     stat.S_IFCHR: "it is a device",

@@ -29,7 +29,7 @@ class Child(Value):
     stdout: int
     stderr: int
     lifeline: int
-    """Held open by the parent; the child sees its end close when the parent is gone."""
+    """Open in the parent; the child sees its end close when the parent has ended."""
 
     def kill(self) -> None:
         """Ends the process at once, if it still runs."""

@@ -110,7 +110,7 @@ class Checkpoints:
         return tuple(held)
 
     def results(self) -> list[CheckpointResult]:
-        """How each stands, in the order of the case."""
+        """The state of each, in the order of the case."""
         return [
             CheckpointResult(
                 id=checkpoint.id,

@@ -67,7 +67,7 @@ async def _turn(attempt: CaseAttempt, said: Spoken, checkpoints: Checkpoints) ->
 
 
 async def _conclude(attempt: CaseAttempt, case: DynamicCase) -> None:
-    """Checks what must hold at the end of a conversation that was not broken off."""
+    """Checks the final assertions of a conversation that was not cut short."""
     assertions = [*(case.assertions or ()), *(case.final_assertions or ())]
     if case.assertions is None and case.expected is not None:
         assertions.insert(0, Assertion(type="equals", value=case.expected))

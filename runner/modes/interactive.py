@@ -166,7 +166,7 @@ def _shown(question: Question, seconds: float) -> str:
 
 
 def _plain(text: str) -> str:
-    """A text without letters that could steer a terminal; further lines below the first."""
+    """A text without control characters for the terminal; further lines are indented below the first."""
     text = "".join(letter for letter in text.strip() if letter in "\n\t" or letter.isprintable())
     return (text if len(text) <= TEXT_LIMIT else f"{text[:TEXT_LIMIT]}...").replace("\n", "\n    ")
 

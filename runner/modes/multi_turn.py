@@ -44,7 +44,7 @@ async def run(attempt: CaseAttempt) -> None:
 
 
 class Talk:
-    """A conversation under way."""
+    """A running conversation."""
 
     def __init__(self, attempt: CaseAttempt, case: MultiTurnCase | ConversationCase) -> None:
         self._attempt = attempt
@@ -91,7 +91,7 @@ class Talk:
 
     @property
     def _drives(self) -> bool:
-        """Whether the simulated user goes on, be it that the agent waits or not."""
+        """Whether the simulated user continues, even if the agent does not wait."""
         return self._user is not None and self._user.goal is not None and not self._case.turns
 
     async def _say(self, said: Spoken) -> None:
@@ -285,7 +285,7 @@ class Talk:
             attempt.turns.append(turn)
             attempt.skip_reason = reason
 
-    # what has to hold at the end
+    # final assertions
 
     async def _conclude(self) -> None:
         attempt, case = self._attempt, self._case

@@ -164,7 +164,7 @@ class SimulatedUser:
         return {**payload, "extra": self._extra} if self._extra else payload
 
     def _conversation(self) -> list[dict[str, str]]:
-        """What user and agent said, as the user hears it: the text in Next's data rather than that of the model."""
+        """The conversation as the user sees it: with the text in Next's data rather than that of the model."""
         attempt = self._attempt
         said = [message for message in attempt.transcript if message["role"] in ("user", "assistant")]
         answers = [turn for turn in attempt.turns if turn.status != Status.SKIPPED and turn.error is None]

@@ -1,7 +1,7 @@
 """What agents said in a saved run, instead of asking them again: `yao-test regrade`.
 
-The turns of a case are taken one by one, with their tools and the time that they took. A simulator or a person says
-what was said then. What a report does not hold is the same as if it had not happened: what hooks kept in stores.
+The turns of a case are replayed one by one, with their tools and their time. A simulator or a person says what it said
+then. What a report does not contain is missing, such as values that hooks stored.
 """
 
 from __future__ import annotations

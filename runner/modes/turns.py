@@ -109,7 +109,7 @@ class Spoken(Value):
     options: Mapping[str, Any]
     """`context.Options` of the call."""
     assertions: Sequence[Assertion] = ()
-    """What has to hold for the answer."""
+    """Assertions on the answer."""
     attachments: tuple[dict[str, Any], ...] = ()
     """The files in it, as reports describe them."""
 
@@ -160,7 +160,7 @@ class Checked(Value):
     results: tuple[AssertionResult, ...]
     held: bool
     error: str | None = None
-    """Why it did not hold, in short."""
+    """Why it failed, in short."""
 
 
 Check = Callable[[Exchange], Awaitable[Checked]]

@@ -176,7 +176,7 @@ def _of_module(suite: Suite, records: list[Record], fingerprints: Fingerprints, 
     for id, of_test in made.items():
         if len(of_test) != runs and id not in found.why:
             found.why[id] = _without_runs(of_test, runs)
-    for record in records:  # what stands for a module that did not load is no test
+    for record in records:  # the result of a module that did not load is not a test
         if record["id"] not in found.why and kind_of(record["id"]):
             found.kept.append(record)
     return found

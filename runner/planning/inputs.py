@@ -17,7 +17,7 @@ CASE_SUFFIXES = (".jsonl", ".json", ".yaml", ".yml")
 _NAMED = 10
 """At most so many files are named in a warning."""
 _REPORT = r"output-\d{14}(-\d+)?(\.calls)?\.jsonl"
-"""Matches names of reports that earlier runs wrote beside the cases."""
+"""Matches names of reports that earlier runs have written beside the cases."""
 _GENERATOR = re.compile(r"((?:agents|scripts):[\w./-]*)(?:\?(.*))?", re.DOTALL)
 """Matches `agents:id?name=value`. A text with a blank after the colon is a message."""
 

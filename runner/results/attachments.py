@@ -15,7 +15,7 @@ _DATA = re.compile(rf"(;base64,)([\w+/=\r\n-]{{{SHORTEST},}})")
 
 
 def without_content(value: Any) -> Any:
-    """A JSON value in which `data:image/png;base64,… (12 KB)` stands for the content of a `data:` url, also within a
+    """A JSON value in which `data:image/png;base64,… (12 KB)` replaces the content of a `data:` URL, also within a
     text, and `… (12 KB)` for the data of a part that holds it as `data`, such as `input_audio`."""
     if isinstance(value, str):
         return _DATA.sub(lambda found: found[1] + _size(found[2]), value) if ";base64," in value else value

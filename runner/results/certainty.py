@@ -124,7 +124,7 @@ def _most(items: Sequence[Item], limit: int, cases: Callable[[Item], int]) -> Se
 
 
 def _one(part: PartFigures) -> PartFigures:
-    """A criterion has one figure: the share of runs in which it holds, or the mean of its scores where it has some that
+    """A criterion has one figure: the share of runs in which it passes, or the mean of its scores if some of them
     are neither 0 nor 1."""
     if not part.scores:
         return part

@@ -193,7 +193,7 @@ def of_lines(records: Sequence[Record], min_pass_rate: float) -> Record:
 
 
 def _repeat_of(written: Any, attempts: Sequence[Attempt]) -> Repeat | None:
-    """What the policy of a case says of its runs, if it has one."""
+    """The state of the case's policy after its runs, if it has one."""
     if written is None:
         return None
     from runner.results.repeating import repeat_of

@@ -97,7 +97,7 @@ class TestStart(Value):
 
 
 class TurnStart(Value):
-    """The user speaks to the agent, in a case that is under way."""
+    """The user speaks to the agent, in a running case."""
 
     suite: str
     position: int

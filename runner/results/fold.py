@@ -1,4 +1,4 @@
-"""Counts: the events of a run that is under way, and the results of one that was saved. All counts in reports, exit
+"""Counts the events of a running run, and the results of a saved one. All counts in reports, exit
 codes and commands on saved reports come from here."""
 
 from __future__ import annotations
@@ -346,9 +346,9 @@ class Execution:
         """Tests of which some run has ended: what that took is counted, and not once more when they end."""
         self.listed: dict[str, SuiteStart] = {}
         self.running: dict[tuple[str, int, int], str] = {}
-        """Names of the tests under way, by suite, position and run."""
+        """Names of the running tests, by suite, position and run."""
         self.turns: dict[tuple[str, int, int], int] = {}
-        """The turn that each test under way is in, if it has turns."""
+        """The current turn of each running test, if it has turns."""
         self.ended: set[str] = set()
         """Suites that have ended."""
         self.cut = 0

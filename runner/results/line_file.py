@@ -24,7 +24,7 @@ from runner.results.json_text import utf8
 from runner.results.pipes import is_pipe, open_pipe
 
 SYNC_SECONDS = 1.0
-"""How long a line may wait until the disk is told to keep it."""
+"""Seconds that a line may wait before the file is synced."""
 
 
 class LineFile:
@@ -86,7 +86,7 @@ class LineFile:
             raise
 
     def close(self) -> None:
-        """Waits until the disk has it. Raises OSError, and RunnerError when the file is gone."""
+        """Waits until the disk has it. Raises OSError, and RunnerError if the file was removed."""
         try:
             if self._sync is not None:
                 self._sync.close()

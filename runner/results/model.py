@@ -313,7 +313,7 @@ class Attempt(Value):
     criteria: Mapping[str, float] | None = None
     """Id of a criterion → 1 or 0, or its score; None: it has none."""
     judging: Judging | None = None
-    """What several votes of judges come to; None: there were none."""
+    """The result of several votes of judges; None if there were none."""
 
     @property
     def status(self) -> str:
@@ -379,13 +379,13 @@ class TestResult(Value):
     policy: Any = None
     """In the result of one run: the policy of its case, as its file has it; None: it has none."""
     repeat: Repeat | None = None
-    """What the policy of a case says of its runs."""
+    """The state of the case's policy after its runs."""
     record: dict[str, Any] | None = None
     """Its line in the report of an earlier run, which this one resumes; None: it is of this run."""
     fingerprint: Mapping[str, Any] | None = None
-    """What it was made of, for a run that resumes this one; see `runner.fingerprints`."""
+    """The digests of what it depends on, for a run that resumes this one; see `runner.fingerprints`."""
     regradable: Regradable | None = None
-    """What grading it again takes beside the rest."""
+    """What grading it again needs in addition."""
     outside: tuple[OutsideCall, ...] = ()
     """The calls that left its scripts, in the order of their first, and who answered them."""
     judgements: tuple[AssertionResult, ...] = ()

@@ -51,7 +51,7 @@ def result_problem(record: Record) -> str | None:
 
 
 def _problem_of_repeat(record: Record) -> str | None:
-    """The error in what a result says of the policy of its case, if there is one."""
+    """The error in what a result has about the policy of its case, if there is one."""
     said = (record.get("runs") or {}).get("repeat")
     policy = said.get("policy") if isinstance(said, dict) else record.get("repeat")
     if said is None and policy is None:

@@ -31,7 +31,7 @@ OF_RUNS = ("runs_per_case", "min_pass_rate")
 OF_START = ("shard", "regraded_from", "run_id")
 """Texts of the start of some runs."""
 OF_WHOLE = ("snapshots", "coverage")
-"""Objects of a summary that are not made of its results."""
+"""Objects of a summary that are not computed from its results."""
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 """JSON's escape for half of a surrogate pair, which other tools write."""
 HINT = "Reports that can be read are the .jsonl and .json files that yao-test writes"
@@ -255,7 +255,7 @@ class _Reader:
         )
 
     def _counted(self, results: list[Record], of_whole: Record) -> Record:
-        """The summary of the results, with what the file says of the whole."""
+        """The summary of the results, with what the file has about the whole run."""
         counts, ended = counted(results), self._summary
         status = _RUN_STATUSES.get(str(ended.get("status"))) or status_of(counts, bool(self._errors))
         duration = ended.get("duration_ms")
@@ -322,7 +322,7 @@ def _lists(said: Any) -> list[Record]:
 
 
 def _flags(said: Any) -> Record:
-    """`{flags?, shard?, regraded_from?, run_id?}`: what a report says of how it was made."""
+    """`{flags?, shard?, regraded_from?, run_id?}`: how a report was made."""
     flags = said.get("flags")
     found: Record = {"flags": list(map(str, flags))} if isinstance(flags, list) else {}
     return found | {key: said[key] for key in OF_START if isinstance(said.get(key), str)}

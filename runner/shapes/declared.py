@@ -231,7 +231,7 @@ class OpenModel(Model):
     __slots__ = ()
     model_config: ClassVar[Mapping[str, Any]] = {"extra": "allow"}
     further: ClassVar[Any] = Any
-    """What further fields may hold."""
+    """The type of further fields."""
 
 
 @once

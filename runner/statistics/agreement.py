@@ -22,7 +22,7 @@ _SLACK = 1e-9
 
 
 class Votes(Value):
-    """What several votes on one answer come to."""
+    """The result of several votes on one answer."""
 
     verdict: str
     """`passed`, `failed` or `inconclusive`."""
@@ -72,7 +72,7 @@ class Calibration(Value):
 
     @property
     def words(self) -> str:
-        """What this says of the judge."""
+        """The conclusion about the judge."""
         passes = self.both_pass + self.judge_too_strict
         failures = self.both_fail + self.judge_too_lenient
         if passes + failures < FEWEST_LABELS or min(passes, failures) < FEWEST_OF_A_KIND:

@@ -27,7 +27,7 @@ class Change(Value):
     """The difference B - A over all cases."""
 
     difference: float | None
-    """Mean over the cases, -1 to 1; None: there are no cases."""
+    """Mean over the cases, -1 to 1; None if there are no cases."""
     worse: float | None = None
     """Probability of a sum as low as this if nothing changed, half of the ties counted."""
     better: float | None = None

@@ -35,7 +35,7 @@ class PolicyError(ValueError):
 
 
 class Policy(Value):
-    """When enough runs of a case are made, and what they come to."""
+    """Decides when enough runs of a case are made, and their verdict."""
 
     text: str
     """For people: `4 of 5`, `95% not 70%`."""
@@ -50,7 +50,7 @@ class Policy(Value):
 
     @property
     def wave(self) -> int:
-        """Runs that are made whatever they come to."""
+        """Number of runs that are made in any case."""
         return self.after(()).next_wave
 
     @property

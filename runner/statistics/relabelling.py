@@ -23,7 +23,7 @@ STEPS = 5_000_000
 _KEYS = 50_000
 """Sums of the exact distribution, likewise."""
 _NOTHING = 1e-40
-"""A sum at an end of the distribution that is less probable than this is left out."""
+"""Sums at the ends of the distribution are dropped if they are less probable than this."""
 _SPLITS = 1000
 """Ways to split the runs of a case that are listed, and drawn when there are more."""
 _SUMS = 100_000

@@ -34,7 +34,7 @@ class Baseline(Value):
     report: Report
     """With suites that are named as in all runs."""
     runs: tuple[KeptRun, ...]
-    """The runs that it is made of, the newest first."""
+    """The runs that it consists of, the newest first."""
 
 
 def baseline_of(store: Store, name: str, run: Report, leave_out: str | None = None) -> Baseline:
@@ -102,7 +102,7 @@ def _named(store: Store, name: str) -> Sequence[KeptRun]:
 
 
 def _whole_suites(run: Report) -> frozenset[str]:
-    """The suites of a run of which all tests ran, so that a test that is not there is gone."""
+    """The suites of a run of which all tests ran, so that a missing test no longer exists."""
     listed: Mapping[str, Any] = {one["id"]: one for one in run.summary.get("suites") or ()}
     suites = (suite["id"] for suite in run.suites)
     if run.summary.get("stopped"):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class RunKeeper:
-    """A reporter that writes a run into a store. Until it is closed it holds the run's lock: the run is
+    """A reporter that writes a run into a store. Until it is closed, it has the run's lock: the run is
     under way."""
 
     def __init__(

@@ -9,7 +9,7 @@ from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
 from pathlib import Path
 
 RUNNING = "running"
-"""The folder with a file for each run that is under way."""
+"""The folder with a file for each running run."""
 
 
 @contextmanager
@@ -25,7 +25,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 class RunLock:
-    """Says that a run is under way, for as long as its process lives."""
+    """Marks a run as running, as long as its process lives."""
 
     def __init__(self, folder: Path, run: str) -> None:
         """Raises OSError."""

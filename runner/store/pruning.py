@@ -1,6 +1,6 @@
 """Removes the oldest runs of a store that are beyond an age or a size.
 
-The newest run stays, and so do runs that are under way, and those with labels of people.
+The newest run is kept, and so are running runs, and those with labels of people.
 """
 
 from __future__ import annotations

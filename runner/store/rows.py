@@ -35,7 +35,7 @@ class Row(Value):
     values: Mapping[str, Any]
     """By the names of `COLUMNS`."""
     fingerprint: str | None
-    """What it was made of, as JSON."""
+    """The digests of what it depends on, as JSON."""
 
 
 def kind_of(suite: Record) -> str:
@@ -55,7 +55,7 @@ def key_of(suite: Record) -> str:
 
 
 def id_of(start: Record) -> str:
-    """The id of the run with this start line: its own, else one that is made of it, the same each time."""
+    """The id of the run with this start line: its own, or one that is computed from the line."""
     own = start.get("run_id")
     if isinstance(own, str) and own.isalnum():
         return own

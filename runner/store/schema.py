@@ -26,7 +26,7 @@ from runner.store.locks import locked
 from runner.store.places import APPLICATION, FILE, SCHEMA, check_header
 
 LOCK = "runs.lock"
-"""Who holds it opens or closes the database, and may change its tables."""
+"""The process with this lock opens or closes the database, and may change its tables."""
 PATIENCE = 60.0
 """Seconds to wait for another writer."""
 MIGRATIONS = (

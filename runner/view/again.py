@@ -25,7 +25,7 @@ Words = list[str]
 TAKEN = {*TEXTS, *SWITCHES, "variants", "timeout", "runs", "repeat", "min_pass_rate", "allow_net", "allow_exec"} - {
     "app"
 }
-"""Options of a run that hold when it is run again."""
+"""Options of a run that are used again when it is run again."""
 PROGRAM = (sys.executable, "-P", "-m", "runner")
 KEPT = 200_000
 """Characters of output that are kept, the last ones."""

@@ -1,4 +1,4 @@
-"""Two or more runs side by side: `diff` of two, and the answers of all beside each other."""
+"""Two or more runs side by side: `diff` of two, and the answers of all."""
 
 from __future__ import annotations
 

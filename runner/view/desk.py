@@ -1,4 +1,4 @@
-"""What pages may ask for beside a single run, and what they may have done: comparisons, a test over time, pictures,
+"""What pages may ask for other than a single run, and what they may start: comparisons, a test over time, pictures,
 labels, and running again."""
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Desk:
             return all_tests(store)
 
     def picture(self, id: str, place: int, source: str) -> tuple[bytes, str] | None:
-        """The content of an attachment, and its media type; None when it is no picture that is at hand."""
+        """The content of an attachment, and its media type; None if it is not a picture on this machine."""
         application = self.runs.application
         run, result = self.runs.run(id), self.runs.result(id, place)
         if application is None or self.runs.elsewhere(run):

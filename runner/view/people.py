@@ -16,7 +16,7 @@ from scripttest.values import Value
 Record = dict[str, Any]
 
 _ASKED = ("run", "turn", "criterion")
-"""What tells the questions about one result apart."""
+"""Identifies a question about one result."""
 LONGEST = 2000
 """Characters of a reason."""
 

@@ -20,7 +20,7 @@ SIGNS = (
     (b"GIF87a", "image/gif"),
     (b"GIF89a", "image/gif"),
 )
-"""How pictures begin that a browser can show, and that cannot hold a script, as SVG can."""
+"""The first bytes of pictures that a browser can show and that cannot contain scripts, as SVG can."""
 
 
 def picture(result: Record, source: str, file: str, application: Path, root: Path) -> tuple[bytes, str] | None:

@@ -48,7 +48,7 @@ RESPITE = 3
 BEAT = 60
 """Looks after which a stream says that it is still there."""
 LARGEST = 1_000_000
-"""Bytes of what a request may hold."""
+"""Most bytes of the body of a request."""
 MOST = 5000
 """Runs of one list."""
 PAGES = ("/", "/run", "/tests", "/test", "/compare")
@@ -71,7 +71,7 @@ PAGE = """<!doctype html>
 
 
 class Ending:
-    """Whether the server is about to end, for streams that would go on."""
+    """Whether the server is about to end, so that streams end too."""
 
     def __init__(self) -> None:
         self.is_near = False
@@ -223,7 +223,7 @@ async def _broke(request: Request, error: Exception) -> Response:
 
 
 async def _body(request: Request) -> Record:
-    """The JSON object that a request holds."""
+    """The JSON object in the body of a request."""
     content = b""
     async for piece in request.stream():
         content += piece

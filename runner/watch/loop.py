@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from scripttest import Coverage, Processes
 
 DECIDING = ("a", "f", "u", "q", "\n", "")
-"""Keys that end a run which is under way."""
+"""Keys that end the current run."""
 HELD_BACK = "the model would be asked something new, which only a key starts while files are watched: press Enter"
 
 
@@ -77,7 +77,7 @@ class Watch:
         self._names: str | None = None
         """Pattern of `t`."""
         self._last: tuple[set[str] | None, Mapping[str, object]] = (None, {})
-        """What ran last: suites, None for all, and options beside those of the command line."""
+        """What ran last: suites (None: all), and options in addition to those of the command line."""
         self._results: dict[str, dict[str, str]] = {}
         self._held: set[str] = set()
         """Suites whose models are not asked in this run."""
@@ -122,7 +122,7 @@ class Watch:
         self._give_up_for({key})
 
     def _look_at_waiting(self) -> None:
-        """Ends a run for what came before it could be told."""
+        """Ends a run because of messages that arrived before it had begun."""
         waiting = self._inbox.waiting()
         self._give_up_for({message.key for message in waiting if isinstance(message, Pressed)})
         self._give_up_stale({message.path for message in waiting if isinstance(message, Saved)})
@@ -380,7 +380,7 @@ class Watch:
 
 
 def _spelled(item: Input) -> str:
-    """What stands behind `-i`."""
+    """The value of `-i`."""
     if isinstance(item, CaseInput):
         return str(item.path) if item.path is not None else item.message
     return item.id

@@ -49,7 +49,7 @@ class Screen:
         self._write(self._style.paint(f"Waiting for changes{only}: h for help, q to quit\n", "dim"))
 
     def ask(self, question: str, inbox: Inbox) -> str | None:
-        """A line that somebody types; None when it is given up. Changes stay in the inbox meanwhile."""
+        """A line that the user types; None if the user cancels. Meanwhile, changes stay in the inbox."""
         text, waiting = "", []
         self._write(question)
         while True:

@@ -13,8 +13,8 @@ from scripttest.poll_loop import PollLoop
 
 
 def compile_all(root: Path, sources: Iterable[Source]) -> list[tuple[Source, Compiled | CompileError]]:
-    """What each of the sources is compiled to, or why it cannot be; blocks. Raises HostError when there is no
-    compiler."""
+    """Compiles sources. Returns for each the result, or why it cannot be compiled. Blocks. Raises HostError if there is
+    no compiler."""
     wanted = list(sources)
     results: list[tuple[Source, Compiled | CompileError]] = []
     if not wanted:

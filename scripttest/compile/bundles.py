@@ -15,7 +15,7 @@ _GENERATORS = (
     ("(call = new Promise((yes, no, run)", "(call = __yaoAsync.next((yes, no, run)"),
     ("Promise.resolve(arg.value).then((value)", "__yaoAsync.wait(arg.value).then((value)"),
 )
-"""Pieces of its helpers for asynchronous generators and `for await`, and what stands for them."""
+"""Pieces of esbuild's helpers for asynchronous generators and `for await`, and their replacements."""
 _CLASS = r"^class (\S+)( [^\n]*\{\n(?:[^}\n][^\n]*\n)*\})$"
 _LEXICAL = r"(?m)^(const|let) (\S+)(.*)"
 _COMMONJS = r"^export default (require_\w+)\(\);\s*\Z"
@@ -69,7 +69,7 @@ def _as_var(keyword: str, first: str, rest: str) -> str:
 
 
 def _plain(identifier: str) -> str:
-    """An identifier without the escapes that esbuild writes for letters outside ASCII."""
+    """An identifier without the escapes that esbuild writes for characters outside ASCII."""
     if "\\" not in identifier:
         return identifier
     return re.sub(r"\\u\{?([0-9A-Fa-f]+)\}?", lambda match: chr(int(match[1], 16)), identifier)

@@ -76,7 +76,7 @@ class Compiled(Value):
     exports: dict[str, str]
     """Exported name → global name."""
     inputs: tuple[str, ...] = ()
-    """Paths of all files that it was made of, from the root of the application."""
+    """Paths of all files that it includes, from the root of the application."""
     text: bytes | None = None
     """The text of the entry point, if it may have inline snapshots."""
 
@@ -90,7 +90,7 @@ class Compiled(Value):
 
 
 Done = Callable[[Source, "Compiled | CompileError"], None]
-"""Is told what came of a source."""
+"""Called with the result of a source."""
 
 
 class Loaded(Value):
@@ -106,7 +106,7 @@ Instrument = Callable[[str, bytes], Loaded | None]
 
 
 class Watcher(Protocol):
-    """What tells of descriptors that have data to read: a loop of `poll`, or an event loop."""
+    """Waits for descriptors with data to read: a loop of `poll`, or an event loop."""
 
     def watch(self, descriptor: int, ready: Callable[[], None]) -> None:
         """Calls `ready` whenever there is something to read."""
@@ -204,7 +204,7 @@ class Compiler:
         self._end_service()
 
     def release(self) -> Service | None:
-        """The process for another compiler; None when it is gone, or busy."""
+        """The process for another compiler; None if it has ended, or is busy."""
         service, self._service = (None, self._service) if self._building else (self._service, None)
         if service is not None:
             self._watcher.unwatch(service.child.stdout)
@@ -245,7 +245,7 @@ class Compiler:
         self._feed()
 
     def _ended(self, error: CompileError) -> None:
-        """Esbuild is gone: what was being built is built again, or fails."""
+        """Called when esbuild has ended: what was being built is built again, or fails."""
         self._ends += 1
         sources = [source for build in self._building.values() for source in build.sources]
         self._building.clear()

@@ -27,7 +27,7 @@ class Hint(Value):
     kind: str
     """`file`, `next`, `if` or `else`."""
     at: int
-    """Where what it is about begins: the place in the source, in letters."""
+    """The offset in the source at which the excluded code begins, in characters."""
 
 
 def hints_in(source: str) -> Iterator[Hint]:

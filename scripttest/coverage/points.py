@@ -18,7 +18,7 @@ from scripttest.coverage.hints import IF, NEXT
 from scripttest.values import Value
 
 COUNTERS = "$yaoHits"
-"""The global that holds all counters."""
+"""The global with all counters."""
 
 _STATEMENTS = (
     "expression_statement if_statement switch_statement for_statement for_in_statement while_statement do_statement"
@@ -32,9 +32,9 @@ _FUNCTIONS = (
 _NAMED_BY_PLACE = {"function_expression", "generator_function", "arrow_function", "class"}
 """Expressions that take the name of what they are assigned to."""
 _NAMES = {"variable_declarator": "name", "field_definition": "property", "pair": "key"}
-"""Where a function without a name stands → the field with the name that it takes."""
+"""Kind of node with a function without a name → the field with the name that the function gets."""
 _LISTS = {"program", "statement_block", "switch_case", "switch_default"}
-"""Where statements stand one after the other."""
+"""Kinds of nodes with a list of statements."""
 _BODIES = "for_statement for_in_statement while_statement do_statement with_statement".split()
 _QUERY = f"""
 [{" ".join(f"({name})" for name in _STATEMENTS)}] @statement
@@ -51,7 +51,7 @@ _QUERY = f"""
 (call_expression function: (parenthesized_expression (arrow_function))) @immediate
 """
 _AROUND = {"program", "statement_block", "class_body", "switch_body"}
-"""What holds what a hint is about, and is more than that."""
+"""Kinds of nodes that contain the code of a hint and more."""
 _MADE_UP = re.compile(r"(?:(?:export|declare|const)\s+)*(?:enum|namespace|module)\b")
 _RESERVED_EXPORT = rb"\bas (?!default\b)(?=[a-z])([a-z]+)(?=\s*[,}\n])"
 

@@ -26,7 +26,7 @@ _NO_FUNCTION = "TypeError: not a function"
 _AWAITED = "async "
 """Before the name of a function that awaited what failed."""
 _ASYNC = "__async"
-"""What an asynchronous function calls to run its body, whose frame is told before its own, which follows."""
+"""The helper that runs the body of an asynchronous function; its frame is before that of the function."""
 _GENERIC_NAMES = {"<anonymous>", "<eval>", "next", "apply", "call", ""}
 
 MAX_FRAMES = 20

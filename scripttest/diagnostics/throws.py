@@ -47,7 +47,7 @@ def is_without_stack(message: str) -> bool:
 
 
 def throws_in(codes: Sequence[str]) -> tuple[Throw, ...]:
-    """What scripts throw that is no new object, in code that esbuild printed; nothing where it is not followed."""
+    """The throw statements in code that esbuild printed, except `throw new ...`; none if the code cannot be read."""
     if sum(map(len, codes)) > MOST:
         return ()
     try:
@@ -77,7 +77,7 @@ def throw_at(throws: Sequence[Throw], script: int, tests: Sequence[int], own: in
 
 
 def _written(message: str) -> tuple[str, ...]:
-    """How the thrown value may stand in the code."""
+    """How the thrown value may be written in the code."""
     if message.startswith(_NULL):
         return ("null",)
     value = "".join(message.removeprefix(_NO_ERROR).split())

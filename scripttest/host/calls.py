@@ -12,7 +12,7 @@ from scripttest.names import TEST, kind_of
 
 
 class HostCalls:
-    """The host calls under way. Used by the thread of the host only."""
+    """The running host calls. Used only by the thread of the host."""
 
     def __init__(self, services: Services, bell: Bell) -> None:
         """`bell` is rung when there is something to deliver."""

@@ -163,7 +163,7 @@ class ScriptHost:
                     return
 
     def tell_compiled(self, told: Callable[[Compiled], None]) -> None:
-        """Sets a function that is told of every script that is compiled from now on."""
+        """Sets a function that is called with every script that is compiled from now on."""
         self._told = self._libraries.told = told
 
     def called_by(self, module: str) -> list[Source]:

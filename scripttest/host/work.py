@@ -140,7 +140,7 @@ class WorkQueue:
     def give_tests(self, slot: Slot, key: str, indexes: list[int]) -> None:
         """Gives a worker the first tests of the module that it has listed. The other tests become jobs for
         all workers."""
-        size = CHUNK if TEST in self._kinds else 1  # others may go on in another realm, before the next begins
+        size = CHUNK if TEST in self._kinds else 1  # others may continue in another realm before the next begins
         first, *others = (Job(key=key, tests=tuple(indexes[at : at + size])) for at in range(0, len(indexes), size))
         self.jobs.extendleft(reversed(others))
         self.give(slot, first)

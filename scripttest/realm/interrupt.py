@@ -39,7 +39,7 @@ class Interrupts:
             raise UnsupportedError from error
 
     def stop(self, context: _quickjs.Context) -> None:
-        """Stops the code of a context from now on, whenever the engine asks whether to go on. From any thread."""
+        """Stops the code of a context from now on, whenever the engine calls the handler. From any thread."""
         self._handle(pointers(context)[0], self._stop, None)
 
     def allow(self, context: _quickjs.Context) -> None:

@@ -252,7 +252,7 @@ class Worker:
 
     def _make_ready(self) -> None:
         """Prepares the realm of the next function while nobody waits, as far as it is the same for all functions."""
-        self.alarm.begin("")  # what is told of the last function stops nothing any more
+        self.alarm.begin("")  # a late message about the last function must not stop the next one
         realm = self._new_realm()
         self.alarm.enter(realm)
         realm.dispatch("ready", self._used)
@@ -367,7 +367,7 @@ class Worker:
             self._leave()
 
     def _script(self, name: str, arguments: str) -> str | None:
-        """Calls a function of another script in a realm of its own; empty when there is no such script."""
+        """Calls a function of another script in a new realm. Returns an empty text if there is no such script."""
         if len(set(self._realms)) > DEPTH_LIMIT:
             return failure_envelope(f"Cannot call {name}: {DEPTH_LIMIT} script calls are already inside each other")
         script = name.rpartition(".")[0]

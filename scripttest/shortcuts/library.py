@@ -1,4 +1,4 @@
-"""Calls of the C functions of a library, through the private module that `ctypes` stands on.
+"""Calls the C functions of a library, through the private module that `ctypes` uses.
 
 Each worker has to load this before it is closed, whether it compiles or not: what stops a script needs it too. The
 public `ctypes` takes 1.4 ms to import at best, `_ctypes` 0.3 ms (Python 3.11).

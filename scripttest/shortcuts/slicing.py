@@ -93,7 +93,7 @@ def slice_module(
         else:
             position = -1
         if position >= 0 or local in aliases:
-            # Code that stands there twice is a function, and a text that quotes it.
+            # Code that occurs twice is a function, and a text that quotes it.
             tests.append((position, aliases.get(local, local), local, pieces[0] if len(pieces) == 1 else None))
     tests.sort(key=lambda test: test[0])
     reaches_all = stands(code.replace(RUNTIME_SOURCE, ""), _DYNAMIC) or reaches_by_index(code)
@@ -114,7 +114,7 @@ def _loosely_declared(code: str, name: str, start: int) -> int:
 
 
 def _piece(code: str, position: int, name: str, source: str) -> _Piece | None:
-    """The part of the code that can be left out with the function, if it stands there as a plain declaration."""
+    """The part of the code that can be left out with the function, if it is a plain declaration."""
     printed = as_printed(name)
     if source.startswith((f"function {printed}(", f"function* {printed}(")):
         return (
@@ -192,7 +192,7 @@ class _Names:
         self._others = {name: as_printed(name) for name in names if not name.isascii()}
 
     def among(self, words: str, code: str) -> set[str]:
-        """Those that stand in the code, of which `words` is what `words_only` makes."""
+        """Those that are in the code; `words` is the result of `words_only`."""
         found = self._plain.intersection(words.split())
         return found.union(name for name, printed in self._others.items() if printed in code) if self._others else found
 

@@ -1,4 +1,4 @@
-"""Calls of the C library, through the private module that `ctypes` stands on: loading that takes a fifth as long."""
+"""Calls the C library, through the private module that `ctypes` uses, which loads in a fifth of the time."""
 
 from __future__ import annotations
 

@@ -197,4 +197,4 @@ def _constant(name: str) -> None:
 
 
 _value = partial(json.JSONDecoder.decode, json.JSONDecoder(parse_float=_number, parse_constant=_constant))
-"""The value that a JSON text holds."""
+"""The value of a JSON text."""

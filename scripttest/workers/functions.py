@@ -176,7 +176,7 @@ class FunctionPool:
                     self._pool.start()
 
     async def _outside(self, owner: Owner, question: _Question) -> str:
-        """Answers a host call of a function, and lets another function run meanwhile."""
+        """Answers a host call of a function. Meanwhile, another function may run."""
         name, arguments, world = question.name, question.arguments, question.world
         if name.startswith("store."):
             return await self._services.answer(owner, name, arguments, world)
@@ -239,7 +239,7 @@ class FunctionPool:
         return (await self.load(script, module)).declared
 
     def tell_compiled(self, told: Callable[[Compiled], None]) -> None:
-        """Sets a function that is told of every script that is compiled from now on."""
+        """Sets a function that is called with every script that is compiled from now on."""
         self._told = self._libraries.told = told
 
     async def used(self, script: Path, module: Path | None = None) -> list[Source]:

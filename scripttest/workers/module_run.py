@@ -292,7 +292,7 @@ def order(test: Test, filter: bool, run: int, seed: int | None) -> tuple[str, st
 
 
 def _quoted(identifier: str) -> str:
-    """An identifier as JSON, in which only letters outside ASCII have to be escaped."""
+    """An identifier as JSON, in which only characters outside ASCII must be escaped."""
     return f'"{identifier}"' if identifier.isascii() else json.dumps(identifier)
 
 

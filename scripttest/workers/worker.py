@@ -102,15 +102,15 @@ class Worker:
         self._was_deaf = False
         """Whether it was killed because it did not read what was sent."""
         self._told = 0
-        """How often it was told that the time of its current work is up."""
+        """How many messages it got that the time of its current work is up."""
         self._alarms = 0
-        """How often it was told that of any work."""
+        """How many such messages it got for any work."""
         self.is_starting = True
         """Whether it has not sent anything yet."""
 
     def send(self, *frames: bytes) -> None:
         """Writes frames; blocks while the worker reads them. One that reads nothing for `SENDING` seconds is killed. A
-        worker that is gone is noticed when its output ends."""
+        worker that has ended is noticed when its output ends."""
         data = memoryview(b"".join(frames))
         while data:
             try:
@@ -128,7 +128,7 @@ class Worker:
         self.send(encode(kind, *parts))
 
     def read(self) -> Iterator[Frame] | None:
-        """The frames that have arrived; None when the worker is gone. Raises ValueError when it does not send
+        """The frames that have arrived; None if the worker has ended. Raises ValueError if it does not send
         frames."""
         data = os.read(self.child.stdout, CHUNK)
         if not data:
@@ -138,7 +138,7 @@ class Worker:
 
     @property
     def is_late(self) -> bool:
-        """Whether it was told that the time of its current work is up."""
+        """Whether it got a message that the time of its current work is up."""
         return self._told > 0
 
     def start_clock(self, seconds: float) -> None:
@@ -147,8 +147,8 @@ class Worker:
         self.deadline = time.monotonic() + seconds + (STARTING if self.is_starting else 0)
 
     def expire(self, work: str) -> bool:
-        """Tells it that the time of its work is up, see `alarm`. False when it was told twice, so that it has to be
-        killed."""
+        """Sends it a message that the time of its work is up, see `alarm`. Returns False after two of them: then it must
+        be killed."""
         if self._told == 2:
             return False
         self._told += 1

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from runner.reporters.console.stability_lines import StabilityLines
 
 CALLERS = 5
-"""Frames of one failure that are shown, beside the first and the last."""
+"""Most frames of one failure that are shown, in addition to the first and the last."""
 
 
 class ConsoleReporter:
@@ -370,6 +370,6 @@ def _callers(told: Failure | ResultWarning) -> list[StackFrame]:
 
 
 def _is_long(failure: Failure) -> bool:
-    """Whether a diff says more than the two values beside each other."""
+    """Whether a diff helps more than showing the two values."""
     texts = (failure.expected_text or "", failure.actual_text or "")
     return any("\n" in text or len(text) > 60 for text in texts)

@@ -36,7 +36,7 @@ def fitted(text: str, columns: int) -> str:
 
 
 def isolated(text: str) -> str:
-    """A line in which each run of words that are written from right to left stands apart from what is around it."""
+    """A line in which each run of right-to-left words is isolated from the text around it."""
     if text.isascii() or _ISOLATE in text or not any(map(_is_from_right, text)):
         return text
     return re.sub(rf"({_CODES.pattern})|[^\x1b]+", lambda match: match[1] or _isolated_words(match[0]), text)
@@ -77,7 +77,7 @@ def shortened(text: str, room: int) -> str:
         tail += 1
     middle = pieces[head : len(pieces) - tail]
     kept = [piece for piece in middle if _CODES.fullmatch(piece)]
-    while tail and category(pieces[-tail]) in ("Mn", "Me"):  # of a letter that is gone
+    while tail and category(pieces[-tail]) in ("Mn", "Me"):  # of a character that was removed
         tail -= 1
     return "".join([*pieces[:head], MORE, *kept, *(pieces[-tail:] if tail else [])])
 

@@ -30,7 +30,7 @@ def as_matrix(rows: Sequence[MatrixRow], names: Sequence[str]) -> list[Row]:
 
 
 def text_of(report: Report, style: Style) -> str:
-    """What the console says of the variants of a run. Raises ConfigurationError."""
+    """The console output about the variants of a run. Raises ConfigurationError."""
     names, parts, verdicts = verdicts_on(report)
     rows = matrix(parts)
     text = f"{DOUBLE}\n  {style.paint('Variants', 'bold')}\n{DOUBLE}\n"
@@ -74,7 +74,7 @@ def _answers(row: MatrixRow, names: Sequence[str], style: Style) -> str:
 
 
 def _painted(pieces: Sequence[Piece], style: Style, color: str) -> str:
-    """Pieces in one line; without colours, marked ones stand in brackets."""
+    """Pieces in one line; without colours, marked ones are in brackets."""
     text, size = "", 0
     for piece, differs in pieces:
         if size + len(piece) > LENGTH:

@@ -36,7 +36,7 @@ _WORDS = {"duration_ms": ("duration", "slower", "faster"), "tokens": ("tokens", 
 
 
 def measure_rows(found: ChangeReport) -> list[Row]:
-    """A row for the measure, then one for each figure beside it."""
+    """A row for the measure, then one for each other figure."""
     first = (found.measure, *(rate_of(rate) for rate in found.rates), difference_of(found), str(found.verdict))
     return [first, *_part_rows(found), *(_beside_row(beside) for beside in found.beside)]
 
@@ -118,7 +118,7 @@ def difference_of(found: ChangeReport) -> str:
 
 
 def parts_shown(found: ChangeReport) -> list[Part]:
-    """The criteria and tags of the table: those that stand out come first."""
+    """The criteria and tags of the table, the most conspicuous first."""
     return sorted(found.parts, key=lambda part: not part.stands_out)[:PARTS]
 
 

@@ -108,7 +108,7 @@ def commands(report: Report, workspace: str) -> str:
 
 
 def _said(record: Record) -> str:
-    """What failed, the values that were compared, and what an error says beside its message."""
+    """What failed, the compared values, and the details of an error."""
     lines = told_of(record, VALUE_LIMIT) or ["it failed"]
     lines += [line for line in str(record.get("stack_trace") or "").split("\n") if line.startswith(" ")]
     return "\n".join(lines)

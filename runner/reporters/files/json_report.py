@@ -147,7 +147,7 @@ def _agent_summary(counts: Record, agent: str, connector: str) -> Record:
 
 
 def _stability(report: Report, results: list[Record]) -> Record:
-    """What a summary says of several runs of each test."""
+    """The part of a summary about several runs of each test."""
     runs = report.start.get("runs_per_case", 1)
     return {} if runs == 1 else {"runs_per_case": runs, **stability_summary(results)}
 

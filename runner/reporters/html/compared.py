@@ -1,4 +1,4 @@
-"""A comparison with an older report as the page carries it; it shows what stands here, and decides nothing."""
+"""A comparison with an older report as data of the page, which shows it and decides nothing."""
 
 from __future__ import annotations
 

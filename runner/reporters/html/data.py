@@ -197,7 +197,7 @@ def _excerpt(text: str) -> str:
 
 
 def _runs(runs: Record) -> Record:
-    """The figures of several runs; `marks` has a letter for each of the first attempts."""
+    """The figures of several runs; `marks` has a character for each of the first attempts."""
     figures = {key: runs[key] for key in FIGURES if key in runs}
     figures["marks"] = "".join(MARKS[verdict_in(attempt)] for attempt in runs.get("attempts", ())[:SHOWN_MARKS])
     return figures

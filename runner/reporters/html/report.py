@@ -61,7 +61,7 @@ RED_ICON = ICON.format(color="c4232f", path="M7 7l8 8M15 7l-8 8")
 
 
 class HtmlReporter(DocumentReporter):
-    """Keeps what the page says of every result, and writes it once, at the end."""
+    """Collects the data of every result, and writes the page once, at the end."""
 
     def __init__(self, target: Path | TextIO) -> None:
         """Raises ConfigurationError when the web app is not built."""
@@ -69,7 +69,7 @@ class HtmlReporter(DocumentReporter):
         super().__init__(target)
 
     def take(self, line: ResultLine) -> Record:
-        """What the page says of a result."""
+        """The data of a result."""
         text = line.text  # first, for that says at less cost whether there is something to clean
         return entry_of(line.record, text)
 

@@ -37,7 +37,7 @@ _OPTIONAL = {
     "yao_test.cost_usd": "cost",
     "yao_test.turn": "turn",
 }
-"""Attribute → field of a step of a trace, which may lack it."""
+"""Attribute → field of a step of a trace, which may be missing."""
 
 
 def of_run(start: RunStart) -> Attributes:
@@ -62,7 +62,7 @@ def of_suite(suite: Suite) -> Attributes:
 
 
 def of_test(result: TestResult, suite: Suite) -> Attributes:
-    """What came of a test, or of one run of it."""
+    """The result of a test, or of one run of it."""
     verdict, cause, case = verdict_on(result), result.outcome.cause, result.case
     found = {**of_suite(suite), "test.case.name": result.name, "yao_test.verdict": verdict.value}
     if verdict in _TEST_STATUS:

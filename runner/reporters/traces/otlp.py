@@ -123,7 +123,7 @@ class _Sent(SpanExporter):
 
 
 class _Session(requests.Session):
-    """Notes what the collector says to a refusal, and goes nowhere else: headers hold keys."""
+    """Records the answer of a collector that refuses spans, and follows no redirect, because headers contain keys."""
 
     problem = ""
 
