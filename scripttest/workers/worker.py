@@ -147,8 +147,8 @@ class Worker:
         self.deadline = time.monotonic() + seconds + (STARTING if self.is_starting else 0)
 
     def expire(self, work: str) -> bool:
-        """Sends it a message that the time of its work is up, see `alarm`. Returns False after two of them: then it must
-        be killed."""
+        """Sends it a message that the time of its work is up, see `alarm`. Returns False after two of them: then it
+        must be killed."""
         if self._told == 2:
             return False
         self._told += 1
