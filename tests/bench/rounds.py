@@ -1,4 +1,4 @@
-"""How often variants that are run until they are told apart (`--until-decided`) are told apart wrongly, and after how
+"""How often `--until-decided` says that equal variants differ, and after how
 many rounds.
 
     python -m tests.bench.rounds [--trials 1000]

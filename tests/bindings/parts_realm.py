@@ -1,4 +1,4 @@
-"""A realm that holds single parts of the bindings and a fake kernel."""
+"""A realm with single parts of the bindings and a fake kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`-i agents:id?count=10` and `-i scripts:module`: what generators are told, what becomes of their answers."""
+"""`-i agents:id?count=10` and `-i scripts:module`: what generators get, and how their answers are used."""
 
 from __future__ import annotations
 

@@ -230,7 +230,7 @@ def test_whoever_asks_for_columns_that_are_unknown_is_told(app: MakeApplication)
 
 
 def test_the_ledger_says_what_to_do_about_models_that_are_missing(app: MakeApplication) -> None:
-    """Scripts see the words of Yao alone; people are told more."""
+    """Scripts get only Yao's message; people get a longer one."""
     tried = "try { %s; } catch (error) { if (error.message !== %s) throw error; }"
     files = {
         **PET,

@@ -33,7 +33,7 @@ def partner(verdict: str = "true", reason: str = "fine") -> Behaviour:
 
 
 def asked(server: ModelServer) -> list[str]:
-    """Who was asked."""
+    """The agents that were called."""
     names = {"JUDGE": "judge", "PLAYER": "player"}
     systems = [request.body["messages"][0]["content"] for request in server.requests]
     return [next((name for word, name in names.items() if word in system), "agent") for system in systems]

@@ -1,4 +1,4 @@
-"""Policies of repeats: how many runs a case makes, what they come to, and where that is said."""
+"""Policies of repeats: how many runs a case makes, their verdict, and where it is reported."""
 
 from __future__ import annotations
 

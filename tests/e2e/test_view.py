@@ -31,7 +31,7 @@ def here(app: MakeApplication) -> Application:
 
 @contextmanager
 def started(here: Application, *arguments: str, directory: str = "") -> Iterator[tuple[Popen[bytes], int, str, str]]:
-    """The command, its port, the token of its link, and what it says of the store."""
+    """The command, its port, the token of its link, and its message about the store."""
     with here.start("view", *arguments, cwd=here.root / directory) as process:
         assert process.stdout is not None
         link = LINK.fullmatch(process.stdout.readline().decode())

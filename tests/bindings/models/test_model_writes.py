@@ -1,4 +1,4 @@
-"""Writing through models, with the surprises of upstream."""
+"""Writing through models, with the surprising behaviour of Yao."""
 
 from typing import Any
 

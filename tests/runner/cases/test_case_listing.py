@@ -1,4 +1,4 @@
-"""What stands around the cases of a file: `name`, `description`, `defaults`, and the list itself, in JSON and YAML."""
+"""The object around the cases of a file: `name`, `description`, `defaults`, and the list itself, in JSON and YAML."""
 
 from __future__ import annotations
 
