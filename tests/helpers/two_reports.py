@@ -1,4 +1,4 @@
-"""Two saved reports, made from marks such as `P` and `F`, and what `yao-test diff` prints for them."""
+"""Two saved reports, made from marks such as `p` and `f`, and what `yao-test diff` prints for them."""
 
 from __future__ import annotations
 
