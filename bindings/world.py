@@ -137,8 +137,9 @@ class World:
         return self._open.get(name)
 
     def take(self, told: str) -> None:
-        """Takes over the state of the realm of a script test: JSON of `Told` in `bindings/src/mocks/told.ts`, or an
-        empty text if it has no mocks, no stopped clock and no seed. Raises ValueError for anything else."""
+        """Takes over the state of the realm of a script test: JSON of `WorldState` in
+        `bindings/src/mocks/world-state.ts`, or an empty text if it has no mocks, no stopped clock and no seed.
+        Raises ValueError for anything else."""
         if told == self._told:
             return
         state = _state(told)

@@ -24,8 +24,8 @@ A frame is a header line, `<kind> <length> <length>...`, and its parts in UTF-8,
 | worker | result | index, outcome JSON, next index or nothing | a test has ended; the next one, if any, begins |
 | worker | returned | JSON | the result of `invoke` |
 
-`world` is JSON of `Told` in `bindings/src/mocks/told.ts`: the mocks, clock and seed of the test. It is empty if the
-test has none of these.
+`world` is JSON of `WorldState` in `bindings/src/mocks/world-state.ts`: the mocks, clock and seed of the test. It is
+empty if the test has none of these.
 
 All texts are made by `JSON.stringify` or by the compiler, so they never contain half of a surrogate pair.
 """

@@ -8,7 +8,7 @@
 
 import type { Core } from "../core";
 import type { Dates } from "../realm/date";
-import type { Teller, Told } from "./told";
+import type { WorldSender, WorldState } from "./world-state";
 
 /** How often the stopped clock can be read before we assume that a loop waits for it to move. */
 const patience = 1_000_000;
@@ -29,13 +29,13 @@ export interface Clock {
 export default function (core: Core): Clock {
   const { std } = core;
   const real = { now: core.now, sleep: core.sleep };
-  const told = core.part<Teller>("told");
+  const world = core.part<WorldSender>("world-state");
   const isTest = () => core.plan !== undefined && !core.boot.nested;
   let stands: number | undefined;
   let reads = 0;
   let restore: (() => void) | undefined;
 
-  const current = () => (core.boot.nested ? (std.parse(core.bridge("told", "", "")) as Told).now! : stands!);
+  const current = () => (core.boot.nested ? (std.parse(core.bridge("told", "", "")) as WorldState).now! : stands!);
   const now = () => current() + core.ahead;
 
   function read(): number {
@@ -51,9 +51,9 @@ export default function (core: Core): Clock {
 
   /** Stops it at the time, rounded up: `Date` has whole milliseconds, and timers due at that time must be due. */
   function put(time: number): void {
-    stands = told.now = Math.ceil(time);
+    stands = world.now = Math.ceil(time);
     reads = 0;
-    told.tell();
+    world.send();
   }
 
   function begin(): void {
@@ -99,8 +99,8 @@ export default function (core: Core): Clock {
       const before = core.now();
       if (time === undefined) {
         restore?.();
-        restore = stands = told.now = undefined;
-        told.tell();
+        restore = stands = world.now = undefined;
+        world.send();
       } else {
         put(time);
         if (!restore) begin();

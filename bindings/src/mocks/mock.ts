@@ -11,7 +11,7 @@ import type { Clock } from "./clock";
 import { millisecondsOf } from "../durations";
 import type { HttpFinder } from "./mocked-http";
 import type { Random } from "./random";
-import type { Teller } from "./told";
+import type { WorldSender } from "./world-state";
 
 interface Call {
   /** The name of a process, the id of an agent, `METHOD url`, or a command. */
@@ -42,7 +42,7 @@ type Reply = (...args: unknown[]) => unknown;
 
 export default function (kernel: Kernel) {
   const restorers = new Set<() => void>();
-  const told = () => kernel.part<Teller>("told");
+  const world = () => kernel.part<WorldSender>("world-state");
   let last = 0;
 
   function recorder(restore: () => void): Recorder {
@@ -97,11 +97,11 @@ export default function (kernel: Kernel) {
       },
     };
     list.push(mock);
-    told().tell();
+    world().send();
     const record = recorder(() => {
       const at = list.indexOf(mock);
       if (at >= 0) list.splice(at, 1);
-      told().tell();
+      world().send();
     });
     return record;
   }

@@ -6,7 +6,7 @@ import { encode, Raw } from "../encode";
 import { describeError } from "../errors";
 import type { Clock } from "../mocks/clock";
 import type { Random } from "../mocks/random";
-import type { Told } from "../mocks/told";
+import type { WorldState } from "../mocks/world-state";
 import type { Flow } from "./flow";
 import type { Recorder } from "../check/record";
 
@@ -144,8 +144,8 @@ export default function (core: Core) {
     invoked: (): string => core.part<Invoke>("invoke").answer(),
 
     /** Gives a realm that a test calls the clock of the test, and a seed from it. */
-    adopt(told: string): void {
-      const { now, seed } = std.parse(told) as Told;
+    adopt(state: string): void {
+      const { now, seed } = std.parse(state) as WorldState;
       if (now !== undefined) core.part<Clock>("clock").adopt();
       if (seed !== undefined) core.part<Random>("random").seed(std.String(core.host("world.Random", [])));
     },
