@@ -79,7 +79,7 @@ class _Source:
         """Place of a snapshot in the source → its value, and its test."""
 
     def save(self, before: Callable[[Path, bytes], None]) -> None:
-        """Puts the edits into the file, which is replaced as a whole."""
+        """Writes the edits into the file, which is replaced as a whole. Raises InlineError and OSError."""
         if self._saved == len(self.edits):
             return
         if self._path.is_symlink():

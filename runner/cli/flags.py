@@ -1,5 +1,5 @@
 """What a flag of the command line is: its spelling, the values that it takes, and the flags that exclude it. All flags
-are in `RunOptions` of `runner.cli.options`."""
+are in `RunOptions` of `runner.cli.options`. Functions that read a value raise ConfigurationError."""
 
 from __future__ import annotations
 

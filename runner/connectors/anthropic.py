@@ -165,7 +165,7 @@ class AnthropicAnswer:
         return ""
 
     def whole(self, value: dict[str, Any]) -> None:
-        """Takes a message."""
+        """Takes a message. Raises ProviderError."""
         if value.get("type") == "error" or value.get("error"):
             raise _reported(value)
         if not isinstance(value.get("content"), list):

@@ -66,7 +66,7 @@ class YaoAnswer(OpenAIAnswer):
         self._hint: str | None = None
 
     def feed(self, event: dict[str, Any]) -> str:
-        """Takes a chunk or a message; gives the piece of content in it."""
+        """Takes a chunk or a message, and returns the piece of content in it. Raises ProviderError."""
         self._look_for_declaration(event)
         if "type" not in event or "choices" in event:
             return super().feed(event)

@@ -45,11 +45,11 @@ class FuzzTests:
         """The results of the searches, one line each."""
 
     def take(self, compiled: Compiled) -> None:
-        """Hears of the code of a module, or of a script that one calls."""
+        """Takes the compiled code of a module, or of a script that it calls."""
         self._code.setdefault(compiled.source.key, []).extend(script.code for script in compiled.scripts)
 
     def answer(self, world: World, name: str, args: list[Any]) -> Any:
-        """Answers `fuzz.Begin` and `fuzz.Next`."""
+        """Answers `fuzz.Begin` and `fuzz.Next`. Raises ProcessError for other names."""
         test = self._test(world.suite, world.key)
         test.world = world
         if name == "fuzz.Begin":

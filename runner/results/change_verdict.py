@@ -181,8 +181,8 @@ def _check_measure(measure: str, name: str, cases: Iterable[JudgedCase]) -> None
 
 
 def _noise_of(a: Report, b: Report, of_a: Collection[JudgedCase], of_b: Collection[JudgedCase]) -> Noise:
-    """None where every run ends in the same way: script tests, scripted models and recordings, unless runs of one case
-    differed."""
+    """`Noise.NONE` if every run must end the same: script tests, scripted models and recordings, unless runs of one
+    case differed; otherwise `Noise.RUNS`."""
     steady = all(_is_steady(report, cases) for report, cases in ((a, of_a), (b, of_b)))
     return Noise.NONE if steady else Noise.RUNS
 

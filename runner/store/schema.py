@@ -169,7 +169,7 @@ def open_store(folder: Path) -> Iterator[sqlite3.Connection]:
 
 
 def open_for_reading(folder: Path) -> sqlite3.Connection:
-    """The same to read from, also where nothing may be written. Raises ConfigurationError when there is no store."""
+    """The same for reading only, without permission to write. Raises ConfigurationError without a store, StoreError."""
     path = folder / FILE
     try:
         if folder.is_file():

@@ -64,7 +64,7 @@ class AgentReporter(DocumentReporter):
             beside.unlink(missing_ok=True)
 
     def render(self, report: Report) -> str:
-        """What the agent answers: a text as it is, other data as JSON."""
+        """The agent's answer: a text as it is, other data as JSON. Raises ReportError."""
         suffix = self._path.suffix.lower() if self._path else ""
         document, is_whole = bounded(custom_report(report))
         options = {"verbose": self._verbose, "include_outputs": is_whole}
