@@ -126,7 +126,7 @@ class HostProcesses:
         return self._translations[locale].get(text, text)
 
     def _of_models(self, name: str, args: list[Any], world: World) -> Any:
-        """An application without models of its own has to mock them, or needs another host."""
+        """An application without its own models must mock them, or needs another host."""
         from bindings.models.errors import UnknownColumnsError
         from bindings.services import ProcessError
 

@@ -25,7 +25,7 @@ class InlineSnapshots:
         """How many snapshots are new, and replaced."""
 
     def take(self, module: str, test: str, inlined: Inlined) -> None:
-        """Takes what a test wants written. Raises InlineError, which says why it cannot be."""
+        """Takes the inline snapshots of a test. Raises InlineError, which says why one cannot be written."""
         place = inlined.location
         if place is None or inlined.source is None:
             raise InlineError("the call is not in the test file: write it there, or use t.snapshot(value, name)")

@@ -75,7 +75,7 @@ class Snapshots:
             return {"passed": True}
 
     def find_obsolete(self, module: str, is_obsolete: Callable[[str], bool]) -> None:
-        """Takes those of a suite that its tests did not ask for, as far as `is_obsolete` says so of their names. Raises
+        """Removes or reports the snapshots of a suite that its tests did not use and `is_obsolete` accepts. Raises
         SnapshotFileError."""
         if not path_of(self._files[module]).exists():
             return
@@ -83,7 +83,7 @@ class Snapshots:
         self._drop(path_of(self._files[module]), [key for key in stored if key not in asked and is_obsolete(key)])
 
     def find_left(self) -> None:
-        """Also uses those of test files that no longer exist, in the folders of this run. Raises SnapshotFileError."""
+        """The same for the snapshots of test files that no longer exist, in the folders of this run."""
         for folder in sorted({path.parent / FOLDER for path in self._files.values()}):
             if folder.is_symlink() or not folder.is_dir():
                 continue

@@ -197,7 +197,7 @@ def workspace_of(world: World, scratch: Callable[[], Path]) -> Workspace:
 
 
 def opened_workspace(world: World) -> Workspace | None:
-    """The same; None when nobody has asked for it."""
+    """The same; None if it has not been used."""
     workspace: Workspace | None = world.held(_OPENED)
     return workspace
 
@@ -221,7 +221,7 @@ def _told(method: str, operation: str, path: str) -> Iterator[None]:
 
 
 def _open_up(remove: Callable[[str], Any], path: str, _: Any) -> None:
-    """Lets the owner into a folder that keeps everybody out, and tries once more."""
+    """Gives the owner access to a folder without permissions, and tries again."""
     import shutil
 
     for place in (os.path.dirname(path), path):

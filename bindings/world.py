@@ -91,7 +91,7 @@ class World:
         are in its realm."""
         self.ledger = Ledger()
         self.judgements: list[Any] = []
-        """What judges said of its answers, where a script asked them."""
+        """The verdicts of judges that a script asked."""
         self.link: Link | None = None
         """The way back to the realm of a script test, while it waits for a call; None for a case."""
         self.asked: Asked | None = None

@@ -29,7 +29,7 @@ class Cause(StrEnum):
     INFRASTRUCTURE = "infrastructure"
     """Something that the test needs broke, so it could not be judged."""
     INCONCLUSIVE = "inconclusive"
-    """It was judged, and what was said does not decide."""
+    """It was judged, but the votes do not decide."""
     PENDING = "pending"
     """Work was left unfinished, and `--strict` does not allow that."""
 

@@ -17,7 +17,7 @@ DATA_LIMIT = 64 << 20
 """Bytes of any other file that is read at once."""
 
 Judge = Callable[[str], "str | None"]
-"""Says of a real path why the file is not to be read, for people; None when it is fine."""
+"""Returns why the file at a real path must not be read, as a text; None if it may be read."""
 
 _CLOSED = (
     r"(?:\.env.*|.*\.(?:conn|mcp)\.\w+|\.git|\.ssh|\.aws|\.npmrc|\.netrc|\.pypirc|id_(?:rsa|ed25519)"
@@ -34,7 +34,7 @@ _KINDS = {
 
 
 class RefusedFileError(PermissionError):
-    """A file that is not to be read. `strerror` says why, and what to do where that is not plain."""
+    """A file that must not be read. `strerror` says why, and what to do if that is not obvious."""
 
     def __init__(self, reason: str, path: str) -> None:
         super().__init__(1, reason, path)
@@ -100,7 +100,7 @@ def check_kind(found: os.stat_result, path: str, limit: int | None) -> None:
 
 
 def anywhere(_: str) -> None:
-    """The judge of files whose place somebody has judged before."""
+    """A judge for files whose path was checked before."""
 
 
 def _too_large(limit: int) -> str:

@@ -18,7 +18,7 @@ class Ending(Value):
     text: str
     """For people, after the name of the process: `exited with code 3: what it wrote to standard error`."""
     was_killed: bool
-    """Whether somebody killed it, such as a system that ran out of memory."""
+    """Whether it was killed from outside, for example because the system ran out of memory."""
 
 
 class Child(Value):

@@ -40,7 +40,7 @@ def _is_no_model(error: ProcessError) -> bool:
 
 
 def _there_are(store: Store) -> str:
-    """The application's models, behind what says that there is none of some name."""
+    """The application's models, with a check that reports unknown names."""
     own = [model.id for model in store.catalog.all() if not model.id.startswith("__yao.")]
     return f"; there are {', '.join(own[:NAMED])}{' ...' if len(own) > NAMED else ''}" if own else ""
 

@@ -22,7 +22,7 @@ class ColumnType(Value):
     """How its values are converted: `id`, `counted` (the same, in a primary key), `text`, `json`, `enum`, `number`,
     `boolean`, `time` (parsed, written in one form), `zoned` (left as given) or `bytes`."""
     default: tuple[int, ...] = ()
-    """Length, or precision and scale, where the file says nothing."""
+    """Length, or precision and scale, if the file has none."""
     most: int = 65535
     """The greatest length."""
 

@@ -96,7 +96,7 @@ class Databases:
         return Store(catalog.copy(), database, warn, load=self.files.document, strict=strict, salt=salt)
 
     def make_ahead(self) -> None:
-        """Makes the database of a test that comes, while nobody waits for it."""
+        """Makes a database for a later test in advance."""
         if self._template is not None and len(self._ahead) < MOST_AHEAD:
             self._ahead.append(_loaded(self._template[1]))
 

@@ -69,7 +69,7 @@ class _Query:
         return f"{quoted(alias)}.{quoted(column)}" if self.joins else quoted(column)
 
     def warn(self, message: str) -> None:
-        """Says what means something else than it says."""
+        """Called with warnings about things that do not work as they are written."""
         self.store.warn(f"models.{self.model.id}: {message}")
 
     def rows(self, where: Condition, limit: int, offset: int = 0) -> list[Row]:

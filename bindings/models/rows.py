@@ -1,4 +1,4 @@
-"""Rows between scripts and tables: what is kept of a row that is written, and what a row is when it is read."""
+"""Converts rows between scripts and tables, when they are written and when they are read."""
 
 from __future__ import annotations
 

@@ -113,8 +113,8 @@ def _load(module: str) -> dict[str, HostFunction]:
 
 
 def _missing(name: str, args: Sequence[Json], world: World) -> Exception:
-    """What a call of a process says that is not here: a misspelling when its last word is much like one of its group,
-    else what only a mock can answer."""
+    """The error of a call of an unknown process: a misspelling if its last word is similar to one of its group,
+    otherwise that only a mock can answer it."""
     from difflib import get_close_matches
 
     from bindings.services import ProcessError

@@ -23,7 +23,7 @@ CODES_KEY = "\0codes"
 """Where `call.world.session` keeps them: `kind and id → (code, seconds since 1970 at which it ends)`; `session.*` does
 not show keys with a NUL."""
 SECONDS = 600
-"""How long a code is good for, where nothing else is said."""
+"""How long a code is valid by default."""
 LENGTH = 6
 MOST_LETTERS = 64
 MOST_SECONDS = 10 * 365 * 86400

@@ -218,7 +218,7 @@ def checked_transport(addresses: Callable[[str], list[str]]) -> httpx.BaseTransp
 
 @cache
 def trusted_authorities() -> ssl.SSLContext:
-    """What certificates are checked with: the usual authorities, those of the system, and those of `SSL_CERT_FILE`.
+    """The trusted certificates: the usual authorities, those of the system, and those of `SSL_CERT_FILE`.
 
     Made once: reading the certificates takes longer than a request.
     """

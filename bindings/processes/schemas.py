@@ -34,7 +34,7 @@ class Misfit(Value):
     """Why a value does not fit a JSON Schema."""
 
     reasons: str
-    """What breaks the schema, with its places; or what is wrong with the schema."""
+    """The violations of the schema, with their places; or what is wrong with the schema."""
     unusable: bool = False
     """Whether it is the schema that cannot be used."""
 
@@ -45,7 +45,7 @@ class Misfit(Value):
 
 
 def schema_problem(schema: Json) -> str | None:
-    """Says what is wrong with a JSON Schema (an object, or JSON text), or None when it is a good one. May block for
+    """What is wrong with a JSON Schema (an object, or JSON text); None if it is valid. May block for
     `MAX_SECONDS`."""
     try:
         _validator(schema, checked=False)

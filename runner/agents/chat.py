@@ -56,7 +56,7 @@ class Span(Value):
     """When something happened, for traces."""
 
     began: float
-    """Seconds since 1970, as all clocks outside tell them, whatever the clock of the case says."""
+    """Seconds since 1970 in real time, whatever the clock of the case is."""
     ended: float
     within: int | None
     """Place in `Chat.calls` of the call of an agent that it belongs to; None: to none."""
@@ -154,7 +154,7 @@ class Chat:
         self.context = dict(context)
         """The fields of `ContextData` in `bindings/src/kernel.ts`."""
         self.history: Messages = []
-        """What was said so far, for agents that are called with history."""
+        """The messages so far, for agents that are called with history."""
         self.uses: list[ToolUse] = []
         """All tools that were used, by any agent, in order."""
         self.agents: list[AgentUse] = []
@@ -178,7 +178,7 @@ class Chat:
         self.judged_by: list[JudgeUse] = []
         """The judges that were asked; none of those that are scripted."""
         self.variant: AgentVariant | None = None
-        """What the tested agent has of its own here; None: nothing."""
+        """The tested agent's own settings in this variant; None if it has none."""
 
     def close(self) -> None:
         """Ends it with its world: nothing is held open."""

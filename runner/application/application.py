@@ -175,7 +175,7 @@ class Application:
         return AgentFolder(id=_dotted(folder.relative_to(self.assistants).as_posix()), folder=folder)
 
     def _agent(self, parts: list[str], id: str) -> tuple[AgentFolder, list[str]]:
-        """An agent, and the rest of the parts: the longest agent wins."""
+        """An agent, and the remaining parts of a name. The agent with the longest id wins."""
         for skip in (0, 1) if parts[0] == "assistants" else (0,):
             for length in range(len(parts), skip, -1):
                 folder = self._folder(parts[skip:length])

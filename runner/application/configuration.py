@@ -64,7 +64,7 @@ _OUTSIDE = "only the command line may do that"
 OF_AGENTS = (
     "connector user team locale ctx timeout threshold require-judge simulator on-missing-input before after"
 ).split()
-"""Flags that an agent may have of its own."""
+"""Flags that may be set for one agent."""
 _SPELLINGS = {"strictDatabase": "strict-db"}
 _BY_NAME = {flag.name: flag for flag in FLAGS}
 _KEY = r"(?:[\w-]+|\"[^\"]*\"|'[^']*')"
@@ -124,7 +124,7 @@ class Configuration(Value):
 
     @property
     def agents(self) -> list[str]:
-        """The agents that it says something of."""
+        """The agents with settings in the file."""
         return [name.removeprefix("agent.") for name in self.tables if name.startswith("agent.")]
 
 

@@ -22,7 +22,7 @@ _SAID = {
     "found character that cannot start any token": "a tab, or another character that cannot start a value, is here; "
     "YAML is indented with spaces, and texts that begin with @ or ` are in quotes",
 }
-"""What PyYAML says → what we say."""
+"""PyYAML's message → our message."""
 
 
 def read_json(path: Path, purpose: str) -> Any:
@@ -98,7 +98,7 @@ def line_in_yaml(path: Path, index: int) -> int:
 
 
 def in_words(error: Any) -> str:
-    """What a `yaml.YAMLError` says is wrong."""
+    """The problem in a `yaml.YAMLError`, as text."""
     problem = getattr(error, "problem", None) or getattr(error, "context", None) or str(error).partition("\n")[0]
     return _SAID.get(problem, problem)
 

@@ -133,7 +133,7 @@ class Judged(Value):
 
 
 class Verdict(Judged):
-    """What one assertion said."""
+    """The result of one assertion."""
 
     passed: bool
     expected: Any = None

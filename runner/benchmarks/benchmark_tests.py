@@ -83,7 +83,7 @@ class BenchmarkTests:
         return None if over else self._benchmarking.timeout + 3 * self._benchmarking.seconds
 
     def settled(self, module: str, test: str, outcome: Outcome) -> Outcome | None:
-        """The outcome of a benchmark, or None where it runs once more."""
+        """The outcome of a benchmark, or None if it runs again."""
         key = module, test
         self._reports.pop(key, None)
         runs = self._runs[key] = self._runs.get(key, 0) + 1
@@ -95,7 +95,7 @@ class BenchmarkTests:
         return bool(self._comparison and self._comparison.worse(self._benchmarking.threshold))
 
     def lines(self) -> list[str]:
-        """What is to be said of the comparison, if there is one."""
+        """The text about the comparison, if there is one."""
         from runner.benchmarks.comparing import lines_of
 
         return lines_of(self._comparison, self._benchmarking.threshold) if self._comparison else []

@@ -20,7 +20,7 @@ OnMissingInput = Literal["skip", "fail", "end"]
 
 
 class Turn(Model):
-    """What the user says next, and how the answer has to be."""
+    """The next message of the user, and assertions on the answer."""
 
     input: str | Message | list[Part]
     """A text, a message, or parts."""
@@ -65,7 +65,7 @@ class MultiTurnCase(Case):
     type: Literal["multi_turn", "single_turn"] | None = None  # type: ignore[assignment]
     """`multi_turn`; `single_turn` of a case with one turn, which ends with its answer."""
     turns: list[Turn] = Field(default_factory=list)
-    """What the user says, one after another."""
+    """The messages of the user, one after another."""
     simulator: Simulator | None = None
     """Speaks when no turns are left and the agent waits; without turns, until its goal is achieved."""
     interactive: Interactive = Field(default_factory=Interactive)
@@ -88,7 +88,7 @@ class Checkpoint(Model):
     id: Annotated[str, Field(pattern=r"\S")]
     """Names the checkpoint; no other of the case has it."""
     description: str | None = None
-    """What is reached, for people."""
+    """A description for people."""
     assertions: Annotated[Assertions, Field(spellings=("assertion", "assert", "assertions"))]
     """Assertions on the answer that reaches it."""
     after: list[str] = Field(default_factory=list)
@@ -123,7 +123,7 @@ class Criterion(Model):
     id: str | None = None
     """Names the criterion in results."""
     outcome: Annotated[str, Field(pattern=r"\S")]
-    """What the answer has to be like, in words."""
+    """What the answer must be like, in words."""
     weight: float = Field(default=1, gt=0, allow_inf_nan=False)
     """How much it counts."""
     required: bool = False
@@ -154,7 +154,7 @@ _Graders = Annotated[Graders | None, Field(spellings=("assertions", "assert"))]
 
 
 class ConversationTurn(Model):
-    """What the user says next, and how the answer is graded."""
+    """The next message of the user, and how the answer is graded."""
 
     input: str | Message | list[Part]
     """A text, a message, or parts."""
@@ -197,7 +197,7 @@ class ConversationCase(Case):
     input: Annotated[str | Message | list[Message] | None, Field(in_order=True), Shaped(_joined)] = None
     """What comes before the turns: system prompt and context."""
     turns: list[ConversationTurn] = Field(default_factory=list)
-    """What the user says, one after another; at least one, unless somebody plays the user."""
+    """The messages of the user, one after another; at least one, unless there is a simulator or a person."""
     simulator: Simulator | None = None
     """Speaks when no turns are left and the agent waits; without turns, until its goal is achieved."""
     interactive: Interactive = Field(default_factory=Interactive)

@@ -38,7 +38,7 @@ class Entry(Value):
     places: Places | None = None
     """Where its parts are, if that is not to be read off the text."""
     sources: tuple[Entry, Entry] | None = None
-    """Its own text and that of its defaults, when it was put together of the two."""
+    """Its own text and that of its defaults, if it was combined from both."""
 
     def place(self, path: JsonPath) -> tuple[int, int]:
         """Line and column of a part, or of the closest one around it."""
@@ -106,7 +106,7 @@ class Splitter:
             yield from self._read(line)
 
     def objects_of(self, line: Entry) -> Iterator[Entry]:
-        """The entries of a line that was taken for one."""
+        """The entries of a line that was read as one."""
         self.number = line.line
         yield from self._read(" " * (line.column - 1) + line.text)
         yield from self.end()

@@ -1,4 +1,4 @@
-"""What a case says to its agent, as the messages that connectors take."""
+"""Converts the input of a case to the messages that connectors take."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def input_of(case: Case) -> Any:
 
 
 def as_written(said: str | Message | Sequence[Message | Part] | None) -> Any:
-    """What the user says, as a JSON value."""
+    """The user's message as a JSON value."""
     if said is None or isinstance(said, str):
         return said
     if isinstance(said, Message):

@@ -139,11 +139,11 @@ class Case(Model):
     id: Annotated[str, Field(pattern=r"\S")]
     """Names the case; no other in the file has it."""
     name: str | None = None
-    """What the case is about, for people; `--run` searches it too."""
+    """A description of the case for people; `--run` searches it too."""
     type: Literal["single_turn"] | None = None
     """`single_turn`, which it is anyway."""
     input: Annotated[str | Message | list[Message] | None, Field(in_order=True)] = None
-    """What is said to the agent: a text, a message, or a conversation so far."""
+    """The input of the agent: a text, a message, or a conversation so far."""
     messages: list[Message] | None = None
     """The conversation so far; wins over `input`."""
     assertions: Annotated[Assertions | None, Field(spellings=("assert", "assertions"))] = None

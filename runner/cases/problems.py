@@ -1,4 +1,4 @@
-"""What is wrong with a case file, collected while it is read and said at once."""
+"""Collects the problems of a case file while it is read, and reports them together."""
 
 from __future__ import annotations
 

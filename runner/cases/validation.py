@@ -42,7 +42,7 @@ _BROKEN = (
     ("number out of range", "a number has too many digits"),
     ("recursion limit", "it is nested too deeply"),
 )
-"""What the JSON parser says → what we say."""
+"""Message of the JSON parser → our message."""
 
 
 class Batch(Value):

@@ -26,7 +26,7 @@ from scripttest import holds_secrets
 from scripttest.values import Value
 
 MOST_BYTES = 1 << 30
-"""At most so many bytes in all files together."""
+"""At most this many bytes in all files together."""
 _LEFT_OUT = frozenset(("__pycache__",))
 _PACKAGES = "node_modules"
 _OF_SCRIPTS = ("assistants/", "scripts/")

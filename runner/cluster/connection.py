@@ -205,7 +205,7 @@ class Connection:
 
 
 def _silence() -> None:
-    """What Dask has to say is said by errors and warnings of the run."""
+    """Silences Dask's log: the run reports its errors and warnings."""
     libraries = ("distributed", "tornado", "asyncio")
     for name in (*libraries, *logging.root.manager.loggerDict):
         if name.partition(".")[0] in libraries:

@@ -314,7 +314,7 @@ class Dispatch:
                 self._warn(f"The worker {flight.station.address} was lost ({why}): its tests run elsewhere")
 
     def _see_to_late(self) -> None:
-        """Gives up pieces that Dask says have ended, and that have not said so themselves."""
+        """Gives up pieces that have ended by Dask's report, but have not sent their end."""
         now = time.monotonic()
         for attempt, flight in list(self._flights.items()):
             if flight.ended_at is not None and now - flight.ended_at > LATE:
@@ -360,6 +360,6 @@ class Dispatch:
 
 
 def _repeated(number: int) -> str:
-    """What is said of results that came twice."""
+    """The message about results that arrived twice."""
     what = "1 result was" if number == 1 else f"{number} results were"
     return f"{what} made again after a worker was lost, and counted once"

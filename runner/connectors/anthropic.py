@@ -32,7 +32,7 @@ _STOP_REASONS = {
 _DELTAS = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
 """Type of a delta → its field that carries the piece."""
 _INPUT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-"""What makes up the input: the rest, what was read from the cache, and what was written to it."""
+"""The fields that sum up to the input tokens: read from the cache, written to it, and all others."""
 _STATUSES = {
     "invalid_request_error": 400,
     "authentication_error": 401,

@@ -311,7 +311,7 @@ class Journal:
         of_case.calls.append(_call_from(record))
 
     def _write(self, record: dict[str, Any]) -> None:
-        """Writes a line. What keeps it from that is said, and nothing is written any more."""
+        """Writes a line. If that fails, there is a warning, and nothing more is written."""
         with self._lock:
             if not self._writes:
                 return

@@ -68,7 +68,7 @@ class CaseRecording(Value):
     suite: str
     case: str
     time: datetime
-    """When it was recorded, as `$SYS` variables said."""
+    """The time of the recording, for `$SYS` variables."""
     calls: list[RecordedCall]
 
 

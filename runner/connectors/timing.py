@@ -16,7 +16,7 @@ class Timing(Value):
     """The clocks, the function that waits, and the source of random numbers."""
 
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
-    """Waits so many seconds."""
+    """Waits this many seconds."""
     monotonic: Callable[[], float] = time.monotonic
     wall: Callable[[], float] = time.time
     """Seconds since 1970, for `Retry-After` as a date."""

@@ -36,7 +36,7 @@ FIRST_PAUSE = 10.0
 GROWTH = 3
 LONGEST_PAUSE = 300.0
 SHARE = 4
-"""Of what runs at a time in the first pass, one of so many does in the others."""
+"""Later passes run at a time the number of tests of the first pass, divided by this."""
 LOOK = 0.1
 """Seconds between checks whether the run has to stop."""
 

@@ -41,7 +41,7 @@ LISTING = 2.0
 _NO_PLACE = -1
 """Position of the placeholder for a module that cannot be loaded, until it is sent; no test has it."""
 LOG_LINES = 10_000
-"""At most so many captured lines of one test are kept."""
+"""At most this many captured lines of one test are kept."""
 
 
 def host_module(module: TestModule, plan: RunPlan) -> Module:

@@ -55,13 +55,13 @@ class Stop:
         self._listeners.append(listener)
 
     def request(self, reason: str, grace: float, spoils: bool = False) -> None:
-        """Lets no further test begin, and gives running tests so many seconds. The first reason counts."""
+        """Lets no further test begin, and gives running tests this many seconds. The first reason counts."""
         if self.reason is None:
             self.reason, self.spoils = reason, spoils
             self.hurry(grace)
 
     def hurry(self, seconds: float) -> None:
-        """Shortens the time of running tests to so many seconds."""
+        """Shortens the time of running tests to this many seconds."""
         end = time.monotonic() + seconds
         self._end = end if self._end is None else min(self._end, end)
         for listener in self._listeners:

@@ -32,7 +32,7 @@ TEXT_LIMIT = 4000
 """Letters at the end of an answer in which a question is looked for."""
 
 _TEXTS = ("content", "message", "question", "prompt", "text", "reply")
-"""Where objects have what is said to the user, best first."""
+"""Fields of objects with the text for the user, the best first."""
 _UNFINISHED = ("tool_calls", "length")
 
 _MARKS = "?？؟\u037e፧⁇⁈︖﹖"
@@ -81,7 +81,7 @@ class Awaiting(Value):
     reason: str
     """One of the names above."""
     hint: str | None = None
-    """What the agent expects, if it says so."""
+    """The input that the agent expects, if it says so."""
 
 
 def detect(answer: Answer, tools: Sequence[ToolUse], input_tools: Sequence[str] | None = None) -> Awaiting:

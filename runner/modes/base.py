@@ -71,7 +71,7 @@ class CaseAttempt:
         self.skip_reason: str | None = None
         """Why the case is skipped; a failure outranks it."""
         self.transcript: list[dict[str, Any]] = []
-        """What was said so far, in a case of several turns."""
+        """The messages so far, in a case of several turns."""
         self.said: list[Said] = []
         """The turns of it that the agent has answered."""
         self.exchanges: list[Exchange] = []

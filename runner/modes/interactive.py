@@ -56,9 +56,9 @@ class Question(Value):
     case: str
     turn: int
     text: str
-    """What the agent said."""
+    """The agent's message."""
     hint: str | None
-    """What it expects, if it says so."""
+    """The input that it expects, if it says so."""
 
 
 class NoAnswerError(Exception):
@@ -85,7 +85,7 @@ class Person:
         self._turn = asyncio.Lock()
 
     async def ask(self, question: Question, seconds: float) -> str:
-        """Asks, and waits for the answer; a person has so many seconds from when the question is shown. Cancelling it
+        """Asks, and waits for the answer; a person has this many seconds from when the question is shown. Cancelling it
         takes the prompt away. Raises NoAnswerError."""
         if self._ci:
             raise NoAnswerError("no terminal: this is a job of continuous integration")

@@ -58,9 +58,9 @@ class Talk:
         self._person = person if asks else None
         self._limit = DEFAULT_MAX_TURNS
         self._is_over = False
-        """Whether nothing more is said, whoever had something to say."""
+        """Whether no further message is sent, whoever has one."""
         self._left: list[Spoken] = []
-        """What was not said because of that."""
+        """The message that was not sent because of that."""
 
     async def hold(self) -> None:
         """All of it."""
@@ -102,7 +102,7 @@ class Talk:
     def _take(self, taken: TakenTurn) -> None:
         self._last = taken
 
-    # what is said
+    # the next message
 
     def _given(self) -> list[Spoken]:
         """The static turns, else the case's own input. What comes before it is in the transcript then."""

@@ -95,7 +95,7 @@ class SimulatedUser:
 
     @property
     def remark(self) -> str | None:
-        """That it says the same over and over; None when it does not."""
+        """A problem text if it repeats the same message; None if it does not."""
         if self._times < REPEATS:
             return None
         return f"The simulator repeats itself: {json.dumps(self._last, ensure_ascii=False)}, {self._times} times"

@@ -123,7 +123,7 @@ class SavedTalk:
         return _answer(trial, self._case, completion, turn.output)
 
     def speak(self) -> Simulation:
-        """What the simulated user said next; when that was all, whether the goal was reached."""
+        """The next message of the simulated user; after the last one, whether the goal was reached."""
         turn = self._turn_of("simulated")
         if turn is None:
             return Simulation(input="", achieved=self._reached, reasoning="")
@@ -173,7 +173,7 @@ class SavedTalk:
 
 
 def _spoken(case: CaseResult) -> list[TurnResult]:
-    """The turns in which something was said."""
+    """The turns with a message."""
     return [turn for turn in case.turns if turn.status != Status.SKIPPED and turn.source]
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 Record = dict[str, Any]
 UNDECIDED = "as many runs as needed"
 NAMED = 10
-"""At most so many tests of one group are named."""
+"""At most this many tests of one group are named."""
 
 
 class Reason(StrEnum):

@@ -39,7 +39,7 @@ DEFAULT_COUNT = 5
 ROLES = ("Generate",)
 """The functions that may be meant by a script reference without a function name."""
 SHOWN = 300
-"""At most so many characters of an answer without cases are shown."""
+"""At most this many characters of an answer without cases are shown."""
 
 _TARGET = ("target_agent", "target_description", "target_tools")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})(\.\d{1,15})?")

@@ -15,7 +15,7 @@ from scripttest.values import Value
 
 CASE_SUFFIXES = (".jsonl", ".json", ".yaml", ".yml")
 _NAMED = 10
-"""At most so many files are named in a warning."""
+"""At most this many files are named in a warning."""
 _REPORT = r"output-\d{14}(-\d+)?(\.calls)?\.jsonl"
 """Matches names of reports that earlier runs have written beside the cases."""
 _GENERATOR = re.compile(r"((?:agents|scripts):[\w./-]*)(?:\?(.*))?", re.DOTALL)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from runner.planning.inputs import GeneratorInput
 
 SHOWN = 20
-"""At most so many references are listed in an error, each with at most so many places."""
+"""At most this many references are listed in an error, each with at most this many places."""
 _ROLES = {
     "generator": "runner.planning.generators",
     "judge": "runner.assertions.script",

@@ -55,7 +55,7 @@ results show whether they were made with others."""
 GUARDING = ("require_trust", "trust_from", "sandbox")
 """Options that it takes too, and that may change."""
 LISTED = 1000
-"""The start of a report lists the ids of at most so many cases of one input; of more it has only the number."""
+"""The start of a report lists the ids of at most this many cases of one input; of more it has only the number."""
 
 
 class ResumeState(Value):

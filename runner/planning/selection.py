@@ -11,9 +11,9 @@ from runner.filters import Filter
 from scripttest import Broken, Ended, HostError, HostRecord, Listed, Outcome, Status
 
 SHOWN = 5
-"""At most so many existing names are shown."""
+"""At most this many existing names are shown."""
 KEPT = 1000
-"""At most so many names are kept, to be shown."""
+"""At most this many names are kept, to be shown."""
 
 _MATCHED = {
     "--run": ("test and no case", "tests and cases"),

@@ -73,7 +73,7 @@ class Multiplexer:
 
 
 def _close(reporter: Reporter) -> None:
-    """Closes a reporter that broke; what goes wrong with it a second time is not said."""
+    """Closes a reporter that broke. Further errors of it are not reported."""
     try:
         reporter.close()
     except Exception:

@@ -127,6 +127,6 @@ def _default_report(folder: Path, stem: str) -> FileReporter:
         except FileExistsError:
             continue
         except OSError:
-            pass  # the reporter says it
+            pass  # the reporter reports it
         return maker_for_file(path)()
     raise AssertionError

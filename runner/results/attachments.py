@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 SHORTEST = 32
-"""Base64 with at least so many characters is replaced; shorter base64 is shown."""
+"""Base64 with at least this many characters is replaced; shorter base64 is shown."""
 BINARY = frozenset(("audio", "input_audio", "base64"))
 """Types of parts whose `data` is base64."""
 

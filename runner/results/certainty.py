@@ -20,7 +20,7 @@ KINDS = ("suite", "tag", "criterion", "checkpoint")
 OF_CASES = KINDS[:2]
 """Kinds of parts that consist of whole cases, which have a verdict and a score."""
 PARTS = 200
-"""At most so many parts of a kind are in a summary."""
+"""At most this many parts of a kind are in a summary."""
 
 
 def certainty_of(counts: Counts) -> dict[str, Any]:

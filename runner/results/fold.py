@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from runner.results.result_json import ResultLine
 
 NAMED = 10
-"""At most so many cases that check nothing are named."""
+"""At most this many cases that check nothing are named."""
 DECIDED = (Verdict.PASSED, Verdict.FAILED)
 SUITE, TAG = "suite", "tag"
 

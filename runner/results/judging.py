@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PASSED, SCORE = "passed", "score"
 FEWEST = 10
-"""The noise is estimated from so many answers with two votes on."""
+"""The noise is estimated from this many answers with two votes on."""
 _Z = 1.959964
 _MOST = 0.25
 """The highest variance of a value that is 0 or 1."""

@@ -389,7 +389,7 @@ class TestResult(Value):
     outside: tuple[OutsideCall, ...] = ()
     """The calls that left its scripts, in the order of their first, and who answered them."""
     judgements: tuple[AssertionResult, ...] = ()
-    """What judges said that a script has asked with `t.assert.Agent`."""
+    """The verdicts of judges that a script has asked with `t.assert.Agent`."""
     cut_short: bool = False
     """Whether the run ended before the case did: it is skipped, and has no verdict."""
     calls: dict[str, Any] | None = None

@@ -27,7 +27,7 @@ from scripttest.values import fields_of
 
 _RUN_STATUSES = {status.value: status for status in RunStatus}
 OF_RUNS = ("runs_per_case", "min_pass_rate")
-"""What the start says when each test ran several times."""
+"""Fields of the start line if each test ran several times."""
 OF_START = ("shard", "regraded_from", "run_id")
 """Texts of the start of some runs."""
 OF_WHOLE = ("snapshots", "coverage")

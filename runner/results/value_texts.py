@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from runner.assertions.base import AssertionResult, ToolUse
 
 TEXT_LIMIT = 300
-"""At most so many characters of a text are shown in one line."""
+"""At most this many characters of a text are shown in one line."""
 
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 

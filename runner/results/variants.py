@@ -17,7 +17,7 @@ from scripttest.values import Value
 Piece = tuple[str, bool]
 """A piece of an answer, and whether it is missing in the answer that it is compared with."""
 LONGEST = 4000
-"""At most so many characters of an answer are compared."""
+"""At most this many characters of an answer are compared."""
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 
 

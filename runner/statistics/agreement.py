@@ -14,7 +14,7 @@ MOST_SAMPLES = 9
 """Votes on one answer that are ever recommended."""
 FEWEST_LABELS = 20
 FEWEST_OF_A_KIND = 5
-"""Labels, and labels of either kind, below which nothing is said of a judge."""
+"""Fewest labels, and fewest labels of each kind, for a conclusion about a judge."""
 AGREES, AGREES_IN_PART = 0.6, 0.4
 """Lower ends of kappa from which on a judge agrees with people, or in part."""
 _Z = normal_quantile(0.975)
@@ -63,7 +63,7 @@ class Calibration(Value):
     agreement: float
     agreement_interval: Interval
     kappa: float | None
-    """Cohen's; None: both said the same of everything."""
+    """Cohen's kappa; None if both gave one and the same verdict to every answer."""
     kappa_error: float | None
     kappa_interval: Interval | None
     passes_found: float | None

@@ -48,7 +48,7 @@ class BrokenRuns(Value):
 
 
 class ChangeVerdict(Value):
-    """What a comparison says."""
+    """The verdict of a comparison."""
 
     verdict: str
     """`regressed`, `improved`, `unchanged` or `cannot tell`."""

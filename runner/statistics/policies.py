@@ -59,7 +59,7 @@ class Policy(Value):
         return () if isinstance(self.rule, KOfN) else self.rule.exact_errors()
 
     def after(self, outcomes: Sequence[str]) -> Standing:
-        """What outcomes say, in the order of the runs: `p` passed, `f` failed, anything else says nothing."""
+        """The verdict after outcomes in the order of the runs: `p` passed, `f` failed; others are ignored."""
         found = self.rule.after(outcomes)
         if self.stops:
             return found

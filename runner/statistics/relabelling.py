@@ -122,7 +122,7 @@ def _power(sums: _Sums, count: int, left: int) -> tuple[_Sums, int]:
 
 
 def _joined(one: _Sums, other: _Sums, step: int, left: int) -> tuple[_Sums, int]:
-    """The sums of one of each, of which those of the `other` are so many places apart; and what is left."""
+    """The sums of one of each, of which those of the `other` are this many places apart; and what is left."""
     left -= len(one.weights) * len(other.weights)
     if left < 0:
         return one, left

@@ -20,7 +20,7 @@ from runner.store.store import KeptRun, Store
 from scripttest.values import Value
 
 MOST = 10
-"""Runs that are put together."""
+"""Most runs that are combined."""
 ENDED = ("passed", "failed", "error")
 """States of runs that came to their end."""
 Key = tuple[str, str]

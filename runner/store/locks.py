@@ -14,7 +14,7 @@ RUNNING = "running"
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Waits until nobody else has a file locked, and has it. Raises OSError."""
+    """Waits until no other process has locked a file, and locks it. Raises OSError."""
     descriptor = _opened(path)
     try:
         with suppress(OSError):  # a file system without locks

@@ -25,13 +25,13 @@ class Question(Value):
     """Something that a person may be asked."""
 
     judgement: Judgement
-    """Of a judge; or of nobody, on the answer as a whole."""
+    """The verdict of a judge on a criterion; its criterion is empty for the answer as a whole."""
     attempt: int
     """As the store counts them."""
 
     @property
     def is_judged(self) -> bool:
-        """Whether a judge has said something."""
+        """Whether there is a verdict of a judge."""
         return self.judgement.key.criterion != ""
 
 

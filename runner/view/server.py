@@ -42,11 +42,11 @@ Record = dict[str, Any]
 Answer = Callable[[Request], Awaitable[Response]]
 
 LOOK = 0.25
-"""Seconds between two looks at the store, for whoever follows it."""
+"""Seconds between two checks of the store for changes."""
 RESPITE = 3
 """Times as long as an answer took, until the next look."""
 BEAT = 60
-"""Looks after which a stream says that it is still there."""
+"""After this many checks without a change, a stream sends a sign of life."""
 LARGEST = 1_000_000
 """Most bytes of the body of a request."""
 MOST = 5000
@@ -218,7 +218,7 @@ async def _refusal(request: Request, error: Exception) -> Response:
 
 
 async def _broke(request: Request, error: Exception) -> Response:
-    """What nobody foresaw, as a sentence too."""
+    """An unexpected error, as a message."""
     return JSONResponse({"error": f"yao-test view broke: {type(error).__name__}: {error}"}, 500)
 
 

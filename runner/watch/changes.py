@@ -9,15 +9,15 @@ from hashlib import blake2b
 from pathlib import Path
 
 STEP = 5
-"""Changes are reported after so many milliseconds without an event."""
+"""Changes are reported after this many milliseconds without an event."""
 DEBOUNCE = 20
-"""Changes are reported after so many milliseconds in any case."""
+"""Changes are reported after this many milliseconds in any case."""
 LOOK = 1000
 """Milliseconds until it is certain that the folder is watched; then it is compared once with what it was before."""
 LARGE = 4 << 20
 """Bytes from which on a file counts as changed when its size or its time does."""
 IGNORED = frozenset({"node_modules", ".git", ".hg", ".svn", ".venv", "__pycache__", "__snapshots__", ".yao-test"})
-"""Folders whose files nobody reads or tests write."""
+"""Folders whose files no test reads, or which tests write."""
 
 
 class Contents:
@@ -44,7 +44,7 @@ class Contents:
         return found
 
     def all_changed(self) -> set[str]:
-        """The same of all files that there were and that there are."""
+        """The same for all files, old and new."""
         return self.changed({*self._known, *self._all()})
 
     def expect(self, path: str, content: bytes) -> None:
@@ -63,7 +63,7 @@ class Contents:
 
 
 class Changes:
-    """Reports changes of files, on a thread of its own."""
+    """Reports changes of files, on its own thread."""
 
     def __init__(self, root: Path, tell: Callable[[set[str]], None], broke: Callable[[Exception], None]) -> None:
         """`tell` is called with the absolute paths of changed files; `broke` with the reason why watching has ended."""

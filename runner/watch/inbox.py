@@ -61,7 +61,7 @@ class Inbox:
             self._came.notify()
 
     def waiting(self) -> list[Message]:
-        """The entries that nobody has taken yet. From any thread."""
+        """The entries that have not been taken yet. From any thread."""
         with self._came:
             return list(self._messages)
 

@@ -85,7 +85,7 @@ class Watch:
         self._screen = Screen(environment.stdout, Style(environment.colors and not options.no_color))
 
     def run(self) -> int:
-        """Until somebody ends it; the exit code."""
+        """Runs until the user ends it. Returns the exit code."""
         stop = Stop()
         try:
             with (
@@ -164,7 +164,7 @@ class Watch:
         return True
 
     def _there(self) -> dict[str, Input]:
-        """What there is to run; nothing where that cannot be said, which is explained."""
+        """The suites that exist; none, and an error message, if they cannot be listed."""
         try:
             return self._inputs()
         except RunnerError as error:

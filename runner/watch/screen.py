@@ -33,12 +33,12 @@ class Screen:
         self._write(self._style.paint(f"{text}\n", "cyan"))
 
     def explain(self, error: RunnerError) -> None:
-        """Prints what is wrong, and what to do."""
+        """Prints an error and its hint."""
         hint = f"Hint: {error.hint}\n" if error.hint else ""
         self._write(self._style.paint(f"Error: {error.message}\n", "red") + hint)
 
     def show_keys(self) -> None:
-        """The keys that there are."""
+        """Prints the list of keys."""
         self._write(HELP)
 
     def wait(self, files: str, names: str | None) -> None:

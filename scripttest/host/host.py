@@ -35,7 +35,7 @@ from scripttest.workers.worker import Processes, Worker
 LONGEST_WAIT = 3600.0
 """Seconds that one wait takes at the most; the system call takes no more than a few weeks."""
 MAX_IDLE_DEATHS = 3
-"""The host gives up when so many workers in a row have ended without an error message while no test ran."""
+"""The host gives up when this many workers in a row have ended without an error message while no test ran."""
 MAX_IDLE_KILLS = 30
 """The same for workers that something outside has killed."""
 
@@ -171,7 +171,7 @@ class ScriptHost:
         return self._libraries.called_by(module)
 
     def only_list(self, seconds: float) -> None:
-        """From now on `run` only lists the modules that are not listed yet, for at most so many seconds. No test runs
+        """From now on `run` only lists the modules that are not listed yet, for at most this many seconds. No test runs
         any more, and tests under way have no result. Modules that are listed already are left out."""
         self.list_only = True
         self._listed_by = time.monotonic() + seconds

@@ -18,7 +18,7 @@ from scripttest.workers.session import WorkerSlot
 CHUNK = 40
 """How many tests a worker gets at once."""
 MOST_FAILED = 1000
-"""At most so many failures of a running test are kept, for the case that the test has no outcome."""
+"""At most this many failures of a running test are kept, for the case that the test has no outcome."""
 
 
 class Job(Value):
@@ -61,7 +61,7 @@ Slot = WorkerSlot[Assignment]
 
 
 def start_clock(slot: Slot, seconds: float) -> None:
-    """Gives the running test of a worker so many seconds from now."""
+    """Gives the running test of a worker this many seconds from now."""
     if slot.work is not None:
         slot.work.seconds = seconds
         slot.worker.start_clock(seconds)

@@ -88,7 +88,7 @@ class Alarm:
             return self._interrupts
 
     def sleep(self, seconds: float) -> bool:
-        """Waits so many seconds, and returns whether the alarm cut that short."""
+        """Waits this many seconds, and returns whether the alarm cut that short."""
         if self.rang:
             return True
         if self._bell.acquire(timeout=min(max(0.0, seconds), _thread.TIMEOUT_MAX)):

@@ -40,7 +40,7 @@ EngineError = _quickjs.JSException
 
 
 def evaluate_apart(source: str, name: str, function: Callable[[str], str]) -> Callable[[str], str]:
-    """What a source is, a function, in a context of its own, in which it finds another function under a name. Raises
+    """Evaluates a source to a function, in its own context, in which another function is a global. Raises
     EngineError."""
     context = _limited()
     context.add_callable(name, function)

@@ -35,7 +35,7 @@ DEPTH_LIMIT = 8
 """How deep `Process("scripts...")` calls may nest."""
 CHUNK = 1 << 16
 MOST_NOTED = 200
-"""At most so many failures of a test are kept, for the case that its realm cannot report them."""
+"""At most this many failures of a test are kept, for the case that its realm cannot report them."""
 
 
 def main(counters: Counters | None = None) -> None:
@@ -251,7 +251,7 @@ class Worker:
             self._leave()
 
     def _make_ready(self) -> None:
-        """Prepares the realm of the next function while nobody waits, as far as it is the same for all functions."""
+        """Prepares the realm of the next function in a pause, as far as it is the same for all functions."""
         self.alarm.begin("")  # a late message about the last function must not stop the next one
         realm = self._new_realm()
         self.alarm.enter(realm)

@@ -14,7 +14,7 @@ from typing import Any
 LEVELS = frozenset(("trace", "debug", "info", "warn", "error"))
 """Levels of captured lines."""
 LONGEST_NUMBER = 9
-"""At most so many digits in an index or in the number of a question."""
+"""At most this many digits in an index or in the number of a question."""
 DEEPEST = 100
 """Greatest depth of nested subtests, and of the details of an error."""
 _COUNTS = {

@@ -36,12 +36,12 @@ from scripttest.workers.worker import LAST_WORDS
 LEAST_WAIT = 0.01
 """Seconds between two looks at the clock."""
 IDLE = 32
-"""At most so many idle workers are kept."""
+"""At most this many idle workers are kept."""
 FEW_UNRESTED = 8
-"""A second worker is started only after so many functions in close succession; a run with fewer gains nothing
+"""A second worker is started only after this many functions in close succession; a run with fewer gains nothing
 from it."""
 MOST_LINES = 10_000
-"""At most so many captured lines of one call are kept."""
+"""At most this many captured lines of one call are kept."""
 Mocked = tuple[tuple[str, int], ...]
 """Name of a call, and how often a mock has answered it."""
 Owner = Any

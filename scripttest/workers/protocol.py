@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 HEADER_LIMIT = 4 * 1024 * 1024
 """Greatest length of a header in bytes; that of a module with 200 000 functions is shorter."""
 SHOWN = 60
-"""At most so many bytes of an invalid header are shown in an error."""
+"""At most this many bytes of an invalid header are shown in an error."""
 
 Frame = tuple[str, list[str]]
 """The kind and the parts of a message."""

@@ -31,7 +31,7 @@ class Loss(Value):
     message: str
     """The message for people."""
     cause: Cause
-    """`CRASH`, or `INFRASTRUCTURE`: somebody killed it. What runs in it cannot do that."""
+    """`CRASH`, or `INFRASTRUCTURE` if it was killed from outside, which scripts in it cannot do."""
 
 
 class Listener(Protocol[W]):

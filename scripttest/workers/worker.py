@@ -68,7 +68,7 @@ class Processes(Value):
     """Further workers that already run."""
 
     def prepare(self) -> None:
-        """Lets idle workers prepare realms for the next tests, while nobody waits for them."""
+        """Lets idle workers prepare realms for the next tests."""
         for worker in (self.worker, *self.more):
             worker.send_frame("spare")
 
@@ -142,7 +142,7 @@ class Worker:
         return self._told > 0
 
     def start_clock(self, seconds: float) -> None:
-        """Gives its work so many seconds from now, and more while its process is still starting."""
+        """Gives its work this many seconds from now, and more while its process is still starting."""
         self._told = 0
         self.deadline = time.monotonic() + seconds + (STARTING if self.is_starting else 0)
 

@@ -77,17 +77,17 @@ class Connection:
 
     @property
     def ended(self) -> bool:
-        """Whether it is of no more use."""
+        """Whether it can no longer be used."""
         return self._ending.came.is_set() or self._task.done()
 
     @property
     def has_begun(self) -> bool:
-        """Whether the server has ever said hello."""
+        """Whether the server was ever initialised."""
         return self._session.done()
 
     @property
     def gone(self) -> bool:
-        """Whether nothing of it is left."""
+        """Whether its connection has ended."""
         return self._task.done()
 
     async def ask(self, method: str, *arguments: Any) -> dict[str, Any]:
@@ -192,7 +192,7 @@ class Connection:
         return self._outgoing.requests.get(request, "")
 
     def _tell_cancelled(self, id: int | str | None) -> None:
-        """Tells the server, without waiting, that nobody waits for an answer any more."""
+        """Tells the server, without waiting, that the answer is no longer needed."""
         if self.ended or id is None:
             return
         params = CancelledNotificationParams(requestId=id, reason="nobody waits for it any more")

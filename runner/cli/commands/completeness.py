@@ -12,7 +12,7 @@ from runner.results.report import Record, Report
 from runner.results.stability_json import attempts_in, repeat_in
 
 NAMED = 10
-"""At most so many names of one kind are printed."""
+"""At most this many names of one kind are printed."""
 DIGITS = 6
 """A number of runs with more digits than this is not believed."""
 

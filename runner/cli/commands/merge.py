@@ -24,7 +24,7 @@ from runner.results.snapshot_lines import together
 from runner.results.summary import counts_record, remarks, usage_record
 
 SAID = 20
-"""At most so many warnings are printed."""
+"""At most this many warnings are printed."""
 WORST = ("interrupted", "error")
 """Statuses that a merged run takes over from any of its parts; the first of them that is found counts."""
 

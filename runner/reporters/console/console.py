@@ -331,7 +331,7 @@ class ConsoleReporter:
         return text + self._again(suite, result)
 
     def _again(self, suite: Suite, result: TestResult) -> str:
-        """What to run to see a test once more."""
+        """The command that runs a test again."""
         command = command_of(suite, self._flags)(result.name)
         return self._paint(f"  Run it again: {command}\n", "cyan")
 
@@ -350,7 +350,7 @@ class ConsoleReporter:
 
 
 def failure_text(suite: Suite, result: TestResult, flags: tuple[str, ...], environment: Environment) -> str:
-    """What is said of a failed test at the end of a run; `flags` are those that its result may depend on."""
+    """The lines about a failed test at the end of a run; `flags` are those that its result may depend on."""
     reporter = ConsoleReporter(RunOptions(inputs=(), no_color=True), environment, lambda _: None, flags)
     return reporter.repeated(suite, result)
 

@@ -53,7 +53,7 @@ def visible(text: str) -> str:
 
 
 def cut(text: str, room: int) -> tuple[str, int]:
-    """As much of a text as fits into so many columns, and what is left of them."""
+    """As much of a text as fits into this many columns, and what is left of them."""
     if text.isascii():
         return text[:room], max(0, room - len(text))
     for place, letter in enumerate(text):

@@ -77,7 +77,7 @@ class Progress:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Leaves the terminal to somebody else: the line is away, and what is written waits."""
+        """Leaves the terminal to another program: clears the line, and delays output."""
         with self._lock:
             self._held = []
             self._hide()

@@ -189,7 +189,7 @@ class TurnLines:
         return text + (f"\n{one_line(criterion.reason)}" if shows_why else "")
 
     def _trials(self, trials: tuple[TrialResult, ...], noise: TrialsNoise | None) -> _Branch:
-        """Each time that a conversation was held; the turns above are those of the worst one."""
+        """The trials of a conversation; the turns above are those of the worst one."""
         lines = []
         for trial in trials:
             score = "" if trial.score is None else f"score {trial.score:.2f} "

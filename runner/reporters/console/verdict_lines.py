@@ -80,7 +80,7 @@ def _sentences(found: ChangeReport) -> list[str]:
 
 
 def _judges(noise: JudgesNoise, measure: str) -> str:
-    """How far a difference says nothing of the agents."""
+    """By how much results may differ without a difference between the agents."""
     if not noise.of(measure):
         return f"The judges add no noise that shows: their votes on {noise.answers} answers never differ."
     of_votes = f"±{100 * noise.of(measure):.1f} points (95 %), by the votes on {noise.answers} answers"

@@ -27,7 +27,7 @@ LISTS = ("results", "tests")
 MARKS = ("missing_calls", "not_judged", "checks_nothing", "checks_nothing_first")
 """Keys of a summary that say what passed without being judged, or without what it called."""
 PLACE = "\0results\0"
-"""Stands for a list while the rest is made."""
+"""A placeholder for a list while the rest is made."""
 
 
 class JsonReporter(DocumentReporter):

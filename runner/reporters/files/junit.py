@@ -208,7 +208,7 @@ def _at(place: FilePlace) -> str:
 
 
 def _said(when: str, part: Record, answer_too: bool) -> list[str]:
-    """What was said in a case or a turn, and the files that went with it."""
+    """The messages of a case or a turn, and their attachments."""
     lines = [f"{when}input: {as_text(part['input'])}"] if part.get("input") is not None else []
     lines += [f"{when}attachment: {line}" for line in sizes(part.get("attachments"))]
     if answer_too and part.get("output") not in (None, ""):

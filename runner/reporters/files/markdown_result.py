@@ -1,4 +1,4 @@
-"""One result as a section of Markdown: what failed, and the rest behind a click."""
+"""One result as a section of Markdown: what failed, and the rest in a collapsed part."""
 
 from __future__ import annotations
 
