@@ -1,8 +1,8 @@
-"""Which IP addresses are of the public Internet.
+"""Decides which IP addresses are public Internet addresses.
 
-Decided here and not by `ipaddress`, whose answers change with the version of Python: IPv4 without the networks of the
-IANA registry of special-purpose addresses, IPv6 within what IANA has given out for unicast (2000::/3), again without
-special purposes. An IPv6 address that stands for an IPv4 one is as public as that.
+`ipaddress` is not used, because its answers differ between versions of Python. An IPv4 address is public unless it is
+in IANA's registry of special-purpose addresses. An IPv6 address is public if it is in the range that IANA has allocated
+for unicast (2000::/3) and has no special purpose. If an IPv6 address contains an IPv4 address, that one decides.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ other clouds are link-local, shared or private ones."""
 _UNICAST = 0b001
 """The first three bits of IPv6 addresses that are given out."""
 _ISATAP = (bytes.fromhex("00005efe"), bytes.fromhex("02005efe"))
-"""What stands before the IPv4 address in an interface of ISATAP."""
+"""The bits before the IPv4 address in an interface identifier of ISATAP."""
 
 
 def is_public(address: str) -> bool:

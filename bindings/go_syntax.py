@@ -1,15 +1,15 @@
-r"""The syntax of Go's regular expressions, read and written again for the library `regex`.
+r"""Reads regular expressions in the syntax of Go, and writes them for the library `regex`.
 
-Our own parser of https://github.com/google/re2/wiki/Syntax reads it as Go implements it, so that the two cannot
-disagree about what a construct means:
+This is our own parser of https://github.com/google/re2/wiki/Syntax. It follows Go's implementation, so that a construct
+never means two things:
 
-| Go | differs in Python |
+| Go | difference in Python |
 | --- | --- |
 | `$` without `(?m)`, `\z` | Python's `$` also matches before a last line break |
-| `\d \w \s \b` and POSIX classes | ASCII only, `\s` without vertical tab |
-| `(?i)` in the middle | holds to the end of its group, across `\|` |
+| `\d \w \s \b` and POSIX classes | in Go ASCII only, `\s` without vertical tab |
+| `(?i)` in the middle | in Go valid until the end of its group, across `\|` |
 | `(?U)`, `\Q..\E`, `\pL`, `\x{10FFFF}`, `[[:alpha:]]` | unknown or different |
-| back-references, look-around, atomic groups, possessive and doubled repetition, counts over 1000 | refused |
+| back-references, look-around, atomic groups, possessive and doubled repetition, counts over 1000 | Go refuses them |
 """
 
 from __future__ import annotations
@@ -265,7 +265,7 @@ class _Parser:
         return _folded(literal(self.escape()), flags)
 
     def escape(self) -> int:
-        """The character that the escape sequence at this place stands for."""
+        """The character of the escape sequence at this place."""
         start = self.at
         character = self.pattern[start + 1 : start + 2]
         self.at += 2

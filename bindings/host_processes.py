@@ -54,13 +54,13 @@ class HostProcesses:
         self._lock = _thread.allocate_lock()
 
     def call(self, name: str, args: list[Any], context: Mapping[str, Any], world: World) -> Any:
-        """Calls a host function on behalf of a context; may block.
+        """Calls a host function for a script. May block.
 
         Args:
-            name: of the process, such as `text.ExtractJSON`, in any case.
+            name: name of the process, such as `text.ExtractJSON`, in upper or lower case.
             args: JSON values and bytes.
-            context: fields of the context that the caller runs in.
-            world: of the test that calls.
+            context: fields of the context of the calling script.
+            world: the world of the calling test.
 
         Returns: a JSON value or bytes.
 
@@ -129,7 +129,7 @@ class HostProcesses:
         return self._translations[locale].get(text, text)
 
     def _of_models(self, name: str, args: list[Any], world: World) -> Any:
-        """An application without models of its own has to mock them, or needs another host."""
+        """An application without its own models must mock them, or needs another host."""
         from bindings.models.errors import UnknownColumnsError
         from bindings.services import ProcessError
 

@@ -25,7 +25,7 @@ class InlineSnapshots:
         """How many snapshots are new, and replaced."""
 
     def take(self, module: str, test: str, inlined: Inlined) -> None:
-        """Takes what a test wants written. Raises InlineError, which says why it cannot be."""
+        """Takes the inline snapshots of a test. Raises InlineError, which says why one cannot be written."""
         place = inlined.location
         if place is None or inlined.source is None:
             raise InlineError("the call is not in the test file: write it there, or use t.snapshot(value, name)")
@@ -65,7 +65,7 @@ class _Source:
     def __init__(self, path: Path, compiled: bytes) -> None:
         self._path = path
         self._is = compiled
-        """What it holds, unless somebody changes it."""
+        """Its content, unless somebody changes it."""
         try:
             self._text = compiled.decode("utf-8")
         except UnicodeDecodeError as error:
@@ -76,10 +76,10 @@ class _Source:
         self._saved = 0
         """How many of the edits are in the file."""
         self.values: dict[tuple[int, int], tuple[str, str]] = {}
-        """Where a snapshot stands → its value, and the test that had it."""
+        """Place of a snapshot in the source → its value, and its test."""
 
     def save(self, before: Callable[[Path, bytes], None]) -> None:
-        """Puts the edits into the file, which is replaced as a whole."""
+        """Writes the edits into the file, which is replaced as a whole. Raises InlineError and OSError."""
         if self._saved == len(self.edits):
             return
         if self._path.is_symlink():

@@ -44,7 +44,7 @@ class Edit(Value):
 
 
 def agrees(expected: str, actual: str) -> bool:
-    """Whether the text in a source stands for a printed value."""
+    """Whether the text in a source equals a printed value."""
     return unindented(expected) == (_flush(actual) if _is_block(expected) else actual)
 
 
@@ -63,17 +63,17 @@ def edited(source: str, edits: list[Edit]) -> str:
 
 
 def edit_of(source: str, line: int, column: int, value: str, is_given: bool) -> Edit:
-    """What writes a value into the call of `inline` at a place.
+    """The edit that writes a value into the call of `inline` at a position.
 
     Args:
-        source: of the file.
+        source: content of the file.
         line: from 1.
-        column: from 1, in UTF-16 units; somewhere in the call.
-        value: as it is printed.
-        is_given: whether the call has a text already.
+        column: from 1, in UTF-16 units; anywhere in the call.
+        value: the printed value.
+        is_given: whether the call already has a text.
 
     Raises:
-        InlineError: there is no such call, or what it has is not a plain text.
+        InlineError: there is no such call, or its second argument is not a plain string.
     """
     place = _offset(source, line, column)
     found = [call for call in _calls(source) if call[0].start <= place <= call[-1].end]

@@ -1,8 +1,8 @@
-"""JSONPath for `t.assert.JSONPath` and the `json_path` assertion. The one place that imports the library jsonpath-ng.
+"""JSONPath for `t.assert.JSONPath` and the `json_path` assertion. Only this module imports the library jsonpath-ng.
 
-Plain paths - names, indexes and quoted names, with or without the leading `$` - are followed here, without the library:
-`$.a.b[0].c`, `a.b`, `user-name`, `items[-1]` (from the end), `$["a b"]`, `items.0`. Anything else (`..`, `*`, slices,
-unions, filters) goes to jsonpath-ng, under bounds that keep a path from taking the test's memory or time.
+Plain paths (names, indexes and quoted names, with or without `$` at the beginning) are evaluated here, without the
+library: `$.a.b[0].c`, `a.b`, `user-name`, `items[-1]` (from the end), `$["a b"]`, `items.0`. All other paths (`..`,
+`*`, slices, unions, filters) are evaluated by jsonpath-ng, with limits on memory and time.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ class JsonPathError(ValueError):
 
 
 def find(value: Json, path: str) -> list[Json]:
-    """All values that a path leads to, in document order; none when it leads nowhere.
+    """All values that a path matches, in document order; none if it matches nothing.
 
     Raises:
-        JsonPathError: the path is no JSONPath, or is too much work for this value.
+        JsonPathError: the path is not a JSONPath, or takes too much work for this value.
     """
     if len(path) > MAX_PATH:
         raise JsonPathError(path, f"it is longer than {MAX_PATH} characters")
@@ -150,7 +150,7 @@ def _nodes(tree: Any) -> Iterator[Any]:
 
 
 def _measure(value: Json) -> tuple[int, int]:
-    """How many values a value holds, itself included, and how deeply they are nested."""
+    """How many values are in a value, itself included, and how deeply they are nested."""
     count = depth = 0
     level = [value]
     while level:

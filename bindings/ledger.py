@@ -58,7 +58,7 @@ class Ledger:
             self._calls[key] = OutsideCall(name=name, answered=answered, count=count, message=message)
 
     def note_missing(self, name: str, message: str) -> None:
-        """Writes down a call that nobody answers, and why."""
+        """Records a call that nothing answered, and why."""
         self.note(name, Answered.MISSING, message)
 
     def note_failure(self, name: str, error: object) -> None:

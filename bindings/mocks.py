@@ -17,7 +17,7 @@ KINDS = ("process", "agent", "http", "exec")
 
 
 class Mock(Value):
-    """Stands in for what fits its pattern; `*` stands for any run of characters."""
+    """Answers calls whose names match its pattern, in which `*` stands for any characters."""
 
     pattern: str
     value: Any = None
@@ -69,7 +69,7 @@ def given_mocks(given: Mapping[str, Any]) -> Mocks:
 
 
 def told_mocks(told: Mapping[str, Any]) -> Mocks:
-    """The mocks of a script test, as its realm tells them: kind → `[pattern, number]`. Raises ValueError."""
+    """The mocks of a script test, as its realm sends them: kind → `[pattern, number]`. Raises ValueError."""
     return Mocks(
         **{
             kind: tuple(

@@ -40,11 +40,11 @@ class Pattern:
         return self._search(text, seconds) is not None
 
     def groups(self, text: str, seconds: float = 1.0) -> dict[str, str | None] | None:
-        """What the groups of the first match took, by number (`"0"` is the whole match) and by name; None for a group
-        that took no part, and None altogether when nothing matches.
+        """The groups of the first match, by number (`"0"` is the whole match) and by name. A group that did not take
+        part is None. If nothing matches, the result is None.
 
         Raises:
-            PatternTimeout: no answer within the given time.
+            PatternTimeout: the time limit is over.
         """
         match = self._search(text, seconds)
         if match is None:

@@ -1,8 +1,8 @@
 """The permissions of scripts: which folders, hosts and environment variables they may use.
 
-Scripts are untrusted. They read the application's own folder, write in its `data/` folder, and reach no network and no
-environment variable unless the user said so. Every path that a script gives goes through `rooted.Rooted` and
-`Volume.is_open`, every address through `Policy.addresses`. All refusals are `ProcessError` with code 403.
+Scripts are untrusted. They may read the application's own folder and write in its `data/` folder. They may use no
+network and no environment variable unless the user allows it. Each path of a script is checked by `rooted.Rooted` and
+`Volume.is_open`, each address by `Policy.addresses`. All refusals are `ProcessError` with code 403.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Volume(Value):
     def is_open(self, parts: tuple[str, ...]) -> bool:
         """Whether scripts may touch a path, given as its parts from the root, links resolved.
 
-        Files that commonly hold keys are closed in a volume that scripts may only read: `.env*`, connectors, MCP
+        Files that commonly contain keys are refused in a volume that scripts may only read: `.env*`, connectors, MCP
         servers, the repository.
         """
         from scripttest import holds_secrets
@@ -50,7 +50,7 @@ class Policy(Value):
     environment: Mapping[str, str] = _NOTHING
     """The environment variables that scripts may see. Names that are not here look like missing ones."""
     keep_secret: Callable[[str, str], None] = lambda name, value: None
-    """Told of values that no report may show: what scripts send as `Authorization` and the like."""
+    """Called with values that no report may show, such as `Authorization` headers that scripts send."""
 
     def volumes(self, app_root: Path) -> dict[str, Volume]:
         """The volumes of an application, by name. Only `data` and its old name `system` can be written."""
@@ -65,26 +65,26 @@ class Policy(Value):
         }
 
     def check_host(self, url: str) -> None:
-        """Refuses an address that scripts may not reach, by its name.
+        """Checks by name whether scripts may reach the host of an address.
 
         Args:
             url: absolute `http` or `https` address, as the HTTP library will use it
 
         Raises:
-            ProcessError: code 403, with the host and what to do about it.
+            ProcessError: code 403; the message names the host, and says how to allow it.
         """
         self._allowed_by(*_address(url))
 
     def addresses(self, url: str) -> list[str]:
-        """The IP addresses at which scripts may reach a URL; a connection goes to one of these and to no other.
+        """The IP addresses at which scripts may reach a URL. A connection must use one of these.
 
-        A host that the user named may have any address. Where every host is allowed (`*`), an address that is not
-        public (loopback, private, link-local and the like) is refused unless it is named itself.
+        A host that the user has named may have any address. If every host is allowed (`*`), an address that is not
+        public (loopback, private, link-local and the like) is refused unless the user has named it.
 
-        Returns: at least one address, in the resolver's order.
+        Returns: at least one address, in the order of the resolver.
 
         Raises:
-            ProcessError: code 403 when the host or all its addresses are refused.
+            ProcessError: code 403, if the host or all its addresses are refused.
             OSError: the name cannot be resolved.
         """
         import socket

@@ -53,14 +53,15 @@ class ProcessRouter(Services):
         """Calls nothing yet.
 
         Args:
-            host: answers what no provider does.
-            providers: by group, the first word of a process name in lower case, or by a whole name, which comes first.
+            host: answers what no provider answers.
+            providers: answer groups of processes, by the first word of their names in lower case, or by a whole name. A
+                whole name has priority.
             context: the fields of the run's context.
-            selects: whether a test is to be run, by its module and name.
-            worlds: of the tests; who ends a test ends its world.
-            arrange: the places of the tests of a module in the order in which they run; None: as they stand.
-            kinds: of tests, in lower case → gives what leads them.
-            goes_on: hears of a test, by its module and name, that goes on in another realm and world.
+            selects: whether a test runs, by its module and name.
+            worlds: the worlds of the tests. Whoever ends a test ends its world.
+            arrange: returns the order in which the tests of a module run, as positions; None: the order of the file.
+            kinds: kind of tests, in lower case → a function that returns the object that runs them.
+            goes_on: called with the module and name of a test that continues in another realm and world.
         """
         self._kinds = kinds or {}
         self._goes_on = goes_on
@@ -124,7 +125,7 @@ class ProcessRouter(Services):
         return settled
 
     def forget(self, module: str, tests: Collection[str] | None) -> None:
-        """Closes the worlds of tests of a module, since they run again; None stands for all of them."""
+        """Closes the worlds of tests of a module, because they run again; None: of all its tests."""
         self.worlds.forget(module, tests)
 
     def _answer(self, world: World, name: str, args: list[Any]) -> Any:
@@ -167,7 +168,7 @@ def arguments_text(args: list[Any]) -> str:
 
 
 def answered_value(envelope: dict[str, Any]) -> Any:
-    """The value in an envelope. Raises ProcessError for an error, LookupError and the like for what is no envelope."""
+    """The value in an envelope. Raises ProcessError for an error, LookupError and the like for something else."""
     from bindings.services import ProcessError
 
     if "error" in envelope:

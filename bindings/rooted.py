@@ -1,8 +1,8 @@
-"""A folder that is the root of all paths of a call.
+"""A folder that all paths of a call must stay in.
 
-Paths are walked one folder at a time with open descriptors, and every link on the way is read and judged here. What was
-found is then used by its name in the open folder, without following links: somebody who changes folders into links
-meanwhile gets an error, and never a file outside the root.
+Paths are opened one folder at a time, and each link on the way is read and checked here. The result is then used by its
+name in the open folder, without following links. So if somebody replaces a folder by a link meanwhile, the call fails,
+and never reaches a file outside.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class Place(Value):
                 os.unlink(self.name, dir_fd=self.folder.descriptor)
 
     def remove_all(self) -> None:
-        """Removes a file, a link, or a folder with all it holds; what is not there is fine. Raises OSError."""
+        """Removes a file, a link, or a folder with its content. A missing file is not an error. Raises OSError."""
         import shutil
 
         if not self.is_folder():
@@ -166,17 +166,18 @@ class Rooted:
         self._top: Folder | None = None
 
     def find(self, path: str, *, follow: bool = True, make: bool = False) -> Place:
-        """The place of a path.
+        """Opens the folder that a path is in.
 
         Args:
-            path: with or without a leading `/`; `""` and `/` are the root; `..` may not climb above the root
-            follow: False keeps the last part when it is a link, to look at or remove the link itself
-            make: folders on the way that are missing are made, the root too
+            path: with or without a leading `/`; `""` and `/` are the root; `..` may not leave the root
+            follow: False: if the last part is a link, it is not followed, so that the link itself can be read or
+                removed
+            make: create missing folders on the way, also the root
 
         Raises:
-            ProcessError: code 403 when the path leaves the root by `..` or by a link, 400 for a NUL character or more
+            ProcessError: code 403 if the path leaves the root by `..` or by a link; 400 for a NUL character, or more
                 than `MAX_DEPTH` folders.
-            OSError: a folder on the way is missing, or is no folder.
+            OSError: a folder on the way is missing, or is not a folder.
         """
         top = self._open_top(make)
         folders: list[tuple[Folder, str]] = []

@@ -19,10 +19,10 @@ class RunSnapshots:
         """Reads nothing yet.
 
         Args:
-            files: suite id → its test or case file.
+            files: id of a suite → its test or case file.
             update: whether a snapshot that differs is replaced.
             ci: whether a missing snapshot is a failure.
-            redact: takes secrets out of what is stored.
+            redact: removes secrets from texts before they are stored.
         """
         self.files = files
         """Suite id → its test or case file."""
@@ -32,7 +32,7 @@ class RunSnapshots:
         self._stored: Snapshots | None = None
         self._inline: InlineSnapshots | None = None
         self.before_writing: Callable[[Path, bytes], None] = lambda path, content: None
-        """Hears of each test file that is about to be written, and what it will hold."""
+        """Called before a test file is written, with its path and its new content."""
         self._lock = _thread.allocate_lock()
 
     @property

@@ -1,7 +1,7 @@
 """The folder of a run for what its scripts need for a while: `data/tmp/yao-test-...`, one for each run.
 
-It is made when a script first asks for a temporary folder, and removed with all it holds when the run ends, however it
-ends. A run that was killed cannot do that: its lock on the folder is gone with it, and the next run removes it.
+It is made when a script first asks for a temporary folder, and removed with its content when the run ends, however it
+ends. A run that was killed cannot do that: its lock on the folder ends with it, and the next run removes it.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Scratch:
             os.close(self._held)  # another run took it for one that was left behind
 
     def _sweep(self) -> None:
-        """Removes the folders of runs that are gone."""
+        """Removes the folders of runs that have ended."""
         try:
             all = self._volume().find(PLACE).content()
         except (OSError, ProcessError):

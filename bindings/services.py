@@ -1,8 +1,9 @@
-"""What a host function may ask of the run it serves.
+"""What a host function may ask of the run.
 
-A host function is `(args, call) -> result`: `args` are the JSON values that the script passed, the result is a JSON
-value or `bytes` (which reach the script as a `Uint8Array`; a `Uint8Array` argument arrives as `bytes`). It may block:
-it runs on a thread of its own. It raises `ProcessError` for what the script should see as an `Exception`.
+A host function is `(args, call) -> result`. `args` are the JSON values that the script passed; the result is a JSON
+value or `bytes`. A `Uint8Array` of the script arrives as `bytes`, and `bytes` reach the script as a `Uint8Array`. The
+function runs on its own thread and may block. It raises `ProcessError` for errors that the script gets as an
+`Exception`.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class ProcessError(Exception):
         super().__init__(message)
         self.message = message
         self.advice = ""
-        """What else people are told, and scripts are not, whose message is that of Yao."""
+        """Added to the message for people. Scripts get only the message, which is that of Yao."""
         self.code = code
         self.missing = missing
         self.infrastructure = infrastructure

@@ -1,4 +1,4 @@
-"""Snapshot files: text that reads well in a review.
+"""Snapshot files: text that is easy to review.
 
     # Snapshots of card_test.ts, stored by yao-test.
 
@@ -7,8 +7,8 @@
         title: "Travel",
       }
 
-Each snapshot is its name in brackets and, below, its value, indented by two blanks. They stand in the order of their
-names, in which numbers count as numbers. Names are written as in JSON, without the quotes.
+Each snapshot is its name in brackets, and below it its value, indented by two spaces. They are sorted by name; numbers
+in names are sorted as numbers. Names are written as in JSON, without the quotes.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _parsed(path: Path, text: str) -> dict[str, str]:
 
 
 def change(path: Path, test: str, changes: Callable[[dict[str, str]], None]) -> None:
-    """Changes what a file holds now, which another run may just have written; it is replaced as a whole, or removed
+    """Changes the current content of a file, which another run may just have written. It is replaced, or removed
     with its last snapshot. Waits for other runs. Raises SnapshotFileError and OSError."""
     path.parent.mkdir(exist_ok=True)
     folder = os.open(path.parent, os.O_RDONLY)

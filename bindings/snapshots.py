@@ -30,7 +30,7 @@ class Snapshots:
         self._new: dict[str, dict[str, str]] = {}
         """What this run stores."""
         self._unsaved: dict[str, dict[str, str]] = {}
-        """What of that no file has yet."""
+        """Those of them that are not in a file yet."""
         self._asked: dict[str, dict[str, str]] = {}
         """What tests of this run asked for, and the first value of each."""
         self._lock = _thread.allocate_lock()
@@ -75,7 +75,7 @@ class Snapshots:
             return {"passed": True}
 
     def find_obsolete(self, module: str, is_obsolete: Callable[[str], bool]) -> None:
-        """Takes those of a suite that its tests did not ask for, as far as `is_obsolete` says so of their names. Raises
+        """Removes or reports the snapshots of a suite that its tests did not use and `is_obsolete` accepts. Raises
         SnapshotFileError."""
         if not path_of(self._files[module]).exists():
             return
@@ -83,7 +83,7 @@ class Snapshots:
         self._drop(path_of(self._files[module]), [key for key in stored if key not in asked and is_obsolete(key)])
 
     def find_left(self) -> None:
-        """Takes those of test files that are gone, beside the files of this run. Raises SnapshotFileError."""
+        """The same for the snapshots of test files that no longer exist, in the folders of this run."""
         for folder in sorted({path.parent / FOLDER for path in self._files.values()}):
             if folder.is_symlink() or not folder.is_dir():
                 continue

@@ -1,9 +1,10 @@
-"""The workspace of a test: a folder for what sandbox agents write, made when it is first asked for, gone with its test.
+"""The workspace of a test: a folder in which sandbox agents write. It is made when it is first used, and removed with
+the test.
 
-It lies in the scratch folder of the run, so that nothing stays of a run that was killed once the next one has ended.
+It is in the scratch folder of the run. If a run was killed, the next run removes its folder when it ends.
 
-Reading takes clean relative paths only, and writing puts any path below the folder, as Yao does. Links, which only
-programs can make, are not followed out of it.
+Reading accepts only clean relative paths; writing accepts any path and puts it below the folder, as Yao does. Links,
+which only programs can make, are not followed out of it.
 """
 
 from __future__ import annotations
@@ -39,13 +40,13 @@ class Workspace:
         self._rooted = Rooted(self.root)
 
     def close(self) -> None:
-        """Removes the folder with all it holds."""
+        """Removes the folder with its content."""
         import shutil
 
         shutil.rmtree(self.root, onerror=_open_up)
 
     def read(self, path: str) -> str:
-        """The text of a file; letters that are no UTF-8 are replaced. Raises ProcessError."""
+        """The text of a file; bytes that are not UTF-8 are replaced. Raises ProcessError."""
         with _told("ReadFile", "read", path):
             return self._bytes(self._existing(path)).decode("utf-8", errors="replace")
 
@@ -112,7 +113,7 @@ class Workspace:
             place.remove()
 
     def remove_all(self, path: str) -> None:
-        """Removes a file, or a folder with all it holds; what is not there is fine. Raises ProcessError."""
+        """Removes a file, or a folder with its content. A missing one is not an error. Raises ProcessError."""
         with _told("RemoveAll", "remove", path):
             try:
                 place = self._below(path, follow=False)
@@ -130,7 +131,7 @@ class Workspace:
             source.rename(self._below(new, follow=False, make=True))
 
     def copy(self, source: str, target: str) -> None:
-        """Copies a file, or a folder with all it holds. Raises ProcessError."""
+        """Copies a file, or a folder with its content. Raises ProcessError."""
         if "://" in source or "://" in target:
             raise ProcessError(f"Copy failed: copy {source}: {_COPIED}")
         with _told("Copy", "copy", source):
@@ -196,7 +197,7 @@ def workspace_of(world: World, scratch: Callable[[], Path]) -> Workspace:
 
 
 def opened_workspace(world: World) -> Workspace | None:
-    """The same; None when nobody has asked for it."""
+    """The same; None if it has not been used."""
     workspace: Workspace | None = world.held(_OPENED)
     return workspace
 
@@ -220,7 +221,7 @@ def _told(method: str, operation: str, path: str) -> Iterator[None]:
 
 
 def _open_up(remove: Callable[[str], Any], path: str, _: Any) -> None:
-    """Lets the owner into a folder that keeps everybody out, and tries once more."""
+    """Gives the owner access to a folder without permissions, and tries again."""
     import shutil
 
     for place in (os.path.dirname(path), path):

@@ -1,8 +1,8 @@
-"""A world: everything that belongs to one test, or to one attempt of a case, and to nobody else.
+"""A world: all state that belongs to one test, or to one attempt of a case, and to nobody else.
 
-Whatever the test calls (`Process`, other scripts, tools, agents, hooks, delegates, judges) is handed the same world, so
-that it finds the same session, stores, memory, mocks, clock, random numbers and database, and writes into the same
-ledger of what was asked of the outside.
+Everything that the test calls (`Process`, other scripts, tools, agents, hooks, delegates, judges) gets the same world.
+So they have the same session, stores, memory, mocks, clock, random numbers and database, and write into the same ledger
+of calls that went outside.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Closing(Protocol):
-    """Something that a world holds open for its test."""
+    """Something that is open for the test of a world, and closed with it."""
 
     def close(self) -> None:
         """Ends it."""
@@ -103,7 +103,7 @@ class World:
         are in its realm."""
         self.ledger = Ledger()
         self.judgements: list[Any] = []
-        """What judges said of its answers, where a script asked them."""
+        """The verdicts of judges that a script asked."""
         self.link: Link | None = None
         """The way back to the realm of a script test, while it waits for a call; None for a case."""
         self.asked: Asked | None = None
@@ -159,7 +159,7 @@ class World:
             _BRANCH.reset(token)
 
     def opened(self, name: str, open: Callable[[World], Opened]) -> Opened:
-        """What the world holds open under a name; `open` makes it when it is first asked for, and it is closed with the
+        """The object that is open under a name. `open` makes it on first use, and it is closed with the
         world. One thread at a time opens something."""
         with self._lock:
             found = self._open.get(name)
@@ -168,12 +168,13 @@ class World:
             return found
 
     def held(self, name: str) -> Any:
-        """The object that the world holds open under a name; None when nothing was opened."""
+        """The object that is open under a name; None if nothing was opened."""
         return self._open.get(name)
 
     def take(self, told: str) -> None:
-        """Takes over what the realm of a script test tells: JSON of `Told` in `bindings/src/mocks/told.ts`, or nothing
-        where it has neither mocks nor a stopped clock. Raises ValueError for what is not that."""
+        """Takes over the state of the realm of a script test: JSON of `WorldState` in
+        `bindings/src/mocks/world-state.ts`, or an empty text if it has no mocks, no stopped clock and no seed.
+        Raises ValueError for anything else."""
         if told == self._told:
             return
         state = _state(told)
@@ -199,7 +200,7 @@ class World:
         self._caught_up = told
 
     def surroundings(self) -> str:
-        """What the realm of a function is told: JSON of `mocks` in `bindings/src/realm/invoke.ts`; `null` when it is
+        """The state for the realm of a function: JSON of `mocks` in `bindings/src/realm/invoke.ts`; `null` if there is
         nothing."""
         record: dict[str, Any] = self.mocks.record() if self.mocks else {}
         if self.clock.stopped_at is not None:
@@ -222,10 +223,10 @@ def _state(told: str) -> Mapping[str, Any]:
 
 
 class Worlds:
-    """The worlds of the script tests that are under way. Threads may share it. To be closed."""
+    """The worlds of the running script tests. Threads may share it. The owner must close it."""
 
     def __init__(self, seed: int | None = None) -> None:
-        """`seed`: of `--seed`; each test has its own random numbers, made of it and its name."""
+        """`seed`: of `--seed`. The random numbers of a test are seeded with it and the name of the test."""
         self._seed = seed
         self._worlds: dict[TestKey, World] = {}
 

@@ -51,7 +51,7 @@ class Environment(Value):
 
     @property
     def content_in_spans(self) -> bool:
-        """Whether the spans of `--otlp` hold what was said to models and by them; of OpenTelemetry's conventions."""
+        """Whether the spans of `--otlp` contain messages to and from models; from OpenTelemetry's variables."""
         said = self.variables.get(CONTENT_IN_SPANS, "").lower()
         return said in ("true", "1", "span_only", "span_and_event")
 
@@ -74,13 +74,13 @@ def from_process() -> Environment:
 def environment_of(
     directory: Path, variables: MutableMapping[str, str], stdout: TextIO | None, stderr: TextIO | None
 ) -> Environment:
-    """An environment of these. The secret ones are taken out of `variables`, and the streams never show them.
+    """Makes an environment. Secret variables are taken out of `variables`, and the streams hide their values.
 
     Args:
-        directory: absolute.
+        directory: absolute path of the working directory.
         variables: environment variables.
-        stdout: None for one that is closed.
-        stderr: the same.
+        stdout: None if it is closed.
+        stderr: None if it is closed.
     """
     cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     secrets = Secrets(variables)
@@ -105,7 +105,7 @@ def _working_directory() -> Path:
 
 
 def _tolerant(stream: TextIO | None) -> TextIO:
-    """A standard stream that takes every text: letters that it cannot show are escaped, and a closed one swallows."""
+    """A standard stream that accepts every text: unsupported characters are escaped; a closed stream drops it."""
     if stream is None:
         return open(os.devnull, "w", encoding="utf-8")
     if isinstance(stream, TextIOWrapper):

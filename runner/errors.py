@@ -1,9 +1,9 @@
-"""What can go wrong before and around a run.
+"""Errors before and around a run.
 
-RunnerError                 base: a message that starts with what was being done, and a hint
+RunnerError                 base class: a message that starts with what was being done, and a hint
 └── ConfigurationError      the user's input cannot be used: exit code 2
-    ├── MissingError        what is named is not here
-    └── BrokenError         a file of an agent, or of a connector, cannot be used: the cases that need it are broken
+    ├── MissingError        something that is named does not exist
+    └── BrokenError         a file of an agent or a connector cannot be used: cases that need it are broken
 """
 
 from __future__ import annotations

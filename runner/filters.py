@@ -27,10 +27,10 @@ class Match(Value):
 class Filter:
     """What `--run` selects among tests and subtests."""
 
-    def __init__(self, text: str) -> None:
-        """Raises ConfigurationError when a pattern is invalid."""
+    def __init__(self, text: str, flag: str = "--run") -> None:
+        """Raises ConfigurationError, which names the flag, when a pattern is invalid."""
         self.text = text
-        self._alternatives = [[matcher(level) for level in levels] for levels in alternatives_of(text)]
+        self._alternatives = [[matcher(level, flag) for level in levels] for levels in alternatives_of(text)]
 
     def match(self, name: str) -> Match | None:
         """How `TestX` or `TestX/subtest` is selected; None when it is not."""
@@ -75,8 +75,9 @@ def _named(levels: Levels) -> Levels:
     return levels
 
 
-def matcher(pattern: str) -> Callable[[str], bool]:
-    """A test for names, searching anywhere in them. Raises ConfigurationError when the pattern is invalid."""
+def matcher(pattern: str, flag: str = "--run") -> Callable[[str], bool]:
+    """A test for names, searching anywhere in them. Raises ConfigurationError, which names the flag, when the
+    pattern is invalid."""
     if _PLAIN.fullmatch(pattern) and not re.search(r"(^|[*|^])\*", pattern):
         search = re.compile(pattern).search
         return lambda name: search(name) is not None
@@ -86,6 +87,6 @@ def matcher(pattern: str) -> Callable[[str], bool]:
         compiled = compile(pattern)
     except PatternError as error:
         raise ConfigurationError(
-            f'Cannot read --run "{pattern}": {error}', "It is a Go (RE2) regular expression"
+            f'Cannot read {flag} "{pattern}": {error}', "It is a Go (RE2) regular expression"
         ) from error
     return compiled.search

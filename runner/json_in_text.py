@@ -74,7 +74,7 @@ def _in_prose(text: str) -> Any | None:
 
 
 def values_in(text: str) -> Iterator[Any]:
-    """The objects and arrays that stand in a text one after another, broken ones repaired."""
+    """The objects and arrays in a text, in order; broken ones are repaired."""
     from bindings.processes.formats import finite
 
     decoder = json.JSONDecoder(parse_constant=_refuse, parse_float=finite)

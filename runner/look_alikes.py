@@ -43,7 +43,7 @@ def sides(expected: Any, actual: Any, limit: int = 0) -> tuple[str, str]:
 
 
 def apart(expected: str, actual: str) -> tuple[str, str]:
-    """Two texts that differ, with escapes for what cannot be seen, or told from a character of the other."""
+    """Two different texts, with escapes for invisible characters and for those that look like another one."""
     if expected.isascii() and actual.isascii():
         return visible(expected), visible(actual)
     own, other = Counter(_letters(expected)), Counter(_letters(actual))

@@ -1,10 +1,10 @@
-"""What can go wrong around scripts.
+"""Errors around scripts.
 
-ScriptError                     base: a message, where it is, and a hint
-├── MissingScriptError          no script has the name that is called
+ScriptError                     base class: a message, its place, and a hint
+├── MissingScriptError          there is no script with this name
 ├── CompileError                the compiler refused a module
 ├── ModuleError                 a module could not be evaluated
-└── HostError                   the host itself broke: a worker or the compiler cannot be started or ended
+└── HostError                   the host itself failed: a worker or the compiler cannot be started or ended by itself
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Cause(StrEnum):
     """Why something failed. Reports write the same words."""
 
     ASSERTION = "assertion"
-    """A check did not hold."""
+    """A check failed."""
     ERROR = "error"
     """Something was thrown, or could not be evaluated."""
     TIMEOUT = "timeout"
@@ -29,7 +29,7 @@ class Cause(StrEnum):
     INFRASTRUCTURE = "infrastructure"
     """Something that the test needs broke, so it could not be judged."""
     INCONCLUSIVE = "inconclusive"
-    """It was judged, and what was said does not decide."""
+    """It was judged, but the votes do not decide."""
     PENDING = "pending"
     """Work was left unfinished, and `--strict` does not allow that."""
 
@@ -63,7 +63,7 @@ class ScriptError(Exception):
     """Base of the tree; `hint` says what to do about it."""
 
     missing = False
-    """Whether there is no such script at all."""
+    """Whether the script does not exist."""
 
     def __init__(self, message: str, location: Location | None = None, hint: str | None = None) -> None:
         super().__init__(message)
@@ -73,7 +73,7 @@ class ScriptError(Exception):
 
 
 class MissingScriptError(ScriptError):
-    """There is no script of the name that a process has."""
+    """There is no script for the name of a process."""
 
     missing = True
 
@@ -95,9 +95,9 @@ class CompileError(ScriptError):
     others: tuple[CompilerMessage, ...] = ()
     """Its further messages."""
     cause = Cause.ERROR
-    """Who is to blame: the module (`ERROR`), the compiler that ended (`CRASH`) or was killed (`INFRASTRUCTURE`), or the
+    """The cause: the module (`ERROR`), the compiler that ended (`CRASH`) or was killed (`INFRASTRUCTURE`), or the
     time that it took (`TIMEOUT`)."""
 
 
 class HostError(ScriptError):
-    """The host itself broke: the compiler or a worker cannot be started, or it ended without being told to."""
+    """The host itself broke: the compiler or a worker cannot be started, or ended by itself."""

@@ -17,13 +17,13 @@ DATA_LIMIT = 64 << 20
 """Bytes of any other file that is read at once."""
 
 Judge = Callable[[str], "str | None"]
-"""Says of a real path why the file is not to be read, for people; None when it is fine."""
+"""Returns why the file at a real path must not be read, as a text; None if it may be read."""
 
 _CLOSED = (
     r"(?:\.env.*|.*\.(?:conn|mcp)\.\w+|\.git|\.ssh|\.aws|\.npmrc|\.netrc|\.pypirc|id_(?:rsa|ed25519)"
     r"|.*\.(?:pem|key|p12|pfx))$"
 )
-"""Names of files and folders that commonly hold keys."""
+"""Names of files and folders that commonly contain keys."""
 _KINDS = {
     stat.S_IFBLK: "it is a device",
     stat.S_IFCHR: "it is a device",
@@ -34,7 +34,7 @@ _KINDS = {
 
 
 class RefusedFileError(PermissionError):
-    """A file that is not to be read. `strerror` says why, and what to do where that is not plain."""
+    """A file that must not be read. `strerror` says why, and what to do if that is not obvious."""
 
     def __init__(self, reason: str, path: str) -> None:
         super().__init__(1, reason, path)
@@ -63,8 +63,8 @@ def open_file(path: str, judge: Judge, limit: int | None) -> int:
     """Opens a file for reading and returns the descriptor. Does not block.
 
     Args:
-        judge: is asked about the real path.
-        limit: in bytes; None for files that are read piece by piece.
+        judge: called with the real path; returns why the file may not be read, or None.
+        limit: largest size in bytes; None for files that are read in parts.
 
     Raises:
         RefusedFileError: it is not a file, too large, or refused.
@@ -100,7 +100,7 @@ def check_kind(found: os.stat_result, path: str, limit: int | None) -> None:
 
 
 def anywhere(_: str) -> None:
-    """The judge of files whose place somebody has judged before."""
+    """A judge for files whose path was checked before."""
 
 
 def _too_large(limit: int) -> str:

@@ -1,4 +1,4 @@
-"""Folders that a process holds by a lock: one whose process is gone, however it ended, is known by that."""
+"""Folders that a process has locked. If its process has ended, however it ended, the folder is no longer locked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def hold(descriptor: int) -> bool | None:
 
 
 def remove_left(parent: str, prefix: str) -> None:
-    """Removes the folders of this user in `parent` whose names begin with a prefix and that nobody holds."""
+    """Removes the folders of this user in `parent` whose names begin with a prefix and that nobody has locked."""
     with suppress(OSError):
         for entry in [*os.scandir(parent)]:
             if not entry.name.startswith(prefix):

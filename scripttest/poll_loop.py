@@ -27,5 +27,5 @@ class PollLoop:
         """Waits for something to read, at most so long; None: however long it takes."""
         heard = self._poll.poll(None if seconds is None else max(0.0, seconds) * 1000 + 1)
         for descriptor, ready in [(descriptor, self._ready[descriptor]) for descriptor, _ in heard]:
-            if self._ready.get(descriptor) is ready:  # not closed meanwhile, and its number given to another
+            if self._ready.get(descriptor) is ready:  # it was not closed meanwhile, so its number was not reused
                 ready()

@@ -18,7 +18,7 @@ class Ending(Value):
     text: str
     """For people, after the name of the process: `exited with code 3: what it wrote to standard error`."""
     was_killed: bool
-    """Whether somebody killed it, such as a system that ran out of memory."""
+    """Whether it was killed from outside, for example because the system ran out of memory."""
 
 
 class Child(Value):
@@ -29,7 +29,7 @@ class Child(Value):
     stdout: int
     stderr: int
     lifeline: int
-    """Held open by the parent; the child sees its end close when the parent is gone."""
+    """Open in the parent; the child sees its end close when the parent has ended."""
 
     def kill(self) -> None:
         """Ends the process at once, if it still runs."""
@@ -83,14 +83,14 @@ def spawn(
     address_space: int = 0,
     processor_seconds: int = 0,
 ) -> Child:
-    """Starts a program in a session of its own: Ctrl-C reaches only the parent, and it has no terminal. It gets its
-    pipes and no other descriptor. Raises OSError.
+    """Starts a program in its own session, so that Ctrl-C reaches only the parent, and it has no terminal. It inherits
+    its pipes and no other descriptor. Raises OSError.
 
     Args:
-        confine: called in the thread that starts the program and then ends; what it takes from that thread, the program
-            does not have either.
-        address_space: bytes that the program may map, where the system can bound that of another process; 0: all.
-        processor_seconds: that it may use in all, under the same condition; 0: all.
+        confine: called in a thread that starts the program and then ends. Rights that it takes from this thread are
+            missing in the program too.
+        address_space: most bytes that the program may map, where the system supports such a limit; 0: no limit.
+        processor_seconds: most processor time, where the system supports such a limit; 0: no limit.
     """
     theirs_in, stdin = os.pipe()
     stdout, theirs_out = os.pipe()

@@ -18,7 +18,7 @@ class Status(StrEnum):
 
 
 class Placed(Value):
-    """What is told with its place in the user's code."""
+    """A message with its place in the user's code."""
 
     frames: tuple[StackFrame, ...] = ()
     """The user's frames, innermost first."""
@@ -70,7 +70,7 @@ class Inlined(Value):
     text: str
     """As the value is printed."""
     given: str | None
-    """What stands there."""
+    """The text that the source has now; None if it has none."""
     location: Location | None
     """Somewhere in the call; None where that is not known."""
     source: bytes | None

@@ -1,8 +1,8 @@
-"""`Value`: the base of records, which are built by keyword and never change.
+"""`Value`: the base class of records, which are made with keyword arguments and never change.
 
-It does what frozen dataclasses do, for a command that has more than a hundred of them and should start at once: a
-class takes less than a fortieth of the time that `dataclasses` need to define it (`tests/bench/records.py`). A plain
-script test defines some sixty, which as dataclasses would take a quarter more of its CPU time.
+It does what frozen dataclasses do. The command has more than a hundred such classes and should start at once, and
+defining one takes less than a fortieth of the time of a dataclass (`tests/bench/records.py`). A plain script test
+defines some sixty, which as dataclasses would take a quarter more of its processor time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The page on architecture leads a newcomer to what a flag does."""
+"""The page on architecture says where each flag is read, used and printed."""
 
 from __future__ import annotations
 

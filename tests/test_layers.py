@@ -1,4 +1,4 @@
-"""Who may import what: packages, the rooms in them, and third-party libraries, each at its one place."""
+"""Which imports are allowed: of packages, of the rooms in them, and of third-party libraries in one place each."""
 
 from __future__ import annotations
 

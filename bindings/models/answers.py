@@ -40,7 +40,7 @@ def _is_no_model(error: ProcessError) -> bool:
 
 
 def _there_are(store: Store) -> str:
-    """The application's models, behind what says that there is none of some name."""
+    """The application's models, with a check that reports unknown names."""
     own = [model.id for model in store.catalog.all() if not model.id.startswith("__yao.")]
     return f"; there are {', '.join(own[:NAMED])}{' ...' if len(own) > NAMED else ''}" if own else ""
 
@@ -78,7 +78,7 @@ def _seed(store: Store, rows: Iterator[tuple[str, str, Json]]) -> dict[str, list
 
 
 def _rows_of(given: Json) -> Iterator[tuple[str, str, Json]]:
-    """Where each row of `{model: [rows]}` stands, its model, and the row. Raises ProcessError."""
+    """The position of each row of `{model: [rows]}`, its model, and the row. Raises ProcessError."""
     if not isinstance(given, Mapping) or not all(isinstance(rows, list) for rows in given.values()):
         raise bad('t.db.seed takes the name of a fixture, or rows by model, such as { "user.pet": [{ name: "Rex" }] }')
     for model, rows in given.items():

@@ -114,7 +114,7 @@ _COLUMN = re.compile(r"(?P<name>\w+)(?P<marks>[!?]*)(?: (?P<type>\w+))?(?:=(?P<d
 
 
 def built_in_models(prefix: str = "yao_") -> list[Model]:
-    """All of them; `prefix` stands before the names of their tables."""
+    """All of them. The names of their tables begin with `prefix`."""
     used = [
         _model(id, prefix + table, options, [_column(id, text.strip()) for text in columns.split(",")])
         for id, (table, options, columns) in _USED.items()

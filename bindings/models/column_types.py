@@ -17,12 +17,12 @@ class ColumnType(Value):
     """A type that model files know."""
 
     sql: str
-    """Its declaration; `{}` stands for a length or for `precision,scale`."""
+    """Its declaration; `{}` is replaced by a length or by `precision,scale`."""
     kind: str
     """How its values are converted: `id`, `counted` (the same, in a primary key), `text`, `json`, `enum`, `number`,
     `boolean`, `time` (parsed, written in one form), `zoned` (left as given) or `bytes`."""
     default: tuple[int, ...] = ()
-    """Length, or precision and scale, where the file says nothing."""
+    """Length, or precision and scale, if the file has none."""
     most: int = 65535
     """The greatest length."""
 

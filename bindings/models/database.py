@@ -131,11 +131,11 @@ class Database:
         return self._pages <= SMALL_PAGES
 
     def timestamp(self) -> str:
-        """The time as columns hold it, in UTC."""
+        """The time in the format of columns, in UTC."""
         return self.now().strftime("%Y-%m-%d %H:%M:%S")
 
     def nanoseconds(self) -> int:
-        """Since 1970, another number each time, also when the clock stands still."""
+        """Since 1970, another number each time, also if the clock is stopped."""
         self._asked += 1
         return int(self.now().timestamp() * 1_000_000) * 1000 + self._asked % 1000
 
@@ -197,7 +197,7 @@ class Database:
         self._connection.interrupt()
 
     def close(self) -> None:
-        """Closes it; what is in memory is gone."""
+        """Closes it. A database in memory is lost."""
         with self._lock:
             self._connection.close()
             if self._calendar is not None:

@@ -56,7 +56,7 @@ class Databases:
     """Makes the databases of tests. Threads may share it."""
 
     def __init__(self, files: Files, warn: Callable[[str], None]) -> None:
-        """Reads nothing yet; `warn` hears what is odd about the application's models."""
+        """Reads nothing yet. `warn` is called with warnings about the application's models."""
         self.files = files
         self._fixtures: dict[tuple[str, Path], Fixture] = {}
         self._warn = warn
@@ -74,15 +74,15 @@ class Databases:
         *,
         strict: bool = False,
     ) -> Store:
-        """A database with the tables of all models and the first rows of each; to be closed.
+        """Opens a database with the tables of all models and their first rows. The caller must close it.
 
         Args:
-            warn: hears what means something else than it says.
+            warn: called with warnings about things that do not work as they are written.
             now: the time, in UTC.
-            salt: draws 16 bytes for the hash of a password.
-            strict: whether what MySQL would refuse is refused.
+            salt: returns 16 random bytes for the hash of a password.
+            strict: whether to refuse what MySQL would refuse.
 
-        Raises: ProcessError, when files of models cannot be read.
+        Raises: ProcessError, if files of models cannot be read.
         """
         with self._lock:
             if self._template is None and not self._problem:
@@ -96,7 +96,7 @@ class Databases:
         return Store(catalog.copy(), database, warn, load=self.files.document, strict=strict, salt=salt)
 
     def make_ahead(self) -> None:
-        """Makes the database of a test that comes, while nobody waits for it."""
+        """Makes a database for a later test in advance."""
         if self._template is not None and len(self._ahead) < MOST_AHEAD:
             self._ahead.append(_loaded(self._template[1]))
 

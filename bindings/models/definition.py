@@ -37,7 +37,7 @@ class Column(Value):
     """`PASSWORD`, `AES` or nothing, in capitals."""
     validations: tuple[Mapping[str, Json], ...]
     document: Mapping[str, Json]
-    """As it stands in the file."""
+    """As written in the file."""
 
     @property
     def kind(self) -> str:
@@ -83,7 +83,7 @@ class Relation(Value):
 
 
 class Model(Value):
-    """A model and the table that it stands for."""
+    """A model and its table."""
 
     id: str
     name: str
@@ -124,13 +124,13 @@ class Model(Value):
 
 
 def read_definition(id: str, file: str, document: Json, table_prefix: str = "") -> Model:
-    """The model that a file defines.
+    """Reads the model that a file defines.
 
     Args:
-        id: of the model, such as `user.pet`.
-        file: for messages, and for scripts that ask.
-        document: the value in it.
-        table_prefix: what the table's name begins with, for models of agents and built-in ones.
+        id: id of the model, such as `user.pet`.
+        file: name of the file, for messages and for scripts.
+        document: the content of the file.
+        table_prefix: prefix of the table's name, for models of agents and built-in models.
 
     Raises: ModelFileError.
     """

@@ -22,7 +22,7 @@ class UnknownColumnsError(ProcessError):
     """Rows are asked for of a built-in model of which only the name is known; `model` is its id."""
 
     def __init__(self, asked: str, model: str) -> None:
-        """`asked` says by what."""
+        """`asked` names the caller."""
         super().__init__(f"{asked}: the columns of {model} are not known here, only its name", 404, missing=True)
         self.model = model
 

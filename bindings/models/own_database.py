@@ -34,13 +34,13 @@ class OwnDatabase:
         """Opens nothing yet.
 
         Args:
-            databases: of the run.
-            folder: of the test, from which on its fixtures are looked for.
-            now: the time of the test, in UTC.
-            salt: draws 16 bytes for the hash of a password.
-            warn: hears what means something else than it says.
-            strict: whether what MySQL would refuse is refused.
-            keep: is given the database as a file of SQLite has it, when the test ends.
+            databases: the databases of the run.
+            folder: folder of the test. Fixtures are searched in it and in the folders above.
+            now: returns the time of the test, in UTC.
+            salt: returns 16 random bytes for the hash of a password.
+            warn: called with warnings about things that do not work as they are written.
+            strict: whether to refuse what MySQL would refuse.
+            keep: called when the test ends, with the database as the content of an SQLite file.
         """
         self._databases = databases
         self._folder = folder
@@ -88,7 +88,7 @@ class OwnDatabase:
 
     @property
     def has_own_models(self) -> bool:
-        """Whether the application, or one of its agents, has models, beside those that every application has."""
+        """Whether the application or one of its agents has models of its own."""
         return self._store is not None and any(not model.id.startswith("__yao.") for model in self._store.catalog.all())
 
     def _lines(self, name: str) -> Sequence[tuple[str, Json]]:
@@ -102,7 +102,7 @@ class OwnDatabase:
             self.call("db.Seed", [name])
 
     def close(self) -> None:
-        """Frees what it holds. A statement that runs is given up, and nothing is answered any more."""
+        """Closes the database. A running statement is aborted, and no further call is answered."""
         self._closed = True
         if (store := self._store) is not None:
             store.database.give_up(_OVER)

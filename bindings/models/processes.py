@@ -94,7 +94,7 @@ def call(store: Store, process: str, values: list[Json]) -> Json:
 
 
 def _is_given(given: Call, method: str) -> bool:
-    """Whether what is answered is the id that a row came with."""
+    """Whether the answer is the id that the given row has."""
     return method.lower() == "save" and given.record(0).get(given.model.primary) is not None
 
 

@@ -23,7 +23,7 @@ LIMIT = 100
 PAGE_SIZE = 20
 _SETS_LIMIT = re.compile("limit|offset")
 _NO_TABLE = "no such table: "
-"""How SQLite says that; the name follows."""
+"""SQLite's message for that; the name follows."""
 _COUNTED = re.compile(r"\bselect\b.*\bfrom\b", re.DOTALL)
 
 

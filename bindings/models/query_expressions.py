@@ -29,7 +29,7 @@ class Expression(Value):
 
     sql: str
     key: str
-    """Under which its value stands in a row; empty: the database names it."""
+    """The key of its value in a row; empty: the database names it."""
     parsed: bool = False
     """Whether its value is JSON that is parsed."""
     bindings: tuple[str, ...] = ()
@@ -104,7 +104,7 @@ def _column(found: re.Match[str], table_of: TableOf) -> Expression:
 
 
 def split(text: str) -> list[str]:
-    """The parts of a list between commas that stand in no brackets and no quotes."""
+    """Splits a list at commas that are outside brackets and quotes."""
     parts, depth, start, quote = [], 0, 0, False
     for at, letter in enumerate(text):
         if letter == "'":

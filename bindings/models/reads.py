@@ -31,7 +31,7 @@ class _Part(Value):
     model: Model
     columns: tuple[Column, ...]
     nested: tuple[str, ...]
-    """Under which keys they stand in the row."""
+    """Their keys in the row."""
     raw: bool = False
     """Whether values are left as they are stored."""
 
@@ -52,7 +52,7 @@ class _Query:
         self.places: dict[str, str] = {}
         """Relation → alias of its table."""
         self.many: list[tuple[Relation, Mapping[str, Json], str]] = []
-        """Relations of lists, each with its query and where the value stands in the row that leads to them."""
+        """Relations of lists, each with its query and the key of the value in the row that refers to them."""
         self._join_all(model, self.alias, _mapping(param.get("withs")))
 
     def where(self, first: Condition | None = None) -> Condition:
@@ -62,14 +62,14 @@ class _Query:
         return given.replace(sql=" AND ".join(parts + self.deleted))
 
     def place(self, column: str, relation: str) -> str | None:
-        """Where a column of a condition stands."""
+        """The SQL name of a column in a condition."""
         alias = self.places.get(relation) if relation else self.alias
         if alias is None:
             return None
         return f"{quoted(alias)}.{quoted(column)}" if self.joins else quoted(column)
 
     def warn(self, message: str) -> None:
-        """Says what means something else than it says."""
+        """Called with warnings about things that do not work as they are written."""
         self.store.warn(f"models.{self.model.id}: {message}")
 
     def rows(self, where: Condition, limit: int, offset: int = 0) -> list[Row]:
@@ -169,7 +169,7 @@ class _Query:
         return (columns, False) if columns else (model.columns, True)
 
     def _need(self, alias: str, name: str) -> tuple[str, ...]:
-        """Adds a column to what is selected of a table; under which keys its columns stand in the row."""
+        """Adds a column to the selected columns of a table. Returns the keys of its values in the row."""
         place = next(place for place, part in enumerate(self.parts) if part.alias == alias)
         part = self.parts[place]
         column = part.model.by_name.get(name)
@@ -214,7 +214,7 @@ class _Query:
 
 
 def get(store: Store, model: Model, param: Mapping[str, Json]) -> list[Row]:
-    """`Get`: at most 100 rows when there is no limit. A run is told when that cuts the answer."""
+    """`Get`: at most 100 rows if there is no limit. If that cuts the answer, there is a warning."""
     query = _Query(store, model, param)
     where = query.where()
     limit = _limit(param)
@@ -227,7 +227,7 @@ def get(store: Store, model: Model, param: Mapping[str, Json]) -> list[Row]:
 
 
 def find(store: Store, model: Model, id: Json, param: Mapping[str, Json]) -> Row:
-    """`Find`. Raises ProcessError when there is no such row."""
+    """`Find`. Raises ProcessError if the row does not exist."""
     query = _Query(store, model, {**param, "wheres": []})
     key = compared(query.place(model.primary, "") or "", "=", id, lambda: None)
     rows = query.rows(query.where(key), 1)

@@ -1,4 +1,4 @@
-"""Rows between scripts and tables: what is kept of a row that is written, and what a row is when it is read."""
+"""Converts rows between scripts and tables, when they are written and when they are read."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _SALT_LETTERS = str.maketrans(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
     "./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789",
 )
-"""From base64 to the letters of bcrypt."""
+"""Translates base64 to the alphabet of bcrypt."""
 
 
 def written(model: Model, row: Mapping[str, Json], salt: Salt) -> Row:
-    """The values of a row as the table has them; what is no column of the model is left out. Raises ProcessError."""
+    """The values of a row as the table has them, without keys that are no columns. Raises ProcessError."""
     kept: Row = {}
     for name, value in row.items():
         column = model.by_name.get(name)
@@ -42,12 +42,12 @@ def stored_value(column: Column, value: Json, salt: Salt) -> Json:
 
 
 def unknown(model: Model, row: Mapping[str, Json]) -> list[str]:
-    """Keys of a row that are no columns."""
+    """Keys of a row that are not columns."""
     return [name for name in row if name not in model.by_name]
 
 
 def shown(columns: Iterable[Column], row: Mapping[str, Json], prefix: str = "") -> Row:
-    """A row as scripts get it; `prefix` stands before the names in the answer of the database."""
+    """A row as scripts get it. In the answer of the database, the names begin with `prefix`."""
     found: Row = {}
     for column in columns:
         value = read(column.kind, column.type, column.name, row[prefix + column.name])

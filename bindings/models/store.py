@@ -22,7 +22,7 @@ class Catalog:
     """All models, by id. Each test has its own catalog, because scripts can load and unload models."""
 
     def __init__(self, models: Mapping[str, Model], refused: Mapping[str, str] | None = None) -> None:
-        """`refused` are the ids of models whose files cannot be read, each with what is wrong."""
+        """`refused` are the ids of models whose files cannot be read, each with its error."""
         self._models = dict(models)
         self._refused = {id.lower(): problem for id, problem in (refused or {}).items()}
 
@@ -44,7 +44,7 @@ class Catalog:
         return ProcessError(f"Model:{id}; not found", 400, missing=True)
 
     def with_columns(self, id: str, asked: str) -> Model:
-        """The same, for one who asks for its rows; `asked` says by what. Raises ProcessError, also where only the name
+        """The same, for callers that read rows; `asked` names the caller. Raises ProcessError, also if only the name
         of the model is known."""
         model = self.get(id)
         if not model.has_columns:
@@ -90,12 +90,12 @@ class Store:
         """Opens nothing.
 
         Args:
-            catalog: of the models.
-            database: where their tables are.
-            warn: is told of what means something else than it says.
+            catalog: the models.
+            database: has their tables.
+            warn: called with warnings about things that do not work as they are written.
             load: `(file below the application, its text or None)` → `(name of the file, document, text)`.
-            strict: whether what MySQL would refuse is refused.
-            salt: draws 16 bytes for the hash of a password.
+            strict: whether to refuse what MySQL would refuse.
+            salt: returns 16 random bytes for the hash of a password.
         """
         self.catalog = catalog
         self.database = database
@@ -124,7 +124,7 @@ def migrate_all(store: Store) -> None:
 
 
 def migrate(store: Store, model: Model, *, force: bool = False) -> None:
-    """Makes the table of a model with its first rows, or brings it to what the model says. A model of which only the
+    """Makes the table of a model with its first rows, or changes it as the model says. A model of which only the
     name is known has none. Raises ProcessError."""
     if not model.table:
         raise bad("missing table name")

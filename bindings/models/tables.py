@@ -103,8 +103,8 @@ def drop(database: Database, table: str) -> None:
 
 
 def adapt(database: Database, model: Model) -> None:
-    """Brings an existing table to what the model says: new columns are added, those that are gone get a name that
-    begins with `__DEL__`. Types stay."""
+    """Changes an existing table as the model says: adds new columns; columns that were removed get a name that
+    begins with `__DEL__`. Types are not changed."""
     there = [row["name"] for row in database.read(f"PRAGMA table_info({quoted(model.table)})")]
     for column in model.columns:
         if column.name not in there:

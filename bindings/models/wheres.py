@@ -24,7 +24,7 @@ class Condition(Value):
 
 
 FindColumn = Callable[[str, str], str | None]
-"""(column, relation or nothing) → the column as SQL names it; None: there is no such relation here."""
+"""(column, relation or nothing) → the column as SQL names it; None: this query has no such relation."""
 Warn = Callable[[str], None]
 
 

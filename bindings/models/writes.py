@@ -92,7 +92,7 @@ def upsert(
 
 
 def each_save(store: Store, model: Model, rows: Sequence[Json], each: Mapping[str, Json]) -> list[Json]:
-    """`EachSave`: the ids in order. Errors are told after the other rows are written; invalid rows at once."""
+    """`EachSave`: the ids in order. Errors are raised after the other rows are written; for invalid rows at once."""
     ids: list[Json] = []
     problems = []
     for at, row in enumerate(rows):
@@ -119,7 +119,7 @@ def each_save_after_delete(
 
 
 def delete(store: Store, model: Model, id: Json) -> None:
-    """`Delete`: a row that is not there is no error."""
+    """`Delete`. A missing row is not an error."""
     if model.soft_deletes:
         _soft_delete(store, model, _is(model, id))
     else:
@@ -127,20 +127,20 @@ def delete(store: Store, model: Model, id: Json) -> None:
 
 
 def delete_where(store: Store, model: Model, param: Mapping[str, Json]) -> int:
-    """`DeleteWhere`: how many rows are gone."""
+    """`DeleteWhere`: returns how many rows were deleted."""
     if not model.soft_deletes:
         return destroy_where(store, model, param)
     return _soft_delete(store, model, _chosen(store, model, param, deleted=False), _limit_of(param))
 
 
 def destroy(store: Store, model: Model, id: Json) -> None:
-    """`Destroy`: the row is gone for good."""
+    """`Destroy`: removes the row for good."""
     where = _is(model, id)
     store.database.write(f"DELETE FROM {quoted(model.table)} WHERE {where.sql}", where.parameters)
 
 
 def destroy_where(store: Store, model: Model, param: Mapping[str, Json]) -> int:
-    """`DestroyWhere`: how many rows are gone, those among them that were deleted before."""
+    """`DestroyWhere`: returns how many rows were removed, including rows that were deleted before."""
     where = _chosen(store, model, param, deleted=True)
     chosen = f" WHERE {where.sql}" if where.sql else ""
     return store.database.write(f"DELETE FROM {quoted(model.table)}{chosen}", where.parameters).rowcount
@@ -232,7 +232,8 @@ def _kept(store: Store, model: Model, row: Mapping[str, Json]) -> Row:
     extra = unknown(model, row)
     if extra:
         store.warn(
-            f"models.{model.id}: {', '.join(extra)} {'is no column' if len(extra) == 1 else 'are no columns'}: left out"
+            f"models.{model.id}: {', '.join(extra)} {'is not a column' if len(extra) == 1 else 'are not columns'}: "
+            "left out"
         )
     return written(model, row, store.salt)
 

@@ -1,12 +1,12 @@
-"""Finds the host function behind a process name such as `text.ExtractJSON`.
+"""Finds the host function of a process name such as `text.ExtractJSON`.
 
-The first part of a name picks the module, the rest is looked up in that module's `FUNCTIONS` table, whose keys have
-Yao's spelling (`ExtractJSON`, `str.Join`). Both parts match without regard to case. A module is imported when one of
-its processes is first named, and the libraries it needs when one of them is first called, so importing this package
-costs nothing: keep it free of imports, and keep the modules to light parts of the standard library at their top.
+The first part of a name selects the module. The rest is the key in its table `FUNCTIONS`, in Yao's spelling
+(`ExtractJSON`, `str.Join`). Upper and lower case do not matter. A module is imported when one of its processes is first
+used, and its libraries when one of them is first called. So importing this package is fast; keep it free of imports,
+and import only light parts of the standard library at the top of the modules.
 
-`scripts.*`, `agents.*`, `stores.*`, `llm.*`, `models.*` and the like need the realm or the run: they are not here, and
-`find` answers None for them.
+`find` returns None for `scripts.*`, `agents.*`, `stores.*`, `llm.*`, `models.*` and others that need the realm or the
+run.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NAMESPACES = {
     "xiang": "bindings.processes.xiang",
     "yao": "bindings.processes.yao",
 }
-"""First part of a process name, in lower case, to the module that holds its `FUNCTIONS`."""
+"""First part of a process name, in lower case, to the module with its `FUNCTIONS`."""
 
 WIDGETS = ("yao.table", "yao.form", "yao.list", "yao.chart", "yao.dashboard")
 """Groups of processes that belong to pages, which a test has not."""
@@ -46,7 +46,7 @@ _OF_MODELS = {
     "updatein": "UpdateWhere",
     "deletein": "DeleteWhere",
 }
-"""Method of a page in lower case → the method of models that it stands for."""
+"""Method of a page in lower case → the method of models that it calls."""
 NODES = ("sandbox", "workspace")
 """Groups of processes of the globals that make computers and their folders, which a test has not."""
 EXTRAS = {
@@ -113,8 +113,8 @@ def _load(module: str) -> dict[str, HostFunction]:
 
 
 def _missing(name: str, args: Sequence[Json], world: World) -> Exception:
-    """What a call of a process says that is not here: a misspelling when its last word is much like one of its group,
-    else what only a mock can answer."""
+    """The error of a call of an unknown process: a misspelling if its last word is similar to one of its group,
+    otherwise that only a mock can answer it."""
     from difflib import get_close_matches
 
     from bindings.services import ProcessError

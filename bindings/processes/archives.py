@@ -11,11 +11,11 @@ from bindings.rooted import Place
 from bindings.services import Json, ProcessError
 
 MAX_UNZIPPED = 256 * 1024 * 1024
-"""Most bytes that one archive may hold unpacked."""
+"""Most bytes of one unpacked archive."""
 
 
 def zip_files(files: FileAccess) -> Json:
-    """A folder's content, or one file, with names that count from there. Links out of the volume are left out."""
+    """A folder's content, or one file, with names relative to it. Links out of the volume are left out."""
     import zipfile
 
     files.must_be_writable()

@@ -1,8 +1,8 @@
-"""Checks the arguments of a process, and turns an implementation into a `HostFunction`.
+"""Checks the arguments of a process, and makes a `HostFunction` from its implementation.
 
-A namespace module writes implementations `(given, call) -> result` and puts them in a table; `host_functions` wraps
-each one, so that the names in error messages come from the table alone and no Python exception reaches a script as
-such. Positions count from 1, as in the messages: `text.Extract: argument 1 must be a string, got null`.
+A module of a namespace has implementations `(given, call) -> result` in a table. `host_functions` wraps each of them,
+so that error messages take the names from the table, and scripts never get a Python exception. Positions are counted
+from 1, as in the messages: `text.Extract: argument 1 must be a string, got null`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Arguments:
         return self.values[position - 1] if position <= len(self.values) else None
 
     def string(self, position: int, default: str | None = None) -> str:
-        """A string. Without a default it must be there; with one, null and nothing stand for the default."""
+        """A string. Without a default it is required; with one, null and a missing argument mean the default."""
         if default is not None and not self.has(position):
             return default
         value = self.optional(position)

@@ -1,8 +1,10 @@
-"""`utils.captcha.*` and `utils.otp.*`: codes that a person types in, each kept for a while under an id.
+"""`utils.captcha.*` and `utils.otp.*`: codes for a person to type, which are stored under an id for a while.
 
-A code belongs to its test: it is drawn from the random numbers of the test, and grows old by its clock.
+A code belongs to its test: its digits come from the random numbers of the test, and it expires by the clock of the
+test.
 
-Apart from Yao: pictures are plain digits, easy to read; there is no audio; and `expiration` of `otp.Generate` holds.
+Differences from Yao: pictures are plain digits that are easy to read, there is no audio, and `expiration` of
+`otp.Generate` is respected.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ CODES_KEY = "\0codes"
 """Where `call.world.session` keeps them: `kind and id → (code, seconds since 1970 at which it ends)`; `session.*` does
 not show keys with a NUL."""
 SECONDS = 600
-"""How long a code is good for, where nothing else is said."""
+"""How long a code is valid by default."""
 LENGTH = 6
 MOST_LETTERS = 64
 MOST_SECONDS = 10 * 365 * 86400
@@ -48,7 +50,7 @@ def make_captcha(given: Arguments, call: HostCall) -> Json:
 
 
 def verify_captcha(given: Arguments, call: HostCall) -> Json:
-    """`captcha.Verify(id, code)`: true, or an error. Whatever the answer, the code is gone."""
+    """`captcha.Verify(id, code)`: true, or an error. The code is removed in any case."""
     id, code = given.string(1), given.string(2)
     if not code:
         raise ProcessError("Please enter the captcha.", 400)
@@ -71,7 +73,7 @@ def make_otp(given: Arguments, call: HostCall) -> Json:
 
 
 def validate_otp(given: Arguments, call: HostCall) -> Json:
-    """`otp.Validate(id, code, clear = true)`: true, or an error. Whatever the answer, the code is gone, unless `clear`
+    """`otp.Validate(id, code, clear = true)`: true, or an error. The code is removed in any case, unless `clear`
     is false."""
     id, code, forget = given.string(1), given.string(2), given.boolean(3, True)
     if not code:

@@ -1,8 +1,8 @@
-"""`crypto.`: hashes, HMAC, RSA signatures and AES-256-GCM.
+"""`crypto.*`: hashes, HMAC, RSA signatures and AES-256-GCM.
 
-Algorithms carry Yao's names (`SHA256`, `SHA3_512`, `BLAKE2b_256`); case does not matter. Results are hexadecimal unless
-the encoding argument says `base64`. MD4, RIPEMD160 and MD5SHA1 are left out: not every Python has them.
-RSA (PKCS #1 v1.5) and AES need the library cryptography, which is in the extra `crypto`.
+Algorithms have Yao's names (`SHA256`, `SHA3_512`, `BLAKE2b_256`), in upper or lower case. Results are hexadecimal
+unless the argument for the encoding is `base64`. MD4, RIPEMD160 and MD5SHA1 are missing, because not every Python has
+them. RSA (PKCS #1 v1.5) and AES need the library cryptography, which is in the extra `crypto`.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""`encoding.`: base64, hex, JSON, YAML and XML.
+"""`encoding.*`: base64, hex, JSON, YAML and XML.
 
-Encoding takes any value: a `Uint8Array` as its bytes, anything else as the text that Go prints for it. Decoding answers
-text; bytes that are no UTF-8 show as U+FFFD.
+Encoding takes any value: a `Uint8Array` as its bytes, everything else as the text that Go prints for it. Decoding
+returns text; bytes that are not UTF-8 become U+FFFD.
 
-XML: an object becomes `<xml>...</xml>` around its entries. Decoding gives `{root: ...}` with attributes as `@name`,
-text beside attributes as `#text`, repeated elements as arrays, and every value a string.
+XML: an object becomes `<xml>...</xml>` around its entries. Decoding returns `{root: ...}` with attributes as `@name`,
+text beside attributes as `#text`, repeated elements as arrays, and each value as a string.
 """
 
 from __future__ import annotations

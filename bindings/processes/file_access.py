@@ -36,7 +36,7 @@ class FileAccess:
         return self.find(self.given.string(position), follow=follow, make=make)
 
     def find(self, path: str, *, follow: bool = True, make: bool = False) -> Place:
-        """The place of a path. Raises ProcessError, also for what may hold secrets."""
+        """The place of a path. Raises ProcessError, also for files that may contain secrets."""
         try:
             place = self._rooted.find(path, follow=follow, make=make)
         except ProcessError as error:
@@ -77,7 +77,7 @@ class FileAccess:
             return file.read(MAX_READ)
 
     def write(self, place: Place, data: bytes, mode: int, flags: int = os.O_TRUNC) -> int:
-        """Writes to a file, instead of what it holds unless `flags` say otherwise; how many bytes."""
+        """Writes to a file and returns the number of bytes. Replaces the content, unless `flags` say otherwise."""
         with open(place.open(CREATE | flags, mode), "wb") as file:
             file.write(data)
         return len(data)

@@ -1,10 +1,10 @@
-"""JSON and YAML for the processes that read and write them (`text.`, `json.`, `encoding.`, `utils.`).
+"""JSON and YAML for the processes that read and write them (`text.*`, `json.*`, `encoding.*`, `utils.*`).
 
-Functions here raise `ValueError` with a short reason; the caller adds its process name. Libraries: json-repair and
-PyYAML, each imported on first use.
+These functions raise `ValueError` with a short reason; the caller adds the name of its process. They use the libraries
+json-repair and PyYAML, which are imported on first use.
 
-What is Yao's and not Python's: encoded JSON is compact with `<`, `>`, `&` escaped; YAML follows Go's yaml.v3 (`yes` and
-`on` are strings, dates become RFC 3339 strings, one document is read).
+As in Yao and unlike Python, encoded JSON is compact, with `<`, `>` and `&` escaped. YAML is read as by Go's yaml.v3:
+`yes` and `on` are strings, dates become RFC 3339 strings, and one document is read.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def decode_json(text: str) -> Json:
 
 
 def finite(digits: str) -> float:
-    """The number of a JSON text. Raises ValueError for one like `1e999`, which reports and scripts could not hold."""
+    """The number of a JSON text. Raises ValueError for one like `1e999`, which reports and scripts cannot represent."""
     number = float(digits)
     if number - number != 0:
         raise ValueError(f"{digits[:20]} is too large a number")
@@ -206,7 +206,7 @@ def decode_yaml(text: str) -> Json:
         raise ValueError(f"{error.problem or error.context}{where}") from error
     except yaml.YAMLError as error:
         raise ValueError(str(error)) from error
-    except (LookupError, AttributeError) as error:  # what `!!bool x` and the like come to
+    except (LookupError, AttributeError) as error:  # raised for `!!bool x` and the like
         raise ValueError("a value does not fit its tag") from error
     return _Plain().value(value, 0)
 
@@ -267,7 +267,7 @@ def _mapping(loader: Any, node: Any, deep: bool = False) -> dict[str, Any]:
 
 
 def _timestamp(loader: Any, node: Any) -> str:
-    """A date as RFC 3339 in UTC, as Go shows it; text that is no date of the calendar stays text."""
+    """A date as RFC 3339 in UTC, as Go shows it; text that is not a date of the calendar stays text."""
     try:
         made = loader.construct_yaml_timestamp(node)
     except ValueError:

@@ -1,13 +1,14 @@
-"""`fs.<volume>.<Method>`: the methods of `new FS(volume)` on the folders that the policy shows.
+"""`fs.<volume>.<Method>`: the methods of `new FS(volume)`, on the folders that the policy allows.
 
-Paths count from the root of their volume, with or without a leading `/`, and come back with it. Calls that write text
-or bytes answer the number of bytes; calls that ask answer what they are asked; the rest answer null. `Exists`, `IsDir`,
-`IsFile` and `IsLink` answer false for what is not there; everything else fails, with the path as the script wrote it.
+Paths start at the root of their volume, with or without a leading `/`; results always have it. Calls that write text or
+bytes return the number of bytes. Calls that ask something return the answer. All others return null. `Exists`, `IsDir`,
+`IsFile` and `IsLink` return false if there is nothing at the path; all others fail, and name the path as the script
+wrote it.
 
-Apart from Yao: `Abs` gives the path from the volume's root (the machine's own paths are not shown), `ReadCloser` gives
-the bytes, `Download` gives `{type, content}` with the content in base64, `IsLink` looks at the link itself, inserting
-beyond the end appends, and what `MkdirTemp` makes without being told where ends with the run. `Upload` is left out: it
-needs a file received by a web server.
+Differences from Yao: `Abs` returns the path from the root of the volume, so that the machine's own paths stay hidden;
+`ReadCloser` returns the bytes; `Download` returns `{type, content}` with the content in base64; `IsLink` checks the
+link itself; inserting beyond the end appends; a folder that `MkdirTemp` makes without a given place ends with the run.
+`Upload` is missing, because it needs a file that a web server received.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ Method = Callable[[FileAccess], Json]
 
 
 def _kind(test: Callable[[Place], bool], follow: bool = True) -> Method:
-    """A question to which a missing file is no error."""
+    """A question for which a missing file is not an error."""
 
     def run(files: FileAccess) -> Json:
         try:

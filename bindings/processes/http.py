@@ -1,19 +1,19 @@
-"""`http.`: requests to hosts that the policy allows.
+"""`http.*`: requests to hosts that the policy allows.
 
-Results are `{status, code, data, headers: {Name: [values]}, message}`. JSON is parsed, any other body is base64. A
-request that got no answer has status and code 0 and says why in `message`; it does not throw. A host that is not
-allowed does throw, with code 403, also when a redirect leads there. A name is resolved once for each step, and the
-connection goes to the address that was checked.
+Results are `{status, code, data, headers: {Name: [values]}, message}`. JSON is parsed; any other body is base64. If a
+request gets no answer, status and code are 0 and `message` says why; it does not throw. A host that is not allowed
+throws an Exception with code 403, also when a redirect leads there. A name is resolved once for each request and
+redirect, and the connection uses the address that was checked.
 
-Queries and headers are an object, a text `a=1&b=2`, or an array of either. Post, Put, Patch and Delete send JSON unless
-a `Content-Type` header says otherwise; Send sends text. Files are paths in the volume `data` (Post) or `{name, path,
-data}` with base64 data (Send).
+Queries and headers are an object, a text `a=1&b=2`, or an array of these. Post, Put, Patch and Delete send JSON unless
+a `Content-Type` header says otherwise; Send sends text. Files are paths in the volume `data` (Post), or `{name, path,
+data}` with data in base64 (Send).
 
 `Stream(method, url, payload?, query?, headers?)` collects the lines of the answer: `{lines, response}`. The script half
-hands them to the callback.
+passes them to the callback.
 
-Apart from Yao: certificates are checked. Proxies and `.netrc` of the machine are not used, since scripts must not reach
-what lies behind them.
+Differences from Yao: certificates are checked. Proxies and `.netrc` of the machine are not used, because scripts must
+not reach what is behind them.
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ def checked_transport(addresses: Callable[[str], list[str]]) -> httpx.BaseTransp
 
 @cache
 def trusted_authorities() -> ssl.SSLContext:
-    """What certificates are checked with: the usual authorities, those of the system, and those of `SSL_CERT_FILE`.
+    """The trusted certificates: the usual authorities, those of the system, and those of `SSL_CERT_FILE`.
 
     Made once: reading the certificates takes longer than a request.
     """

@@ -1,8 +1,9 @@
-"""Keywords of JSON Schema whose own functions in the library jsonschema have no bound: patterns, and what is left over.
+"""Keywords of JSON Schema for which the library jsonschema has no limits: patterns, and `unevaluatedProperties` and
+`unevaluatedItems`.
 
-Patterns are Go's regular expressions, each with a time bound. What is left over, properties and items that no other
-keyword has evaluated, is found by a second kind of validator, whose "errors" are the places that were evaluated: it
-goes through the same references as the one that judges.
+Patterns are Go's regular expressions, each with a time limit. Properties and items that no other keyword has evaluated
+are found with a second kind of validator, whose "errors" are the evaluated places. It follows the same references as
+the validator that checks.
 """
 
 from __future__ import annotations
@@ -203,7 +204,7 @@ def _evaluated(validator: Any, value: Json, schema: Mapping[str, Any], keyword: 
     """The keys or indexes of a value that a schema evaluates without that keyword."""
     others = {name: part for name, part in schema.items() if name != keyword}
     finder = _as(_evaluating(validator_for(validator.META_SCHEMA)), validator)
-    return {error.path[-1] for error in finder.descend(value, others) if error.path}  # `false` tells of no place
+    return {error.path[-1] for error in finder.descend(value, others) if error.path}  # `false` has no place
 
 
 def _unique_items(validator: Any, wanted: bool, value: Json, schema: Any) -> Iterator[Any]:

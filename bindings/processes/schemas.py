@@ -1,8 +1,9 @@
-"""JSON Schema, for processes, tools and assertions. Only it and `schema_keywords` import the library jsonschema.
+"""JSON Schema for processes, tools and assertions. Only this module and `schema_keywords` import the library
+jsonschema.
 
-Schemas and values come from anybody, and a small schema can ask for endless work: definitions that name each other
-twice double it with each of them. So every step is counted, and the work ends when there are too many. Patterns are
-Go's regular expressions, each with a time bound of its own. References are never fetched.
+Schemas and values may come from anybody, and a small schema can cause endless work: if each definition refers twice to
+the next one, the work doubles with each. So every step is counted, and the work ends after too many. Patterns are Go's
+regular expressions, each with its own time limit. References are never downloaded.
 """
 
 from __future__ import annotations
@@ -33,18 +34,18 @@ class Misfit(Value):
     """Why a value does not fit a JSON Schema."""
 
     reasons: str
-    """What breaks the schema, with its places; or what is wrong with the schema."""
+    """The violations of the schema, with their places; or what is wrong with the schema."""
     unusable: bool = False
     """Whether it is the schema that cannot be used."""
 
     @property
     def text(self) -> str:
-        """As scripts are told."""
+        """The text that scripts get."""
         return f"{_UNUSABLE if self.unusable else 'validation failed'}: {self.reasons}"
 
 
 def schema_problem(schema: Json) -> str | None:
-    """Says what is wrong with a JSON Schema (an object, or JSON text), or None when it is a good one. May block for
+    """What is wrong with a JSON Schema (an object, or JSON text); None if it is valid. May block for
     `MAX_SECONDS`."""
     try:
         _validator(schema, checked=False)
@@ -78,9 +79,9 @@ def misfit(value: Json, schema: Json, *, checked: bool = False) -> Misfit | None
     except (ValueError, PatternError) as error:
         return Misfit(reasons=str(error), unusable=True)
     except (UnknownType, TypeError, AttributeError, LookupError, ArithmeticError) as error:
-        # What a reference leads to may stand where no schema is expected, and was not checked then.
+        # The target of a reference may be at a place that is not a schema, and was not checked then.
         told = str(error).partition("\n")[0][:_LONGEST]
-        said = f"it cannot be applied; does a reference lead to what is no schema? ({told})"
+        said = f"it cannot be applied; does a reference lead to something that is not a schema? ({told})"
         return Misfit(reasons=said, unusable=True)
     if not found:
         return None

@@ -1,8 +1,8 @@
-"""`text.`: code blocks and data out of a model's answer, and Markdown to HTML and back.
+"""`text.*`: extracts code blocks and data from a model's answer; converts Markdown to HTML and back.
 
-Extraction follows Yao: fenced blocks if there are any, else the whole text as one block whose type is guessed, `text`
-when nothing fits. JSON and YAML blocks also carry their value as `data`. JSON in the middle of prose without a fence is
-not looked for. `start` and `end` count UTF-8 bytes of the trimmed text, as in Yao; a `start` of 0 is left out.
+Extraction works as in Yao. If there are fenced blocks, these are used; otherwise the whole text is one block whose type
+is guessed, `text` if nothing fits. JSON and YAML blocks also have their value as `data`. JSON in prose without a fence
+is not found. `start` and `end` count UTF-8 bytes of the trimmed text, as in Yao; a `start` of 0 is left out.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ _LANGUAGES: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("ruby", (), ("puts ", "attr_accessor")),
     ("shell", ("export ",), ("echo $",)),
 )
-"""Languages in the order in which they are tried: how the text starts, or what its first five lines hold."""
+"""Languages in the order in which they are tried: how the text starts, or what its first five lines contain."""
 
 _SHEBANG = (("python", "python"), ("bash", "shell"), ("/sh", "shell"), ("node", "javascript"))
 _SQL = ("SELECT ", "INSERT ", "UPDATE ", "DELETE ", "CREATE ", "DROP ", "ALTER ")

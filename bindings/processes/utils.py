@@ -1,9 +1,9 @@
-"""`utils.`: strings, times, arrays, objects, addresses, schemas, environment, exceptions.
+"""`utils.*`: strings, times, arrays, objects, addresses, schemas, environment, exceptions.
 
-Not offered: `str.Pinyin`, and the parts of `flow.*` that run other processes.
+`str.Pinyin` is missing, and so are the parts of `flow.*` that run other processes.
 
-`env.*` sees the names that the policy shows, and what the test itself set: `env.Set` lasts for one test and never
-changes the environment of the host. `fmt.*` writes to the logger `yao_test.scripts`.
+`env.*` sees the variables that the policy allows, and those that the test has set: `env.Set` lasts for one test and
+never changes the environment of the host. `fmt.*` writes to the logger `yao_test.scripts`.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _now(form: str) -> Implementation:
 
 
 def _asked(call: HostCall) -> Clock:
-    """The clock, unless a script waits for it while it stands."""
+    """The time. Raises an error if a script waits for a stopped clock."""
     from bindings.clock import CLOCK_STANDS, PATIENCE
 
     clock = call.world.clock

@@ -1,4 +1,4 @@
-/** Base64 text and bytes, by the engine's own codec. */
+/** Base64, encoded and decoded by the engine. */
 
 const native = Uint8Array as unknown as {
   fromBase64(text: string): Uint8Array<ArrayBuffer>;
@@ -7,12 +7,12 @@ const native = Uint8Array as unknown as {
 const encode = native.prototype.toBase64;
 const decode = native.fromBase64;
 
-/** Standard alphabet, padded. */
+/** Uses the standard alphabet, with padding. */
 export function toBase64(bytes: Uint8Array): string {
   return encode.call(bytes);
 }
 
-/** Standard alphabet; white space and missing padding are accepted. Throws a SyntaxError for anything else. */
+/** Reads the standard alphabet. White space and missing padding are accepted; anything else throws a SyntaxError. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   return decode.call(Uint8Array, text);
 }

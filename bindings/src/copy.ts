@@ -1,6 +1,6 @@
-/** Copies of values that a test may keep while the original changes. */
+/** Copies of values, for tests that keep a value while the original changes. */
 
-/** A deep copy of arrays, plain objects and byte arrays, cycles included; anything else is the same value. */
+/** A deep copy of arrays, plain objects and byte arrays, also of cyclic ones. Anything else is not copied. */
 export function copy<T>(value: T, seen = new Map<unknown, unknown>()): T {
   if (typeof value !== "object" || value === null) return value;
   if (seen.has(value)) return seen.get(value) as T;

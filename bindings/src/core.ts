@@ -1,17 +1,17 @@
 /**
- * The eager part of a realm: enough for a synchronous test that passes. Everything else is a part, loaded on first use.
+ * The core of a realm: all that a synchronous test needs to pass. Everything else is in *parts*, which are loaded on first
+ * use.
  *
- * Each realm pays for it, 90 us a kilobyte as text and a seventh of that as bytecode, so it is small on purpose. It is
- * evaluated before any script;
- * its value is `dispatch(op, a, b)`, which the worker calls and scripts never see. The worker supplies the host bridge
- * `$bridge(op, a, b)`, text in and text out, which is taken off the global object here, as is `$dispatch`, under which
- * the worker finds that value when it runs bytecode.
+ * Every realm evaluates the core, which takes 90 us a kilobyte as text and a seventh of that as bytecode. So it must be
+ * small. It is evaluated before any script. Its value is `dispatch(op, a, b)`, which the worker calls and scripts never
+ * see. The worker provides the host bridge `$bridge(op, a, b)`, which takes and returns texts. When the core runs as
+ * bytecode, the worker finds `dispatch` in the global `$dispatch`. The core deletes both globals.
  *
  * | op | a, b | answer |
  * | --- | --- | --- |
  * | boot | JSON of `Boot`, JSON of `ContextData` | - |
  * | tests | see `realm/listing.ts` | - |
- * | start | JSON of `Plan` | JSON of the outcome when nothing is left to do but promise jobs, if there are any |
+ * | start | JSON of `Plan` | JSON of the outcome if the test has ended and used neither promises nor timers; else nothing |
  * | poll | - | -1: ended; milliseconds until there is something to do; NaN: a deadlock |
  * | result | - | JSON of the outcome |
  * | others | see `realm/operations.ts` | |
@@ -24,125 +24,126 @@ import type { Calls } from "./realm/promise";
 import type { Timers } from "./realm/timers";
 import type { Recorder } from "./check/record";
 
-/** null: time is up, and the caller is about to be stopped. */
+/** Returns null if time is up; the caller is then about to be stopped. */
 type HostBridge = (op: string, a: string, b: string) => string | null;
 
 export interface Boot {
   /** true in a realm that serves one `Process("scripts...")` call */
   nested: boolean;
-  /** true when the scripts could overwrite intrinsics: those that verdicts need are taken now */
+  /** true if the scripts could overwrite built-ins: the ones that verdicts need are then saved before the scripts run */
   guarded: boolean;
-  /** false when the scripts certainly have no function around their tests, such as `BeforeEach` */
+  /** false if the scripts certainly have no hooks such as `BeforeEach` */
   hooks: boolean;
-  /** true when the host keeps the stores, for the realms that follow */
+  /** true if the host keeps the stores, so that later realms have the same ones */
   shared?: boolean;
-  /** the globals to install, `name:part name:part`; a part is loaded when one of its names is first used */
+  /** the globals to install, as `name:part name:part`; a part is loaded when one of its globals is first used */
   globals: string;
 }
 
 export interface Plan {
   name: string;
-  /** global name of the function; differs from `name` when the compiler renamed it */
+  /** global name of the function; differs from `name` if the compiler renamed it */
   entry: string;
-  /** whether the host says which subtests run */
+  /** whether the host decides which subtests run */
   filter: boolean;
   /** which of several runs of the test it is, from 1; it becomes `ctx.metadata.run` */
   run?: number;
-  /** what its random numbers are made of */
+  /** seed of its random numbers */
   seed?: string;
-  /** the part that runs it, if it is no plain test: "fuzz" or "benchmark" */
+  /** the part that runs it, "fuzz" or "benchmark"; undefined for a plain test */
   kind?: string;
 }
 
-/** What one test or subtest leaves behind. */
+/** The outcome of one test or subtest. */
 export interface Outcome {
   failures: { [key: string]: unknown }[];
   assertions: number;
-  /** Checks that no judge could judge. */
+  /** How many assertions no judge could judge. */
   notJudged: number;
   skipped: boolean;
   skipReason?: string;
-  /** each makes the JSON text of a subtest */
+  /** one function for each subtest, which returns its outcome as JSON */
   steps: (() => string)[];
-  /** of a subtest that has ended and passed: tells its parent that it failed after all */
+  /** set for a subtest that has ended and passed; records in its parent that the subtest failed later */
   fails?: () => void;
   state?: State;
   assert?: object;
   require?: object;
 }
 
-/** What a test has under way; most have nothing. */
+/** What a test still has to finish. Made when it is first needed; most tests need none. */
 export interface State {
   parent: T | undefined;
   /** 0 for a test, 1 for its subtests ... */
   depth: number;
   cleanups: (() => unknown)[];
-  /** promises of subtests and assertions that are not over */
+  /** promises of subtests and assertions that have not ended */
   pending: unknown[];
-  /** Whether a subtest goes on after `t.run` has returned. */
+  /** true for a subtest that still runs after `t.run` has returned */
   waits?: boolean;
-  /** how often a name of a subtest or snapshot was used */
+  /** how often each name of a subtest or snapshot was used */
   subtests: Record<string, number>;
   snapshots: Record<string, number>;
-  /** subtests under way */
+  /** subtests that are running */
   open: T[];
   /** ends this subtest */
   end?: () => void;
-  /** what its function has returned, and what else it waits for */
+  /** the promise or value that it waits for now, such as the one that its function returned */
   awaits?: unknown;
-  /** what runs, if not the test function: a hook, a cleanup */
+  /** the hook or cleanup that is running; undefined while the test function runs */
   phase?: string;
-  /** the hook that is to run before the cleanups */
+  /** the hook that runs before the cleanups */
   between?: () => Generator<unknown, void>;
 }
 
-/** The state that core and parts share; scripts never see it. */
+/** The state that the core and the parts share. Scripts never see it. */
 export interface Core extends Kernel {
   boot: Boot;
   plan?: Plan;
   /** JSON of the context. */
   contextText: string;
-  /** The way to the worker as it is: for part "kernel", which makes `bridge` of it. */
+  /** The raw function that calls the worker. Use `bridge` instead, which the part "kernel" makes from it. */
   $bridge: HostBridge;
   /** Calls the worker. */
   bridge(op: string, a: string, b: string): string;
-  /** The stack of the code that runs, with those who called it before an `await`. */
+  /** The current stack, including the callers before each `await`. */
   here(): string;
-  /** What the worker calls; it puts on it, as `part`, what cannot cross as text. */
+  /** The function that the worker calls. The worker passes values that are not text in its property `part`. */
   dispatch: { part: unknown };
-  /** Counts up when all that runs is given up. */
+  /** Increased whenever the running code is abandoned; code of an earlier era is not resumed. */
   era: number;
-  /** The hook that is to run after the test. */
+  /** The hook that runs after the test. */
   last?: () => Generator<unknown, void>;
   globals: Record<string, unknown>;
   evaluate(source: string): unknown;
   T: typeof T;
-  /** The T of the running test itself, and the innermost one. */
+  /** The T of the running test. */
   root: T;
+  /** The T of the innermost running subtest, or `root`. */
   current: T;
   outcomeOf(t: T): Outcome;
   stateOf(t: T): State;
-  /** Thrown by `skip`, `fatal` and `require` to leave the test function; never a failure by itself. */
+  /** Thrown by `skip`, `fatal` and `require` to leave the test function. It is not recorded as a failure. */
   stop: object;
   ctx: unknown;
-  /** The context instead of an empty object: a plain object once anything looks at it; most functions never do. */
+  /** A proxy for the context. It fills `target` when it is first used; most functions never use it. */
   blank(target: object): object;
   ended: boolean;
-  /** How many timers are set and asynchronous functions are under way. */
+  /** How many timers are set, plus how many asynchronous functions are waiting. */
   left: number;
-  /** How many subtests are under way. */
+  /** How many subtests are running. */
   subtests: number;
   timers?: Timers;
   calls?: Calls;
-  /** While timers are fired that a test function has left: whose, where not all are meant, and what goes on then. */
+  /** Set while the timers that a test function left are fired; if `of` is given, only its timers. Then calls `done`. */
   settling?: { of: T | undefined; done: () => void };
-  /** Where the timer was set that was run last, of whose callback, or what follows from it, a failure may be. */
+  /** The stack where the timer that ran last was set, for failures in its callback or in code that follows from it. */
   origin?: string;
-  /** What failures are marked with while such timers are fired. */
+  /** The phase of failures while such timers are fired. */
   late?: string;
-  /** Milliseconds by which time is ahead while they are. */
+  /** Milliseconds by which the time is ahead of the real time while such timers are fired. */
   ahead: number;
-  /** While the clock is stopped: what becomes of a wait of so many milliseconds, in the terms of `poll`. */
+  /** Set while the clock is stopped: called instead of waiting, and returns what `poll` shall return. */
   stands?: (milliseconds: number) => number;
   /** Notes that a stopped clock is looked at, other than through `Date`; throws when something waits for it to go on. */
   look?: () => unknown;
@@ -152,13 +153,13 @@ export interface Core extends Kernel {
   stood?: boolean;
   /** Why a test cannot go on whose clock is stopped. */
   standstill?: string;
-  /** Name of a call that left the realm → how often a mock has answered it. */
+  /** Name of a call → how often a mock answered it. */
   mocked?: Map<string, number>;
-  /** How many processes were called, mocked ones too; there once one was. */
+  /** How many processes were called, including mocked ones. Undefined before the first call. */
   asked?: number;
-  /** What the command writes into the source: inline snapshots that are missing there, or differ. */
+  /** Inline snapshots that are missing in the source or differ, for the command to write. */
   inlined?: object[];
-  /** Errors of what tests need and what broke; there once one came. */
+  /** Errors from something that tests need and that broke. Undefined before the first one. */
   broken?: WeakSet<object>;
   began: number;
   milliseconds: number;
@@ -179,24 +180,24 @@ const { slice, split, includes } = String.prototype;
 declare const performance: { now(): number };
 const clock = performance.now.bind(performance);
 const evaluate = globals.eval as (source: string) => unknown;
-/** The engine keeps ten frames otherwise, of which a call of an asynchronous function takes three. */
+/** The default is ten frames, and each call of an asynchronous function takes three. */
 (Error as { stackTraceLimit?: number }).stackTraceLimit = 50;
 const $bridge = globals.$bridge as HostBridge;
 delete globals.$bridge;
 
-/** Long strings made by `+` are ropes, which the border refuses; a slice is flat. */
+/** Long strings made by `+` are ropes, which cannot be passed to the worker; a slice is a flat copy. */
 const flat = (text: string): string => apply(slice, text, [0]);
 const words = (text: string): string[] => apply(split, text, [" "]);
-/** A list that no setter of a script is in the way of when it grows. */
+/** A list without a prototype, so that scripts cannot define a setter that runs when it grows. */
 const bare = (): never[] => setPrototypeOf([], null) as never[];
 const own = (target: object, key: PropertyKey): boolean => apply(hasOwn, target, [key]);
 const parts: Record<string, unknown> = { __proto__: null };
 
-/** The built-ins that parts name, with spaces between them: in them, the build puts `$own.` before each. */
+/** The built-ins that parts use, separated by spaces. In the code of parts, the build puts `$own.` before each of them. */
 declare const BUILT_INS: string;
 let builtIns: Record<string, unknown> | undefined;
 
-/** What parts have in the place of the built-ins: where a script could overwrite these, as they were before it ran. */
+/** The built-ins for parts. If a script could overwrite them, these are copies that were made before it ran. */
 function ownBuiltIns(): Record<string, unknown> {
   if (core.boot && !core.boot.guarded) return globals;
   const found = { __proto__: null } as unknown as Record<string, unknown>;
@@ -213,7 +214,7 @@ function ownBuiltIns(): Record<string, unknown> {
   return found;
 }
 
-/** The worker answers with the source of a part, or has put its value, from bytecode, on `dispatch`. */
+/** The worker returns the source of a part; or it returns nothing, and has put the part's value on `dispatch`. */
 function load(name: string): unknown {
   const source = $bridge("part", name, "");
   const part = (source ? evaluate(source) : dispatch.part) as (own: object) => (core: Core) => unknown;
@@ -221,8 +222,8 @@ function load(name: string): unknown {
 }
 
 /**
- * What the core offers; part "kernel", which comes with the first other part, adds the rest. Without a prototype, on
- * which a script could put a setter that is handed all this.
+ * What the core provides. The part "kernel", which is loaded with the first other part, adds the rest. It has no
+ * prototype, so that scripts cannot define a setter that receives it.
  */
 const core = {
   __proto__: null,
@@ -239,7 +240,7 @@ const core = {
   declared: (name: string) => (own(globals, name) && typeof globals[name] === "function" ? globals[name] : undefined),
 } as unknown as Core;
 
-/** Verdicts that need no part: true means that the check certainly holds, false means look closer, as does a value that throws. */
+/** Decides simple assertions without loading a part: true if it certainly passes; false if the part must decide. */
 function certain(name: string, count: number, a: unknown, b: unknown): boolean {
   try {
     if ((a && (a as PromiseLike<unknown>).then) || (b && (b as PromiseLike<unknown>).then)) return false; // it may be a promise
@@ -260,7 +261,7 @@ function certain(name: string, count: number, a: unknown, b: unknown): boolean {
   return false;
 }
 
-/** Equal values of plain JSON shape, to a bounded depth. */
+/** Whether two values of plain JSON are equal, down to `depth` levels. */
 function same(a: unknown, b: unknown, depth: number): boolean {
   if (a === b) return true;
   if (!depth || typeof a !== "object" || typeof b !== "object" || !a || !b) return false;
@@ -278,13 +279,13 @@ const plain = getPrototypeOf({}) as object;
 const list = getPrototypeOf([]) as object;
 
 const methods = " failed log error skip fail fatal cleanup run snapshot mock db ";
-/** The names in `assert/index.ts`, with spaces around them; the build puts them here. */
+/** The names in `assert/index.ts`, with a space before and after each; defined by the build. */
 declare const ASSERTIONS: string;
 const assertions = ASSERTIONS;
 
 const named = (names: string, name: unknown): name is string => typeof name === "string" && apply(includes, names, [" " + name + " "]);
 
-/** `testing.T`; its other members come with part "methods". */
+/** `testing.T`. The part "methods" adds its other members. */
 export class T {
   readonly name: string;
   #outcome: Outcome;
@@ -320,7 +321,7 @@ setPrototypeOf(T.prototype, new Proxy({}, { __proto__: null, get: missing } as P
 
 type Assertion = (...args: unknown[]) => unknown;
 
-/** `t.assert` and `t.require`: an assertion is made when it is first read, all of them when anything else looks. */
+/** `t.assert` and `t.require`. An assertion is made when it is first read; any other operation makes all of them. */
 function checks(t: T, outcome: Outcome, required: boolean): object {
   const made = { __proto__: null } as unknown as Record<PropertyKey, Assertion>;
   const make = (name: PropertyKey): Assertion | undefined =>
@@ -336,7 +337,7 @@ function checks(t: T, outcome: Outcome, required: boolean): object {
   return new Proxy(made, handler as ProxyHandler<object>);
 }
 
-/** The outcome, when the test is over at once and has made no promise. */
+/** Runs a test. Returns its outcome if it has ended and used neither promises nor timers. */
 function start(plan: Plan): string | void {
   core.plan = plan;
   core.ctx = core.blank({});
@@ -368,12 +369,13 @@ function start(plan: Plan): string | void {
 type Check = (t: T, name: string, args: unknown[], required: boolean) => unknown;
 
 interface Fields {
-  /** What a proxy does that lists things which are made when they are read: all of `names` are made first. */
+  /** The function for an operation of a proxy whose members are made on first use. Makes all of `names` first. */
   listing(names: string[], make: (name: string) => unknown, trap: PropertyKey): unknown;
+  /** The function for an operation of the proxy around `ctx`. Fills `target` first. */
   trap(target: object, trap: PropertyKey): unknown;
 }
 
-/** Makes a global when it is first read; assigning replaces it. Reflect answers false where a frozen object refuses. */
+/** Installs a global that is made when it is first read. Assigning to it replaces it. */
 function install(pair: string): void {
   const [name, part] = apply(split, pair, [":"]) as string[];
   if (part === "locale") return core.part(part); // methods of built-ins

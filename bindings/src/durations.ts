@@ -1,8 +1,8 @@
-/** Lengths of time, as people write them. */
+/** Durations such as `"1h30m"`. */
 
 const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Milliseconds of a number of them, or of a text such as `"1h30m"`. Throws TypeError for anything else, and below 0. */
+/** The milliseconds of a number (as it is) or a text such as `"1h30m"`. Throws TypeError for anything else and below 0. */
 export function millisecondsOf(value: unknown): number {
   const milliseconds = typeof value === "string" ? written(value.trim()) : value;
   if (typeof milliseconds !== "number" || !Number.isFinite(milliseconds)) {

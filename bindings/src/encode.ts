@@ -1,7 +1,7 @@
 /**
- * JSON text of the harness's own records, without touching anything a script can overwrite (`toJSON`, `Array.prototype`).
- * Records are objects of strings, numbers, booleans, lists and records; undefined fields are left out. `Raw` fields hold
- * JSON text already.
+ * Encodes our own records as JSON, without using anything that a script can overwrite (`toJSON`, `Array.prototype`). A
+ * record is an object of strings, numbers, booleans, lists and records. Undefined fields are left out. A field of class
+ * `Raw` is JSON already.
  */
 
 import type { Std } from "./std";

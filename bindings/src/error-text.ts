@@ -1,8 +1,8 @@
-/** What a failed call says, for results that carry errors. */
+/** The messages of failed calls, for results that contain errors. */
 
 /**
- * The message of an Error. Anything else is thrown on: processes fail with Errors, so it is what ends a test early
- * (`t.fatal`, `t.skip`, `t.require`) on its way out.
+ * The message of an Error. Anything else is thrown again: processes throw Errors only, so it must be what `t.fatal`,
+ * `t.skip` and `t.require` throw to end a test.
  */
 export function errorText(error: unknown): string {
   if (error instanceof Error) return error.message;

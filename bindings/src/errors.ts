@@ -1,4 +1,4 @@
-/** Reading anything that was thrown, whatever its getters do. */
+/** Reads thrown values safely, even if their getters throw. */
 
 import type { Kernel } from "./kernel";
 import type { Explain } from "./check/explain";
@@ -7,12 +7,12 @@ import type { Std } from "./std";
 const causeLimit = 10;
 const chainLimit = 20;
 
-/** Whether a value is read as an error: of the class, or one by its fields, such as one of another realm. A proxy may make this throw. */
+/** Whether a value is an `Error`, or has its fields, as errors of other realms do. A proxy can make this throw. */
 export function isError(std: Std, value: unknown): value is Error {
   return value instanceof std.Error || (typeof value === "object" && value !== null && "stack" in value && "message" in value);
 }
 
-/** A stack without the frames of the error's own constructors at its top: an error is where `new` was called. */
+/** The stack without the constructors of the error at its top, so that it starts where `new` was called. */
 function placed(std: Std, error: unknown, stack: string): string {
   const names = std.list<string>();
   for (let proto = std.getPrototypeOf(error) as object | null; proto && proto !== std.Error.prototype && names.length < chainLimit; ) {
@@ -36,7 +36,8 @@ function placed(std: Std, error: unknown, stack: string): string {
 }
 
 /**
- * The message, with its causes and inner errors unless they are told elsewhere. `left`: how many more errors may be told.
+ * The message and the stack of a thrown value. If `deep`, the message includes its causes and inner errors, at most
+ * `left.count` of them.
  */
 export function describeError(kernel: Kernel, error: unknown, deep = true, left = { count: causeLimit }): { message: string; stack?: string } {
   const { std } = kernel;

@@ -1,6 +1,6 @@
-/** Names with `*`, as mocks and stores match them. */
+/** Matches names with patterns that contain `*`, for mocks and stores. */
 
-/** Whether a text matches a pattern in which `*` stands for any run of characters, none included. */
+/** Whether a text matches a pattern in which `*` stands for any number of characters, also none. */
 export function globMatches(pattern: string, text: string): boolean {
   let p = 0;
   let t = 0;

@@ -1,13 +1,13 @@
 /**
- * Hosts of URLs: names, IPv4, IPv6, opaque hosts.
+ * Parses the hosts of URLs: names, IPv4 and IPv6 addresses, opaque hosts.
  *
- * Names outside ASCII are lower-cased, normalised (NFKC) and punycoded. That is the common part of UTS #46: its tables of
- * forbidden and ignored characters, and the checks on labels that are punycode already, are left out.
+ * Names outside ASCII are converted to lower case, normalised (NFKC) and encoded as Punycode. This is only a part of
+ * UTS #46: its tables of forbidden and ignored characters, and the checks of labels that already are Punycode, are missing.
  */
 
 import { percentDecode, percentEncode } from "./percent";
 
-/** The serialized host, or undefined when it is invalid. */
+/** The serialized host; undefined if it is invalid. */
 export function parseHost(text: string, special: boolean): string | undefined {
   if (text[0] === "[") {
     const pieces = text.endsWith("]") ? parseIPv6(text.slice(1, -1)) : undefined;
@@ -74,7 +74,7 @@ function punycode(label: string): string | undefined {
   return "xn--" + output;
 }
 
-/** a to z, then 0 to 9. */
+/** The digit of a value: `a` to `z`, then `0` to `9`. */
 function digit(value: number): string {
   return String.fromCharCode(value < 26 ? 97 + value : 22 + value);
 }

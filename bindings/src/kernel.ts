@@ -1,11 +1,11 @@
-/** What the core of a realm offers to the parts of the bindings that are loaded on first use. */
+/** What the core of a realm provides for the *parts*: modules of the bindings that are loaded on first use. */
 
 import type { Std } from "./std";
 
-/** One part: `bindings/src/<folder>/<name>.ts`, whose default export makes its value from the kernel. */
+/** The default export of a part, `bindings/src/<folder>/<name>.ts`: a function that makes the value of the part. */
 export type Part<T> = (kernel: Kernel) => T;
 
-/** Made by the host from defaults, flags and the `--ctx` file; the fields of `agent.Context`. */
+/** The fields of `agent.Context`. The host makes them from defaults, flags and the `--ctx` file. */
 export interface ContextData {
   chat_id: string;
   assistant_id: string;
@@ -17,10 +17,10 @@ export interface ContextData {
   client: { type: string; ip: string; user_agent: string };
   metadata: Record<string, unknown>;
   authorized: Record<string, unknown>;
-  /** display names for `User.Name` and `Team.Name`, when the context file gives them */
+  /** display names for `User.Name` and `Team.Name`, if the context file has them */
   user_name?: string;
   team_name?: string;
-  /** of an agent with a sandbox: what `ctx.computer.Info` says */
+  /** what `ctx.computer.Info()` returns; only for agents with a sandbox */
   sandbox?: Record<string, unknown>;
 }
 
@@ -29,42 +29,42 @@ export interface Kernel {
   context: ContextData;
   /** Name of the running test, `TestX` or `TestX/subtest`. */
   testName(): string;
-  /** The value of a part, made on first use. */
+  /** The value of a part. Loads the part on first use. */
   part<T>(name: string): T;
   /**
-   * Calls a process by name, as `Process(name, ...args)` does: mocks of the test first, then what lives in this realm
-   * (`stores.*`), scripts, and last the host. Throws an `Exception` when the process fails or does not exist.
-   * Arguments and results are JSON; a `Uint8Array` crosses when it is an argument or the result itself.
+   * Calls a process by name, as `Process(name, ...args)` does. A mock of the test answers first; otherwise this realm
+   * (`stores.*`), a script, or the host. Throws an `Exception` if the process fails or does not exist. Arguments and
+   * results are JSON. An argument or a result may also be a `Uint8Array`, but not contain one.
    */
   call(name: string, args: readonly unknown[]): unknown;
-  /** The same, but straight to the host: no mocks. */
+  /** Calls a process of the host. Mocks do not answer it. */
   host(name: string, args: readonly unknown[]): unknown;
   /** Captures one line for the running test. `level`: trace, debug, info, warn, error. */
   log(level: string, text: string): void;
-  /** Waits, blocking the script; moves a clock that is stopped, and returns at once. */
+  /** Waits, blocking the script. If the clock is stopped, moves it instead and returns at once. */
   sleep(milliseconds: number): void;
-  /** Whether this is what `skip`, `fatal` and `require` throw to leave a test; it must go on its way. */
+  /** Whether this is what `skip`, `fatal` and `require` throw to end a test. Code that catches it must throw it again. */
   isStop(error: unknown): boolean;
-  /** Whether this is an error of something that a test needs and that broke, such as the host of a model. */
+  /** Whether this error comes from something that a test needs and that broke, such as the host of a model. */
   isBroken(error: unknown): boolean;
-  /** Where scripts awaited an error that rejected a promise, as lines of a stack; there once one did. */
+  /** The places where scripts awaited an error, as lines of a stack. Undefined until an error rejects a promise. */
   trail?(error: unknown): string;
-  /** Milliseconds since 1970, on the clock of the test: the real one, unless a mock has stopped it. */
+  /** Milliseconds since 1970 on the clock of the test, which is the real one unless a mock has stopped it. */
   now(): number;
-  /** Mocks of the running test, newest last; filled by part "mock". */
+  /** The mocks of the running test, newest last. The part "mock" adds them. */
   mocks: Mocks;
   /** The `Exception` class that scripts see. */
   Exception: new (message: string, code?: number) => Error & { code: number };
 }
 
 export interface Mock {
-  /** A name, or a pattern with `*` for any run of characters. */
+  /** A name, or a pattern in which `*` stands for any characters. */
   pattern: string;
-  /** Called with the call's arguments. */
+  /** Answers a call with these arguments. */
   reply: (...args: unknown[]) => unknown;
-  /** No other mock of the realm has it. */
+  /** Unique in the realm. */
   number: number;
-  /** Whether the mock of a script test is asked, which counts its calls itself. */
+  /** true if the mock of a script test answers in its own realm. That realm counts the calls. */
   asks?: boolean;
 }
 
@@ -75,9 +75,9 @@ export interface Mocks {
   exec: Mock[];
 }
 
-/** Why a check failed. */
+/** Why an assertion failed. */
 export interface Mismatch {
-  /** What was expected, in words, without values: `Not equal`, `Should be true`. */
+  /** What was wrong or expected, without the values: `Not equal`, `Should be true`. */
   reason: string;
   expected?: unknown;
   actual?: unknown;
@@ -85,29 +85,29 @@ export interface Mismatch {
   diff?: boolean;
   /** true: there are no values to show. */
   bare?: boolean;
-  /** What the check needs broke. */
+  /** true: something that the assertion needs broke. */
   broke?: boolean;
-  /** The votes of judges do not decide. */
+  /** true: the judges disagree too much for a verdict. */
   inconclusive?: boolean;
-  /** No judge could judge: the check holds unjudged, or fails for that. */
+  /** Set if no judge could judge: whether the assertion passes (`holds`) or fails because of that. */
   unjudged?: "holds" | "fails";
 }
 
 /** One assertion method. */
 export interface Check {
-  /** Parameters before the optional message; `?` at the end of a name marks one that may be left out. */
+  /** The parameters before the optional message. A name that ends in `?` is optional. */
   params: readonly string[];
-  /** undefined when the check holds. A promise only when the argument is asynchronous (Panic, NoPanic). */
+  /** Returns undefined if the assertion passes. Returns a promise only if a function under test does (Panic, NoPanic). */
   test(kernel: Kernel, args: readonly unknown[]): Mismatch | undefined | Promise<Mismatch | undefined>;
 }
 
-/** A failed check in the form that leaves the realm. */
+/** A failed assertion in the form that is sent out of the realm. */
 export interface Explained {
   reason: string;
-  /** JSON text of the value when it is plain JSON of a bounded size, else JSON text of its printed form. */
+  /** The value as JSON if it is plain JSON and not too large; otherwise its printed form as a JSON string. */
   expected?: string;
   actual?: string;
-  /** Printed forms, several lines for large values, bounded. */
+  /** The values printed, of limited length; large values take several lines. */
   expected_text?: string;
   actual_text?: string;
   /** Lines that start with `-` (expected), `+` (actual) or a space. */

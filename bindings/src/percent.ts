@@ -2,7 +2,7 @@
 
 import { decodeUtf8 } from "./utf8";
 
-/** Encodes the UTF-8 bytes of every character that `set` (a global, unicode pattern) finds; the text is well-formed. */
+/** Encodes each character that `set` matches (a pattern with the flags `gu`) as UTF-8 bytes. The text must be well-formed. */
 export function percentEncode(text: string, set: RegExp): string {
   return text.replace(set, (character) => {
     const code = character.charCodeAt(0);
@@ -11,7 +11,7 @@ export function percentEncode(text: string, set: RegExp): string {
   });
 }
 
-/** Decodes `%XX`; whatever is not UTF-8 then becomes U+FFFD, and a `%` without two digits stays. */
+/** Decodes `%XX`. Bytes that are not UTF-8 become U+FFFD; a `%` without two digits is kept. */
 export function percentDecode(text: string): string {
   return text.replace(/(?:%[0-9a-f]{2})+/gi, (run) => {
     const bytes = new Uint8Array(run.length / 3);

@@ -1,8 +1,8 @@
-/** `All`, `Any` and `Race` where calls block: one after the other, in the order of the requests. */
+/** `All`, `Any` and `Race` for calls that block: they run one after the other, in the order of the requests. */
 
 /**
- * The results in the order of the requests, which all run. Of `Any` those after the first success are null, of `Race` all
- * but the first result: they would not have finished.
+ * Runs all requests, and returns their results in the same order. With `Any`, the results after the first success are
+ * null; with `Race`, all results but the first are null. In Yao these would not have finished.
  */
 export function sequence<T, R>(
   kind: string,

@@ -1,4 +1,4 @@
-/** The intrinsics that compare, print and encode values; see `std.ts`. */
+/** The built-ins that compare, print and encode values; see `std.ts`. */
 
 import { uncurry } from "./uncurry";
 
@@ -56,7 +56,7 @@ export const values = {
   setHas: uncurry(Set.prototype.has) as (self: unknown, item: unknown) => boolean,
   setForEach: uncurry(Set.prototype.forEach) as (self: unknown, visit: (item: unknown) => void) => void,
   viewLength: getter(typedArray, "length") as (self: unknown) => number,
-  /** What a boxed primitive holds; a wrong receiver throws. */
+  /** The primitive value of a wrapper object. A wrong receiver throws. */
   numberValue: uncurry(Number.prototype.valueOf) as (self: unknown) => number,
   stringValue: uncurry(String.prototype.valueOf) as (self: unknown) => string,
   numberText: uncurry(Number.prototype.toString) as (self: number, radix: number) => string,

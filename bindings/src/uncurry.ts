@@ -1,4 +1,4 @@
-/** A method as a function that takes its receiver first, whatever scripts do to `Function.prototype` later. */
+/** Turns a method into a function that takes its receiver first. Later changes to `Function.prototype` do not matter. */
 
 const call = Function.prototype.call;
 const bind = call.bind;

@@ -1,4 +1,4 @@
-/** The parts of a URL: parsed from a text, and as a text again, by the URL standard (https://url.spec.whatwg.org). */
+/** Parses and formats URLs, by the URL standard (https://url.spec.whatwg.org). */
 
 import { parseHost } from "./host-name";
 import { percentEncode } from "./percent";
@@ -7,11 +7,11 @@ export interface Parts {
   scheme: string;
   username: string;
   password: string;
-  /** null: the URL has no host, as `mailto:x` */
+  /** null if the URL has no host, as in `mailto:x` */
   host: string | null;
-  /** "" when it is the default one */
+  /** empty if it is the default port of the scheme */
   port: string;
-  /** a text when the path is opaque, as in `mailto:x` */
+  /** the segments, or a string if the path is opaque, as in `mailto:x` */
   path: string[] | string;
   query: string | null;
   fragment: string | null;
@@ -59,7 +59,7 @@ export function addPath(url: Parts, text: string): void {
   }
 }
 
-/** Reads `user:password@host:port`; false when it is invalid. */
+/** Reads `user:password@host:port`. Returns false if it is invalid. */
 function setAuthority(url: Parts, text: string): boolean {
   const at = text.lastIndexOf("@");
   if (at >= 0) {

@@ -1,6 +1,6 @@
-/** UTF-8 in both directions, for an engine without `TextEncoder`. */
+/** Encodes and decodes UTF-8. The engine has no `TextEncoder`. */
 
-/** The bytes of a text; a lone surrogate becomes U+FFFD. */
+/** The text as UTF-8 bytes. A lone surrogate becomes U+FFFD. */
 export function encodeUtf8(text: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(text.length * 3);
   let end = 0;
@@ -35,7 +35,7 @@ export function encodeUtf8(text: string): Uint8Array<ArrayBuffer> {
   return bytes.slice(0, end);
 }
 
-/** One character for each byte or code unit. */
+/** A string of the given UTF-16 code units; each byte counts as one. */
 export function unitsToText(units: Uint8Array | Uint16Array): string {
   let text = "";
   for (let i = 0; i < units.length; i += 8192) {
@@ -44,7 +44,7 @@ export function unitsToText(units: Uint8Array | Uint16Array): string {
   return text;
 }
 
-/** The text of UTF-8 bytes; malformed sequences become U+FFFD as the Encoding standard says, or a TypeError if `fatal`. */
+/** Decodes UTF-8. Malformed sequences become U+FFFD, as the Encoding standard says; if `fatal`, they throw a TypeError. */
 export function decodeUtf8(bytes: Uint8Array, fatal = false): string {
   try {
     return decodeURIComponent(escape(unitsToText(bytes)));
@@ -64,8 +64,8 @@ export function decodeUtf8(bytes: Uint8Array, fatal = false): string {
 }
 
 /**
- * The sequence that starts at an index: its size in bytes, and its code point. A malformed one has the code U+FFFD and
- * the size of its longest valid beginning; `cut` says that it is one only because the bytes end there.
+ * The sequence that starts at an index: its size in bytes and its code point. A malformed one has the code point U+FFFD and
+ * the size of its longest valid prefix. `cut` is true if it is malformed only because the bytes end too early.
  */
 export function sequenceAt(bytes: Uint8Array, at: number): { size: number; code: number; cut?: boolean } {
   const lead = bytes[at];

@@ -52,7 +52,7 @@ class AgentError(Exception):
 
     @property
     def placed(self) -> str:
-        """The message with the place where a script threw, for whoever shows no frames."""
+        """The message with the place where a script threw, for output without frames."""
         at = self.frames[0].location if self.frames else None
         return self.message + (f" (at {at.file}:{at.line}:{at.column})" if at else "")
 
@@ -101,7 +101,7 @@ class Answer(Value):
 
     @property
     def output(self) -> Any:
-        """Next's data, else the text, else what tools said, else None."""
+        """Next's data, otherwise the text, otherwise the results of tools, otherwise None."""
         if self.next not in (None, "", {}, []):
             return self.next
         if self.content:

@@ -1,11 +1,11 @@
-"""The steps of one call of an agent, in the order that the real runtime has (facts of the runtime, (d)).
+"""The steps of one call of an agent, in the order of the real runtime (facts of the runtime, (d)).
 
 | step | rule |
 | --- | --- |
-| Create | may replace messages, parameters, preset and servers, and may delegate: then nothing else happens |
-| model | asked only for agents with prompts or MCP servers |
-| tools | with a hook script, Next in it or not, the model's calls are made once, and again only where they failed |
-| | without a script the loop goes on until the model answers in text |
+| Create | may replace messages, parameters, preset and servers, or delegate; after delegating no other step follows |
+| model | is asked only for agents with prompts or MCP servers |
+| tools | with a hook script, also one without Next: the model's calls are made once, and again only if they fail |
+| | without a script: the loop continues until the model answers in text |
 | Next | may set the data of the answer, or delegate |
 """
 

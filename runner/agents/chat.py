@@ -57,7 +57,7 @@ class Span(Value):
     """When something happened, for traces."""
 
     began: float
-    """Seconds since 1970, as all clocks outside tell them, whatever the clock of the case says."""
+    """Seconds since 1970 in real time, whatever the clock of the case is."""
     ended: float
     within: int | None
     """Place in `Chat.calls` of the call of an agent that it belongs to; None: to none."""
@@ -75,7 +75,7 @@ class AgentCall:
         """The chat id that the agent sees."""
         self.began = time.time()
         self.ended: float | None = None
-        """None: it is under way."""
+        """None while it is running."""
         self.failed = False
 
 
@@ -89,7 +89,7 @@ class ModelStep(Value):
     agent: str
     connector: str
     vendor: str
-    """Who has the model, in the words of OpenTelemetry: `openai`, `anthropic`."""
+    """The provider of the model, as OpenTelemetry names it: `openai`, `anthropic`."""
     asked: str
     """The model that the connector names; empty when it names none."""
     parameters: Mapping[str, Any]
@@ -97,7 +97,7 @@ class ModelStep(Value):
     messages: Sequence[Mapping[str, Any]]
     """As they were sent, in OpenAI's form."""
     milliseconds: float
-    """Of the clock of the case, which stands still while a call waits in a queue of this tool."""
+    """On the clock of the case, which is stopped while a call waits in a queue of this tool."""
     span: Span
     completion: Completion | None
     """None: it failed."""
@@ -138,7 +138,7 @@ def taken(calls: Sequence[ModelCall]) -> Taken:
 
 
 CHAT = "chat"
-"""What the chat of a script test is called among what its world holds open."""
+"""The name under which a world has the chat of a script test."""
 
 
 class JudgeUse(Value):
@@ -161,11 +161,11 @@ class Chat:
         self.context = dict(context)
         """The fields of `ContextData` in `bindings/src/kernel.ts`."""
         self.history: Messages = []
-        """What was said so far, for agents that are called with history."""
+        """The messages so far, for agents that are called with history."""
         self.uses: list[ToolUse] = []
         """All tools that were used, by any agent, in order."""
         self.agents: list[AgentUse] = []
-        """The agents that were asked beside the one that is tested, in order."""
+        """The agents that were called, other than the tested one, in order."""
         self.model_calls: list[ModelCall] = []
         self.steps: list[ModelStep | ToolStep] = []
         """All calls of models and tools, those of helpers too, in the order in which they ended."""
@@ -173,7 +173,7 @@ class Chat:
         """All calls of agents, those of helpers too, in the order in which they began."""
         self.role = AGENT
         self.turn = 0
-        """The turn that is under way, in a case of several turns."""
+        """The current turn, in a case of several turns."""
         self.sent: list[dict[str, Any]] = []
         """What hooks and tools sent with `ctx.Send`."""
         self.logs: list[LogLine] = []
@@ -185,7 +185,7 @@ class Chat:
         self.judged_by: list[JudgeUse] = []
         """The judges that were asked; none of those that are scripted."""
         self.variant: AgentVariant | None = None
-        """What the tested agent has of its own here; None: nothing."""
+        """The tested agent's own settings in this variant; None if it has none."""
 
     def warn(self, text: str) -> None:
         """Adds a warning to what the run notes."""

@@ -18,11 +18,11 @@ _NO = ("false", "no", "fail", "failed")
 
 
 def read_verdict(value: Any) -> dict[str, Any] | None:
-    """A validator's answer as `{passed, judged?, reason?, score?, suggestions?}`, from an object or a text that holds
-    one.
+    """Reads the answer of a validator, an object or a text that contains one, as `{passed, judged?, reason?, score?,
+    suggestions?}`.
 
-    `passed` may also be called `pass`, and be "yes" or "no"; `score` may be a number in a text. `judged: false` says
-    that it could not judge: it stays, and there is no score, unless `passed` is false, which is a verdict.
+    `passed` may also be called `pass`, and be "yes" or "no". `score` may be a number in a text. `judged: false` says
+    that the validator could not judge: it is kept and there is no score, unless `passed` is false, which is a verdict.
     """
     answer = _object(value)
     if answer is None:

@@ -26,7 +26,7 @@ class Helpers:
     async def ask(
         self, agent: str, role: str, payload: Mapping[str, Any], options: Mapping[str, Any], chat: Chat
     ) -> Answer:
-        """One call of a helper.
+        """Calls a helper once.
 
         Args:
             agent: its id.

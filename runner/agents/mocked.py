@@ -1,9 +1,9 @@
-"""Mocks where the runtime itself makes the call: processes behind tools, agents that hooks delegate to,
-agents that judge.
+"""Mocks for calls that the runtime itself makes: processes behind tools, agents that hooks delegate to, agents that
+judge.
 
-What scripts call is mocked in their realm (`bindings/src/mocks/mocked.ts`). Patterns and replies mean the same on both
-sides: those of agents are told in docs/script-tests.md, "Replies of mocked agents", and `tests/e2e/test_agent_mocks.py`
-puts one table of them through both.
+Calls of scripts are mocked in their realm (`bindings/src/mocks/mocked.ts`). Patterns and replies mean the same on both
+sides. docs/script-tests.md, "Replies of mocked agents", describes those of agents; `tests/e2e/test_agent_mocks.py`
+checks one table of them on both sides.
 """
 
 from __future__ import annotations

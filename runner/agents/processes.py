@@ -63,7 +63,7 @@ class AgentProcesses:
     complete when it is built, and does not change."""
 
     def __init__(self, host: HostProcesses, agents: Agents) -> None:
-        """`host` answers what the table does not; `agents` is looked at when something is asked."""
+        """`host` answers what the table does not; `agents` is read at each call."""
         self._host = host
         self._agents = agents
         self._providers: dict[str, Provider] = {

@@ -1,11 +1,11 @@
-"""The variables of prompts, replaced when a call is made (facts of the runtime, "Prompts").
+"""Replaces the variables of prompts when a call is made (facts of the runtime, "Prompts").
 
 `$SYS.*` is the time, `$ENV.NAME` an environment variable that the application's `.env` names, and `$CTX.NAME` a field
-of the context or a scalar of its metadata. Missing ones become nothing, unknown `$SYS` names stay. `{{ $CTX.NAME }}` is
-taken for `$CTX.NAME`, which the documents print.
+of the context or a scalar of its metadata. A missing value becomes an empty text; an unknown `$SYS` name is left as it
+is. `{{ $CTX.NAME }}`, as in Yao's documents, is read as `$CTX.NAME`.
 
-What a prompt says goes to a model, which may tell anybody. So a prompt gets no secret, and no variable of the machine
-that nobody meant for it: both are errors.
+The text of a prompt goes to a model, which may repeat it to anybody. So a prompt may use no secret, and no variable of
+the machine that is not meant for it: both are errors.
 """
 
 from __future__ import annotations

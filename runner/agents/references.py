@@ -48,11 +48,12 @@ async def find_function(
     """The function that a reference names.
 
     Args:
-        reference: a module with or without its function, with or without `scripts:` or `scripts.` before it; below the
-            application's `scripts/`, below an agent's `src/` (`scripts.expense.tools.Check`), or below `src/` or
-            `tests/` of the agent that is tested.
-        roles: the functions to take when the reference names none, best first; a module's default export comes last.
-        folder: the agent that is tested.
+        reference: a module, with or without its function, and with or without `scripts:` or `scripts.` before it. The
+            module is below the application's `scripts/`, below an agent's `src/` (`scripts.expense.tools.Check`), or
+            below `src/` or `tests/` of the tested agent.
+        roles: names of functions to use if the reference has none, the best first; the default export of the module is
+            last.
+        folder: folder of the tested agent.
 
     Raises:
         ScriptReferenceError: nothing fits, or the script cannot be compiled.
@@ -103,18 +104,18 @@ async def call_function(
     what: str = "",
     context_at: int | None = None,
 ) -> Any:
-    """What the function that a reference names returns: a JSON value.
+    """Calls the function that a reference names, and returns its result, a JSON value.
 
     Args:
-        reference: see `find_function`, as for `roles`; scripts of the scope's agent are among them.
+        reference: see `find_function`, as for `roles`; scripts of the scope's agent can be named too.
         arguments: JSON values.
-        scope: on whose behalf it is called.
-        what: what messages begin with when it throws.
-        context_at: the place among the arguments where the context stands.
+        scope: for whom it is called.
+        what: beginning of messages about errors that it throws.
+        context_at: position of the context among the arguments.
 
     Raises:
         ScriptReferenceError: nothing fits, or the script cannot be compiled.
-        AgentError: the function threw, or took too long.
+        AgentError: the function threw an error, or took too long.
         HostError: its worker broke.
     """
     folder = scope.assistant.folder if scope.assistant else None

@@ -98,7 +98,7 @@ class Runtime:
         self._recording = recording
         self._parts = parts
         self.journal: Journal | None = None
-        """What keeps the answers of models for a run that goes on with this one."""
+        """Stores the answers of models for a run that continues this one."""
         self._boxes: dict[str, ToolBox] = {}
         self._shown: dict[str, str] = {}  # key of a script that functions have called → the part that it is
         self._evaluated: set[str] = set()
@@ -118,14 +118,14 @@ class Runtime:
         on_chunk: Callable[[str], None] | None = None,
         referer: str | None = None,
     ) -> Answer:
-        """One call of an agent.
+        """Calls an agent once.
 
         Args:
-            messages: what is said to it, in OpenAI's form.
+            messages: the messages to it, in OpenAI's format.
             options: `context.Options`.
             caller: the agent that waits for this one.
-            on_chunk: hears pieces of the model's text.
-            referer: `ctx.referer` of the call, when it differs from the chat's.
+            on_chunk: called with pieces of the model's text.
+            referer: `ctx.referer` of the call, if it differs from the chat's.
 
         Raises:
             AgentError: a hook, the model or the tool loop failed.
@@ -196,11 +196,11 @@ class Runtime:
         by: str = "",
         delegated: bool = False,
     ) -> Answer:
-        """One call of an agent beside the one that is tested: its mock answers, if the chat has one. See `call`.
+        """Calls another agent than the tested one. If the chat has a mock of it, the mock answers. See `call`.
 
         Args:
-            by: id of the agent that asks; empty for a helper's chat, which keeps nothing of it.
-            delegated: whether it answers instead of that one.
+            by: id of the agent that asks; empty for the chat of a helper, which does not record the call.
+            delegated: whether it answers in place of that agent.
         """
         if by:
             from runner.assertions.base import AgentUse

@@ -22,17 +22,17 @@ MOST = 1000
 
 
 def count_votes(world: World, samples: int, connector: str, required: bool, args: list[Any]) -> dict[str, Any]:
-    """Who votes next, `{ask, connector}`, or what the votes come to: `{passed, judged, inconclusive, reason}`, or
-    `{failed, broke, reason}` where nobody could be asked. What they come to is kept in the world. Raises ProcessError
-    for a `judge` that cannot be.
+    """The next judge to ask, `{ask, connector}`; or the result of the votes, `{passed, judged, inconclusive, reason}`,
+    or `{failed, broke, reason}` if no judge could be asked. The result is stored in the world. Raises ProcessError for
+    a `judge` that cannot be used.
 
     Args:
-        world: of the test.
-        samples: votes of each judge where `judge` does not say how many.
-        connector: what judges use instead of their own; empty: nothing.
+        world: the world of the test.
+        samples: votes of each judge, if `judge` does not say.
+        connector: connector of judges instead of their own; empty for their own.
         required: `--require-judge`.
-        args: `[agent, judge, votes, about]`: each vote is `{judge, passed?, score?, reason?, failed?, broke?}`, and
-            `about` is `{output, criteria?, metadata?, connector?}`.
+        args: `[agent, judge, votes, about]`. Each vote is `{judge, passed?, score?, reason?, failed?, broke?}`; `about`
+            is `{output, criteria?, metadata?, connector?}`.
     """
     agent, judge, votes, about = _checked(args)
     try:

@@ -56,18 +56,18 @@ class AgentService:
         """Starts the thread.
 
         Args:
-            host: answers the processes that are no business of agents.
+            host: answers the processes that do not concern agents.
             context: the fields of the run's context.
-            variables: the environment with the application's `.env`, and with keys, for connectors and MCP servers.
-            prompt_variables: what prompts may use of them.
+            variables: the environment with the application's `.env` and with keys, for connectors and MCP servers.
+            prompt_variables: the variables that prompts may use.
             command: command line of a worker.
-            workers: how many hooks may run at the same time.
-            connector: for helper agents that have none.
-            timeout: seconds that a call from a script test may take.
-            recording: what records or answers model calls.
+            workers: most hooks that run at the same time.
+            connector: for helper agents without a connector.
+            timeout: time limit of a call from a script test, in seconds.
+            recording: records or answers model calls.
             parts: makes the digests of what chats use.
-            prices: of connectors whose files say none.
-            instrument: changes what is built of hooks and tools.
+            prices: prices of connectors whose files have none.
+            instrument: changes the compiled code of hooks and tools, to measure coverage.
         """
         self._application = application
         self._context = context

@@ -12,14 +12,14 @@ Reply = tuple[str | None, str]
 
 
 async def ask_test(world: World, name: str, args: list[Any]) -> Any:
-    """The answer of the realm, as a JSON value or bytes.
+    """Asks the realm of the test, and returns its answer, a JSON value or bytes.
 
     Args:
-        name: of one of the answers in `bindings/src/mocks/back.ts`.
+        name: name of a function in `bindings/src/mocks/back.ts`.
         args: JSON values and bytes.
 
     Raises:
-        ProcessError: what the test's function threw; or the test has ended.
+        ProcessError: the function threw an error, or the test has ended.
     """
     link = world.link
     if link is None:
@@ -42,4 +42,4 @@ async def ask_test(world: World, name: str, args: list[Any]) -> Any:
         world.take(told)
         return answered_value(json.loads(envelope))
     except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise ProcessError(f"The test answered something that is no answer: {error}", 500) from error
+        raise ProcessError(f"The test answered something that is not a valid answer: {error}", 500) from error

@@ -25,7 +25,7 @@ class AgentVariant(Value):
     """Id of the tested agent."""
     connector: str
     prompts: tuple[Mapping[str, Any], ...] | None
-    """In the place of its own; None: it has its own."""
+    """Replaces its own; None: it uses its own."""
     env: Mapping[str, str]
     digest: str
     """The digest of its content, for a run that is resumed."""

@@ -1,8 +1,8 @@
 """The application on disk: its root, its agents and their test modules.
 
-An agent is a folder below `assistants/` that holds `package.yao`; its id is the path below `assistants/` with dots.
-The id of a test module is `scripts.<agent>.<path below src>`. Ids are matched without case when nothing matches
-exactly, and a dot in a folder name is written `_`, as in Yao.
+An agent is a folder below `assistants/` with a `package.yao`. Its id is the path below `assistants/`, with dots. The id
+of a test module is `scripts.<agent>.<path below src>`. If no id matches exactly, upper and lower case are treated as
+equal. A dot in the name of a folder is written `_`, as in Yao.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class AgentFolder(Value):
     id: str
     """Such as `workers.system.keyword`."""
     folder: Path
-    """Absolute path of the folder that holds `package.yao`."""
+    """Absolute path of the folder with `package.yao`."""
 
 
 class TestModule(Value):
@@ -56,7 +56,7 @@ def find_root(*starts: Path) -> Path:
 
 
 def repository_of(folder: Path) -> Path:
-    """The repository that a folder is in: the nearest one, upward from it, that holds `.git`; else the folder."""
+    """The repository of a folder: the nearest one, upward from it, that has `.git`; otherwise the folder."""
     for start in (folder, folder.resolve()):
         for parent in (start, *start.parents):
             if (parent / ".git").exists():
@@ -175,7 +175,7 @@ class Application:
         return AgentFolder(id=_dotted(folder.relative_to(self.assistants).as_posix()), folder=folder)
 
     def _agent(self, parts: list[str], id: str) -> tuple[AgentFolder, list[str]]:
-        """An agent, and the rest of the parts: the longest agent wins."""
+        """An agent, and the remaining parts of a name. The agent with the longest id wins."""
         for skip in (0, 1) if parts[0] == "assistants" else (0,):
             for length in range(len(parts), skip, -1):
                 folder = self._folder(parts[skip:length])

@@ -12,7 +12,7 @@
     input = 2.5
     output = 10.0
 
-What is said of a flag by the command line counts before its profile, that before its agent, and that before the rest.
+A flag of the command line has priority; then come its profile, its agent, and the top of the file, in this order.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _OUTSIDE = "only the command line may do that"
 OF_AGENTS = (
     "connector user team locale ctx timeout threshold require-judge simulator on-missing-input before after"
 ).split()
-"""Flags that an agent may have of its own."""
+"""Flags that may be set for one agent."""
 _SPELLINGS = {"strictDatabase": "strict-db"}
 _BY_NAME = {flag.name: flag for flag in FLAGS}
 _KEY = r"(?:[\w-]+|\"[^\"]*\"|'[^']*')"
@@ -81,7 +81,7 @@ class Setting(Value):
     text: Any
     """As in the file."""
     table: str
-    """Where it stands, such as `profile.ci`; empty for the beginning of the file."""
+    """Its table, such as `profile.ci`; empty for the top of the file."""
     line: int
 
 
@@ -109,7 +109,7 @@ class Configuration(Value):
         return [*found, self.tables.get("", {})]
 
     def settings(self, given: frozenset[str], profile: str | None, agent: str | None = None) -> dict[str, Setting]:
-        """What holds, by flag. What the command line has `given`, and what does not go with that, is left out."""
+        """The settings that apply, by flag, without flags that are `given` on the command line or excluded by these."""
         found: dict[str, Setting] = {}
         known = set(given)
         for layer in self.layers(profile, agent):
@@ -124,18 +124,18 @@ class Configuration(Value):
 
     @property
     def agents(self) -> list[str]:
-        """The agents that it says something of."""
+        """The agents with settings in the file."""
         return [name.removeprefix("agent.") for name in self.tables if name.startswith("agent.")]
 
 
 def configured(
     options: RunOptions, given: frozenset[str], application: Application, wanted: Collection[str] = tuple(_BY_NAME)
 ) -> Configured:
-    """Options with what the file adds to them. Raises ConfigurationError with all that is wrong with it.
+    """Completes options with those of the file. Raises ConfigurationError with all problems of the file.
 
     Args:
-        options: of the command line.
-        given: the names of the flags that it has.
+        options: from the command line.
+        given: the names of the flags on the command line.
         wanted: the flags that the command takes from the file.
     """
     file = read_configuration(application)
@@ -180,7 +180,7 @@ def read_configuration(application: Application) -> Configuration | None:
     except tomllib.TOMLDecodeError as error:
         place = re.search(r" \(at line (\d+), column (\d+)\)$", str(error))
         where = f"{path}:{place[1]}:{place[2]}" if place else str(path)
-        raise ConfigurationError(f"Cannot read {where}: {str(error).partition(' (at ')[0]}") from error
+        raise ConfigurationError(f"Cannot read {where}: {str(error).partition(' (at line ')[0]}") from error
     return _Reader(path, content, _lines_of(text), application).read()
 
 
@@ -189,7 +189,7 @@ def _with(options: RunOptions, settings: Mapping[str, Setting]) -> RunOptions:
 
 
 def _excluded_by(name: str) -> frozenset[str]:
-    """Flags that may not be given beside one."""
+    """Flags that may not be given together with one."""
     return frozenset([*_BY_NAME[name].excludes, *(flag.name for flag in FLAGS if name in flag.excludes)])
 
 

@@ -1,4 +1,4 @@
-"""The JSON Schema of `yao-test.toml`, for editors, made of the table of flags."""
+"""The JSON Schema of `yao-test.toml`, for editors, made from the table of flags."""
 
 from __future__ import annotations
 

@@ -15,18 +15,18 @@ from runner.security.files import read_text
 _SKIP = r'"(?:[^"\\]|\\.)*+"|//[^\n]*+|/\*.*?\*/|,(?=(?>\s|//[^\n]*+|/\*.*?\*/)*+[\]}])'
 
 ALIASED = 1_000_000
-"""Values that the aliases of a YAML file may stand for together,"""
+"""Most values that all aliases of a YAML file may expand to,"""
 ALIASED_BY_CHARACTER = 10
 """and how many more for each character of the file."""
 _SAID = {
     "found character that cannot start any token": "a tab, or another character that cannot start a value, is here; "
     "YAML is indented with spaces, and texts that begin with @ or ` are in quotes",
 }
-"""What PyYAML says → what we say."""
+"""PyYAML's message → our message."""
 
 
 def read_json(path: Path, purpose: str) -> Any:
-    """The value in a JSON file that may hold comments and trailing commas. Raises ConfigurationError with the
+    """The value in a JSON file, which may have comments and trailing commas. Raises ConfigurationError with the
     position."""
     try:
         text = read_text(path)
@@ -98,18 +98,18 @@ def line_in_yaml(path: Path, index: int) -> int:
 
 
 def in_words(error: Any) -> str:
-    """What a `yaml.YAMLError` says is wrong."""
+    """The problem in a `yaml.YAMLError`, as text."""
     problem = getattr(error, "problem", None) or getattr(error, "context", None) or str(error).partition("\n")[0]
     return _SAID.get(problem, problem)
 
 
 @cache
 def yaml_loader() -> Any:
-    """A loader of PyYAML that reads like Yao: `yes`, `no`, `on`, `off` and dates are texts. What aliases stand for may
-    not be much more than what is written.
+    """A loader of PyYAML that reads as Yao does: `yes`, `no`, `on`, `off` and dates are texts. Aliases must not expand
+    to much more than what is written.
 
-    It raises `yaml.YAMLError`, also for a document whose aliases stand for too much, and RecursionError
-    for what is nested too deeply: its nodes are made in Python, since what makes them in C crashes then.
+    It raises `yaml.YAMLError`, also if aliases expand too much, and RecursionError if the document is nested too
+    deeply. Its nodes are made in Python, because the implementation in C crashes then.
     """
     import yaml
     from yaml.composer import Composer

@@ -1,4 +1,4 @@
-"""Where the parts of a JSON text are, and which keys stand in it twice: parsers take the last, without a word."""
+"""Where the parts of a JSON text are, and which keys occur twice: parsers silently use the last one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Repeated(Value):
 
     key: str
     first: int
-    """Offset of the key where it stands first."""
+    """Offset of its first occurrence."""
     again: int
 
 
@@ -86,7 +86,7 @@ def repeats_keys(text: str) -> bool:
 
 
 def repeated_keys(text: str) -> list[Repeated]:
-    """The keys that stand twice in an object of valid JSON, in their order in the text."""
+    """The keys that occur twice in an object of valid JSON, in their order in the text."""
     if not repeats_keys(text):
         return []
     found = []
@@ -112,7 +112,7 @@ def repeated_keys(text: str) -> list[Repeated]:
 
 
 def given_twice(key: str, before: str) -> str:
-    """What is said of a key that stands twice in one object; `before` is where it stands first."""
+    """The message about a key that occurs twice in one object; `before` is its first occurrence."""
     return f'"{key}" is given twice, first at {before}'
 
 

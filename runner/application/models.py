@@ -1,8 +1,8 @@
-"""The models of an application: `models/**/*.mod.{yao,json,jsonc}`, its agents' own, and those that Yao brings along;
-and the fixtures of its tests.
+"""The models of an application: `models/**/*.mod.{yao,json,jsonc}`, those of its agents, and those that are part of
+Yao; and the fixtures of its tests.
 
-The id of a model is its path below `models/`, folders joined by dots, dots inside names written `_`. Models of agents
-have `agents.<agent id>.` before it, and `agents_<agent id>_` before the names of their tables.
+The id of a model is its path below `models/`: folders are joined with dots, and dots in names are written `_`. Ids of
+models of agents begin with `agents.<agent id>.`, and their tables with `agents_<agent id>_`.
 """
 
 from __future__ import annotations

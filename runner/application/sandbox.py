@@ -35,7 +35,7 @@ class Step(Value):
 
 
 class Sandbox(Value):
-    """What `sandbox.yao` says."""
+    """The content of `sandbox.yao`."""
 
     runner: str
     """The name of the runner, without its alias."""

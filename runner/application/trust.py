@@ -1,16 +1,16 @@
-"""Approval of the files that decide where keys go: their digests, in a file that is reviewed like code.
+"""Approval of the files that decide where keys go: their digests are in a file that people review like code.
 
 `yao-test.trust` has a line for each file, sorted by path: `<sha256>  <path>`, as `sha256sum` writes them.
 
-| what is trusted | where |
+| what is approved | where |
 |---|---|
 | connectors, MCP servers and their mappings | `connectors/`, `mcps/`, and `mcps/` of agents |
 | what applies to all agents | `agent/`, `app.yao`, `package.json`, `tsconfig.json`, `yao-test.toml` |
-| agents: connector, prompts, replies | below `assistants/`, but for `tests/` |
-| all scripts but tests (`*_test.ts`) | everywhere but in `node_modules/`, `data/`, `types/` |
-| the variables of the application | `.env`: names, and values that are no secrets, hosts among them; no keys |
+| agents: connector, prompts, replies | below `assistants/`, except `tests/` |
+| all scripts except tests (`*_test.ts`) | everywhere except in `node_modules/`, `data/`, `types/` |
+| the variables of the application | `.env`: names, and values that are not secret, such as hosts; no keys |
 
-A link is what it leads to, as text: where it points, not what is there.
+The digest of a link is that of its target path, not of the content there.
 """
 
 from __future__ import annotations
@@ -158,12 +158,12 @@ def differences(approved: Digests, now: Digests) -> list[Difference]:
 
 
 def require(root: Path, revision: str | None, variables: Mapping[str, str]) -> None:
-    """Raises ConfigurationError when a file is not as it was approved.
+    """Raises ConfigurationError if a file differs from its approval.
 
     Args:
         root: the application.
-        revision: where the trust file is taken from, such as `origin/main`; None for the one that is there.
-        variables: the environment, in which Git is looked for.
+        revision: revision from which the trust file is taken, such as `origin/main`; None for the file on disk.
+        variables: the environment, for finding Git.
     """
     where = FILE if revision is None else f"{FILE} of {revision}"
     text = _here(root) if revision is None else _of_revision(root, revision, variables)

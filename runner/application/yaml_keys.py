@@ -1,4 +1,4 @@
-"""Keys that stand twice in a mapping of a YAML document: parsers take the last, without a word."""
+"""Keys that occur twice in a mapping of a YAML document: parsers silently use the last one."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class RepeatedKey(Value):
 
 
 def repeated_yaml_keys(loader: Any, document: Any, same: Callable[[Any], Any]) -> Iterator[RepeatedKey]:
-    """The keys that stand twice in a mapping of a composed document. Those that `<<` merges in do not count.
+    """The keys that occur twice in a mapping of a composed document. Keys that `<<` merges in do not count.
 
     Args:
-        same: What of the value of a key decides whether it is the same as another; it raises TypeError or ValueError
-            for values that are no keys.
+        same: returns what two equal keys have in common; raises TypeError or ValueError for a value that cannot be a
+            key.
     """
     seen: set[int] = set()
     nodes = [document]

@@ -79,7 +79,7 @@ async def check(assertion: Assertion, evidence: Evidence, judges: Judges) -> Ass
         verdict = await type_named(assertion.type).check(assertion, evidence, judges)
     except NotEvaluated as error:
         return _not_evaluated(assertion, evidence, str(error), error)
-    except Exception as error:  # a fault in a check or a judge is no verdict on the answer
+    except Exception as error:  # a fault in a check or a judge is not a verdict on the answer
         return _not_evaluated(assertion, evidence, f"{type(error).__name__}: {error}", NotEvaluated(""))
     return result_of(
         assertion.type,

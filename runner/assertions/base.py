@@ -1,8 +1,8 @@
 """The base of assertions on answers: the evidence that they check, the judges that they may ask, and their verdicts.
 
-An assertion type is a `Kind` in a module of this package; the table in `__init__.py` names the module. A check that
-could not be made (a bad pattern, a validator that answers nonsense, a script that throws) raises `NotEvaluated`: it
-fails, also when negated.
+A type of assertions is a `Kind` in a module of this package; the table in `__init__.py` names the module. If a check
+cannot be made (a wrong pattern, a validator whose answer makes no sense, a script that throws), it raises
+`NotEvaluated`: the assertion fails, also if it is negated.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ToolUse(Value):
-    """A tool that the agent called, with what came of it, in the order of the calls."""
+    """A tool that the agent called, with its result, in the order of the calls."""
 
     name: str
     """The bare tool name."""
@@ -90,7 +90,7 @@ class Evidence(Value):
     criteria: str | None = None
     """The criteria for a whole conversation, as its case has them."""
     files: Callable[[], Mapping[str, bytes]] | None = dict
-    """The files of the workspace, by path; None where that is gone."""
+    """The files of the workspace, by path; None if it no longer exists."""
 
     @property
     def text(self) -> str:
@@ -129,11 +129,11 @@ class Judged(Value):
     judge_connector: str | None = None
     """What it used; of several judges all of theirs."""
     options: Mapping[str, Any] | None = None
-    """What the judge was asked with beside the answer, as written: `{connector?, metadata?}`."""
+    """What the judge got in addition to the answer, as written: `{connector?, metadata?}`."""
 
 
 class Verdict(Judged):
-    """What one assertion said."""
+    """The result of one assertion."""
 
     passed: bool
     expected: Any = None
@@ -222,7 +222,7 @@ class Kind(Value):
     problem: Callable[[Assertion], str | None]
     """What is wrong with an assertion of the type as written; None when it can be checked."""
     fields: tuple[str, ...]
-    """What it takes beside `type`, `message` and `negate`."""
+    """Its fields other than `type`, `message` and `negate`."""
     needs: tuple[str, ...] = ()
     """The fields of which it needs one."""
     waits: bool = False
@@ -230,4 +230,4 @@ class Kind(Value):
     parts: bool = False
     """Whether its value is a list of assertions."""
     rules: Mapping[str, Any] = {}
-    """Field → what the JSON Schema of case files says of it beside its model."""
+    """Field → what the JSON Schema of case files has for it in addition to its model."""

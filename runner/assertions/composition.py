@@ -1,8 +1,8 @@
 """`any_of` and `all_of`: several assertions as one.
 
-A part that could not be evaluated decides nothing: the whole could not be evaluated either, unless the other parts
-decide it. A part that its judge could not judge decides nothing either: the others decide, and when there are none the
-whole is not judged. Where a judge is required, it is not judged unless the others decide it.
+If a part could not be evaluated, the whole could not be evaluated either, unless the other parts decide it. If a judge
+could not judge a part, the other parts decide; if there are none, the whole is not judged. With `--require-judge`, the
+whole is not judged either, unless the other parts decide it.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ MAX_LEVELS = 20
 
 
 async def any_of(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
-    """At least one of the assertions holds."""
+    """At least one of the assertions passes."""
     return await _together(assertion, evidence, judges, decides=True)
 
 
 async def all_of(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
-    """Each of the assertions holds."""
+    """All of the assertions pass."""
     return await _together(assertion, evidence, judges, decides=False)
 
 

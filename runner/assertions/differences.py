@@ -29,7 +29,7 @@ def comparable(expected: Any, actual: Any) -> tuple[Any, Any] | None:
 
 
 def difference(expected: Any, actual: Any) -> str | None:
-    """Lines that begin with `-` (expected), `+` (actual) or a blank; None where they are no objects or lists."""
+    """Lines that begin with `-` (expected), `+` (actual) or a space; None if they are not objects or lists."""
     values = comparable(expected, actual)
     if values is None:
         return None

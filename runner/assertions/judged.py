@@ -32,11 +32,12 @@ def result_of(
     path: str | None = None,
     name: str | None = None,
 ) -> AssertionResult:
-    """The result that a verdict makes of an assertion of a type.
+    """The result of an assertion, from its verdict.
 
     Args:
-        required: whether what was not judged fails, `--require-judge`; else it passes, also when negated.
-        message: what to say when it fails, in place of what the verdict says.
+        required: `--require-judge`: whether an assertion that was not judged fails. Otherwise it passes, also if
+            negated.
+        message: message of a failure, instead of the verdict's.
         path: as written in the assertion, as is `name`.
     """
     passed = verdict.passed is not negate if verdict.judged else not required
@@ -61,7 +62,7 @@ def result_of(
 
 
 def how_judged(result: Verdict | AssertionResult) -> dict[str, Any]:
-    """What a verdict, or the result that it makes, says of its judges, as fields."""
+    """Fields about the judges of a verdict, or of its result."""
     return {name: getattr(result, name) for name in names_of(Judged)}
 
 

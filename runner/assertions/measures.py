@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 async def latency_ms(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
-    """The answer took at most so many milliseconds."""
+    """The answer took at most this number of milliseconds."""
     return _bounded(assertion, evidence.milliseconds, "to take", "ms")
 
 
 async def seconds(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
-    """The answer took at most so many seconds."""
+    """The answer took at most this many seconds."""
     return _bounded(assertion, evidence.milliseconds / 1000, "to take", "seconds")
 
 
@@ -30,14 +30,14 @@ async def model_calls(assertion: Assertion, evidence: Evidence, judges: Judges) 
 
 
 async def tokens(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
-    """The model calls of the answer took at most so many tokens, input and output together."""
+    """The model calls of the answer took at most this many tokens, input and output together."""
     if evidence.tokens is None:
         raise NotEvaluated("the tokens are not known: the provider does not say how many, or says what cannot be")
     return _bounded(assertion, evidence.tokens, "to take", "tokens")
 
 
 async def cost(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
-    """The model calls of the answer cost at most so many US dollars."""
+    """The model calls of the answer cost at most this many US dollars."""
     if evidence.cost is None:
         raise NotEvaluated("the cost is not known: neither the provider nor the connector file says a price")
     return _bounded(assertion, evidence.cost, "to cost", "US dollars")

@@ -17,7 +17,7 @@ class AssertionOptions(Model):
     connector: str | None = None
     """Id of the connector that the judging agent uses."""
     metadata: FreeObject = Field(default_factory=dict)
-    """What the judge is told besides: `criteria` and anything else."""
+    """Further fields for the judge: `criteria` and anything else."""
 
 
 class JudgeOptions(Model):
@@ -47,7 +47,7 @@ class Assertion(Model):
     script: str | None = None
     """Script function of `script`: `scripts.test.Assert`."""
     use: str | None = None
-    """Who judges: `agents:<id>` of `agent`, `scripts:<module>` of `script`."""
+    """The judge: `agents:<id>` for `agent`, `scripts:<module>` for `script`."""
     criteria: str | None = None
     """What the judging agent goes by."""
     options: AssertionOptions = Field(default_factory=lambda: _ASSERTION_OPTIONS)
@@ -63,7 +63,7 @@ class Assertion(Model):
 
 
 def _or_bare_name(schema: Schema) -> Schema:
-    """Lets a bare type name stand for `{"type": name}`."""
+    """Accepts a type name as `{"type": name}`."""
     names = schema_of(AssertionType)
     return in_order(schema, changed(names, lambda name: Assertion(type=name)))
 
@@ -73,7 +73,7 @@ def _or_one(schema: Schema) -> Schema:
 
 
 OneOrMany = Shaped(_or_one)
-"""Lets a single element stand for a list of one."""
+"""Accepts a single element as a list of one."""
 Assertions = Annotated[list[Annotated[Assertion, Shaped(_or_bare_name)]], OneOrMany]
 """One assertion or a list; each an object or the bare name of its type. Always a list once it is read."""
 

@@ -1,8 +1,8 @@
-"""`json_path` and `type`: what is at a path of the output.
+"""`json_path` and `type`: the value at a path of the output.
 
-A path that leads nowhere leads to null, one that leads to several values to a list of them, as for `t.assert.JSONPath`.
-At the end of a conversation a path that leads nowhere in the last output is looked for in the variables that hooks and
-tools set, and then in the state of the conversation.
+If there is nothing at the path, the value is null. If several values match, it is a list of them, as for
+`t.assert.JSONPath`. At the end of a conversation, a path that the last output does not have is searched in the
+variables that hooks and tools have set, and then in the state of the conversation.
 """
 
 from __future__ import annotations

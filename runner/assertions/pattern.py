@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from runner.assertions.model import Assertion
 
 _AT_ONCE = 0.02
-"""Seconds for which a search may keep the other cases waiting; what takes longer goes on on a thread."""
+"""Seconds for which a search may keep other cases waiting. A longer search continues on a thread."""
 
 PLAIN = re.compile(r"""(?:(?:[A-Za-z0-9 _,:;"'=<>@!%&~/-]|\\[dwsDWS.]|\.)[*+?]?){1,200}""")
-"""Patterns that need no library to be found good: letters, classes and what repeats them."""
+"""Patterns that are certainly valid: letters, classes and their repetition."""
 
 
 async def regex(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:

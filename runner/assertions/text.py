@@ -26,7 +26,7 @@ async def not_contains(assertion: Assertion, evidence: Evidence, judges: Judges)
 
 
 async def icontains(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
-    """The output has the text in it, whatever the case of the letters."""
+    """The output contains the text, in upper or lower case."""
     value = assertion.value
     wanted = value.casefold()
     held = wanted in evidence.text.casefold() or any(wanted in text.casefold() for text in _texts(evidence.output))

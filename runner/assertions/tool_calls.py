@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 async def tool_calls(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
-    """The agent made at most so many calls."""
+    """The agent made at most this many calls."""
     name = assertion.name
     uses = [use for use in evidence.tools if name is None or is_named(use, name)]
     unit = f"calls of {name}" if name else "tool calls"

@@ -1,4 +1,4 @@
-"""`tool_called` and `tool_result`: which tools the agent called, with what, and what came of it."""
+"""`tool_called` and `tool_result`: which tools the agent called, with which arguments, and their results."""
 
 from __future__ import annotations
 

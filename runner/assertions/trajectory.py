@@ -1,13 +1,13 @@
-"""`trajectory`: what the agent did, or the plan that it wrote down, against a reference sequence, with a score.
+"""`trajectory`: compares what the agent did, or the plan that it wrote, with a reference sequence, and gives a score.
 
-A step is a call of a tool, or an agent that was asked.
+A step is a call of a tool, or an agent that was called.
 
 | mode | score |
 | --- | --- |
-| none | twice the steps of the longest sequence that is in both, by the steps of both together |
-| `exact` | the same with the steps at the same places |
-| `in_order`, `any_order` | the share of the reference that was done, in its order or in any |
-| `unordered` | twice the steps that are in both, in any order, by the steps of both together |
+| none | twice the length of the longest common subsequence, divided by the number of steps of both together |
+| `exact` | the same, but only steps at the same positions count |
+| `in_order`, `any_order` | the share of the reference that was done, in its order or in any order |
+| `unordered` | twice the number of common steps, in any order, divided by the number of steps of both together |
 | `subset` | the share of what was done that is in the reference |
 """
 
@@ -97,7 +97,7 @@ def _taken(evidence: Evidence, with_agents: bool) -> list[ToolUse | AgentUse]:
 def _planned(path: str, evidence: Evidence) -> list[Any]:
     found = value_at(evidence, path)
     if not isinstance(found, list):
-        raise NotEvaluated(f"there is no list of steps at {path} of the output")
+        raise NotEvaluated(f"the output has no list of steps at {path}")
     return found
 
 

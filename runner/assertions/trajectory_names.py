@@ -1,6 +1,6 @@
-"""Assertions on what an agent did by the names, and in the shapes, that promptfoo has for them.
+"""Assertions on what an agent did, with the names and fields that promptfoo uses for them.
 
-| here | is |
+| name | our assertion |
 | --- | --- |
 | `trajectory:tool-used` | `tool_called` for each of the tools, or `tool_calls` with `min` and `max` |
 | `trajectory:tool-args-match` | `tool_arguments` of any call |

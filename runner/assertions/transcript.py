@@ -1,14 +1,15 @@
-"""What judges and scripts see of a conversation, beside the answer that they judge.
+"""What judges and scripts get of a conversation, in addition to the answer that they judge.
 
 | key | |
 | --- | --- |
-| messages | `{role, content, tool_calls?, tool_results?, turn}` of all that was said, up to and with the answer |
+| messages | `{role, content, tool_calls?, tool_results?, turn}` of all messages, up to and including the answer |
 | output | the answer that is judged |
 | tools | `{name, server, arguments, result or error, turn}` of each tool call, in order |
 | turns | `{turn, input, output}` of each turn; `output` as assertions see it |
-| criteria | those of the case, in conversation mode, if it has some; validators are told them as `background` |
+| criteria | those of the case, in conversation mode, if it has any; validators get them as `background` |
 
-Turns count from 1; what was said before the first has turn 0. The content of files is left out: a part says its type.
+Turns are numbered from 1; messages before the first have the turn 0. The content of files is left out; a part only says
+its type.
 """
 
 from __future__ import annotations

@@ -27,13 +27,13 @@ def decide(
     wanted: str | None = None,
     found: str | None = None,
 ) -> Verdict:
-    """The verdict on a check, with a sentence if the assertion fails by it.
+    """The verdict on a check, with a message if the assertion fails.
 
     Args:
-        held: what the check says, before `negate`
-        verb: like `to contain`; `negate` puts a "not" before it, or takes one away
-        wanted: how to show the expected value; by itself, it is shown as JSON
-        found: how to show the actual value; by itself, it is shown as JSON
+        held: the result of the check, before `negate`
+        verb: for example `to contain`; `negate` puts "not" before it, or removes it
+        wanted: the expected value as text; by default as JSON
+        found: the actual value as text; by default as JSON
     """
     if held is not assertion.negate:
         return Verdict(passed=held, expected=expected, actual=actual)
@@ -71,7 +71,7 @@ def show(value: Any, limit: int = LIMIT) -> str:
 
 
 def shorten(text: str, limit: int = LIMIT) -> str:
-    """A text of at most about `limit` characters, the middle left out."""
+    """A text of at most about `limit` characters, without its middle if it is longer."""
     if len(text) <= limit:
         return text
     half = limit // 2

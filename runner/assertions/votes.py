@@ -31,13 +31,13 @@ async def judged_by(
     expected: Any,
     actual: Any,
 ) -> Verdict:
-    """What one or several votes on an answer come to. Raises NotEvaluated when none could be cast.
+    """The verdict of one or several votes on an answer. Raises NotEvaluated if no vote could be cast.
 
     Args:
-        agent: id of the judge, where the panel names no others.
-        panel: how many votes, and whose; None: what the run says.
-        payload: what the judges are told.
-        options: the assertion's options.
+        agent: id of the judge, if the panel names no others.
+        panel: how many votes, and which judges; None: as the run says.
+        payload: what the judges get.
+        options: the options of the assertion.
         expected: what is judged, for the result.
         actual: the output, for the result.
     """
@@ -70,12 +70,12 @@ async def judged_by(
 
 
 def next_judge(agent: str, panel: JudgeOptions | None, samples: int, votes: Sequence[bool | None]) -> str | None:
-    """Who votes next, where judges are asked one after another; None: the votes decide, or there are no more.
+    """The next judge, if judges are asked one after another; None if the votes decide, or there are no more.
 
     Args:
         agent: as for `judged_by`, as is `panel`.
-        samples: votes of each judge where the panel does not say how many.
-        votes: those so far; None: it broke, or the judge could not judge.
+        samples: votes of each judge, if the panel does not say.
+        votes: the votes so far; None: the judge broke, or could not judge.
     """
     names, each, quorum = _ballot(agent, panel, samples)
     waiting = (names * each)[len(votes) :]
@@ -86,7 +86,7 @@ def next_judge(agent: str, panel: JudgeOptions | None, samples: int, votes: Sequ
 def counted(
     agent: str, panel: JudgeOptions | None, samples: int, asked: Sequence[tuple[str, Verdict | NotEvaluated]]
 ) -> Verdict:
-    """What votes that were cast one after another come to. Raises NotEvaluated when none could be."""
+    """The verdict of votes that were cast one after another. Raises NotEvaluated if there is none."""
     names, each, quorum = _ballot(agent, panel, samples)
     if len(names) * each > 1:
         return _together(asked, quorum, None, None)

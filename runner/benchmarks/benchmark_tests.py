@@ -95,7 +95,7 @@ class BenchmarkTests:
         return bool(self._comparison and self._comparison.worse(self._benchmarking.threshold))
 
     def lines(self) -> list[str]:
-        """What is to be said of the comparison, if there is one."""
+        """The text about the comparison, if there is one."""
         from runner.benchmarks.comparing import lines_of
 
         return lines_of(self._comparison, self._benchmarking.threshold) if self._comparison else []

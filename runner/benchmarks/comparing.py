@@ -76,7 +76,7 @@ class Comparison(Value):
 
     @property
     def needed(self) -> int:
-        """Runs on each side without which no change of one benchmark can be told from noise; 0: there are so many."""
+        """How many runs each side needs to tell a change of one benchmark from noise; 0: it has enough."""
         judged = [one for one in self.differences if one.is_judged]
         needed = next(runs for runs in count(1) if len(judged) < ALPHA * comb(2 * runs, runs))
         has_all = all(len(judged) < ALPHA * comb(len(one.before) + len(one.after), len(one.after)) for one in judged)

@@ -1,1 +1,1 @@
-"""Case files: what they hold, how they are read, which cases run."""
+"""Case files: their content, how they are read, which cases run."""

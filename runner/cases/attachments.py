@@ -202,7 +202,7 @@ def _description(part: Part, folder: Path) -> dict[str, Any]:
 
 
 def _held(part: Part) -> dict[str, Any]:
-    """The fields in which a part may hold its content."""
+    """The fields that may have the content of a part."""
     for name in ("input_audio", "image_url", "file"):
         inner = _extra(part, name)
         if isinstance(inner, dict):

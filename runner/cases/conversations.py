@@ -20,12 +20,12 @@ OnMissingInput = Literal["skip", "fail", "end"]
 
 
 class Turn(Model):
-    """What the user says next, and how the answer has to be."""
+    """The next message of the user, and assertions on the answer."""
 
     input: str | Message | list[Part]
     """A text, a message, or parts."""
     assertions: Annotated[Assertions | None, Field(spellings=("assert", "assertions"))] = None
-    """What has to hold for this turn's output."""
+    """Assertions on this turn's output."""
     options: CallOptions | None = None
     """Options of this call, over those of the case."""
     attachments: list[Part] = Field(default_factory=list)
@@ -38,7 +38,7 @@ class Simulator(Model):
     use: str | None = None
     """`agents:id`, `scripts:module`, or an agent's id; `--simulator` when it is missing."""
     options: CallOptions = Field(default_factory=CallOptions)
-    """Options of its calls; `persona`, `goal` and `max_turns` may stand in their metadata."""
+    """Options of its calls; `persona`, `goal` and `max_turns` may be in their metadata."""
     metadata: FreeObject = Field(default_factory=dict)
     """`persona`, `goal`, `max_turns`, and whatever else the simulator understands."""
     persona: str | None = None
@@ -65,7 +65,7 @@ class MultiTurnCase(Case):
     type: Literal["multi_turn", "single_turn"] | None = None  # type: ignore[assignment]
     """`multi_turn`; `single_turn` of a case with one turn, which ends with its answer."""
     turns: list[Turn] = Field(default_factory=list)
-    """What the user says, one after another."""
+    """The messages of the user, one after another."""
     simulator: Simulator | None = None
     """Speaks when no turns are left and the agent waits; without turns, until its goal is achieved."""
     interactive: Interactive = Field(default_factory=Interactive)
@@ -73,9 +73,9 @@ class MultiTurnCase(Case):
     on_missing_input: OnMissingInput | None = None
     """What happens when the agent waits and nobody answers: `skip`, `fail`, or `end` of the conversation."""
     turn_assertions: Assertions | None = None
-    """What has to hold for each answer."""
+    """Assertions on each answer."""
     final_assertions: Assertions | None = None
-    """What has to hold at the end, for the last output and the state of the conversation."""
+    """Assertions at the end, on the last output and the state of the conversation."""
     max_turns: int | None = Field(default=None, ge=1)
     """How many times the user may speak; the simulator's, else 20."""
     input_tools: list[str] | None = None
@@ -88,9 +88,9 @@ class Checkpoint(Model):
     id: Annotated[str, Field(pattern=r"\S")]
     """Names the checkpoint; no other of the case has it."""
     description: str | None = None
-    """What is reached, for people."""
+    """A description for people."""
     assertions: Annotated[Assertions, Field(spellings=("assertion", "assert", "assertions"))]
-    """What has to hold for the answer that reaches it."""
+    """Assertions on the answer that reaches it."""
     after: list[str] = Field(default_factory=list)
     """Ids of checkpoints that must be reached before."""
     required: bool = True
@@ -106,9 +106,9 @@ class DynamicCase(Case):
     checkpoints: list[Checkpoint] = Field(min_length=1)
     """What the agent has to reach."""
     turn_assertions: Assertions | None = None
-    """What has to hold for each answer."""
+    """Assertions on each answer."""
     final_assertions: Assertions | None = None
-    """What has to hold at the end, for the last output and the conversation."""
+    """Assertions at the end, on the last output and the conversation."""
     max_turns: int | None = Field(default=None, ge=1)
     """How many times the user may speak; 20."""
 
@@ -123,7 +123,7 @@ class Criterion(Model):
     id: str | None = None
     """Names the criterion in results."""
     outcome: Annotated[str, Field(pattern=r"\S")]
-    """What the answer has to be like, in words."""
+    """What the answer must be like, in words."""
     weight: float = Field(default=1, gt=0, allow_inf_nan=False)
     """How much it counts."""
     required: bool = False
@@ -143,7 +143,7 @@ class Grader(Assertion):
     weight: float = Field(default=1, gt=0, allow_inf_nan=False)
     """How much it counts."""
     required: bool = False
-    """Whether the case fails when it does not hold."""
+    """Whether the case fails if it fails."""
 
 
 Graders = Annotated[list[CriterionText | Grader], OneOrMany]
@@ -154,7 +154,7 @@ _Graders = Annotated[Graders | None, Field(spellings=("assertions", "assert"))]
 
 
 class ConversationTurn(Model):
-    """What the user says next, and how the answer is graded."""
+    """The next message of the user, and how the answer is graded."""
 
     input: str | Message | list[Part]
     """A text, a message, or parts."""
@@ -197,7 +197,7 @@ class ConversationCase(Case):
     input: Annotated[str | Message | list[Message] | None, Field(in_order=True), Shaped(_joined)] = None
     """What comes before the turns: system prompt and context."""
     turns: list[ConversationTurn] = Field(default_factory=list)
-    """What the user says, one after another; at least one, unless somebody plays the user."""
+    """The messages of the user, one after another; at least one, unless there is a simulator or a person."""
     simulator: Simulator | None = None
     """Speaks when no turns are left and the agent waits; without turns, until its goal is achieved."""
     interactive: Interactive = Field(default_factory=Interactive)
@@ -213,7 +213,7 @@ class ConversationCase(Case):
     turn_assertions: Graders | None = None
     """Criteria in words, and other assertions, on each answer."""
     final_assertions: Graders | None = None
-    """Grade the whole transcript, beside `assertions`."""
+    """Grade the whole transcript, in addition to `assertions`."""
     rubrics: Rubrics | None = None
     """Criteria for the validator on the whole transcript."""
     criteria: str | None = None
@@ -223,7 +223,7 @@ class ConversationCase(Case):
     aggregation: Literal["mean", "min", "max"] = "mean"
     """How the scores become one."""
     on_turn_failure: Literal["continue", "stop"] = "continue"
-    """Whether the turns after one that failed are held, or left out and scored 0."""
+    """Whether the turns after a failed one run, or are left out and scored 0."""
     window_size: int | None = Field(default=None, ge=1)
     """How many of the last turns graders see; all."""
     threshold: float | None = Field(default=None, ge=0, le=1)

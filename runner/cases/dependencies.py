@@ -17,11 +17,11 @@ class Needs(Value):
 
 
 def needs_of(dependencies: Mapping[str, Sequence[str]], left_out: frozenset[str]) -> Needs:
-    """What has to run, by id.
+    """The cases that must run, by id.
 
     Args:
-        dependencies: case → what it depends on; only cases that depend on something, left-out ones too.
-        left_out: the cases that are not chosen.
+        dependencies: case → the cases it depends on; only cases with dependencies, also those that are not selected.
+        left_out: the cases that are not selected.
     """
     added: dict[str, str] = {}
     waited: set[str] = set()

@@ -1,9 +1,9 @@
-"""Splits the text of a case file into its entries: JSON objects, one a line or over several lines, with blank lines,
-comments (`//`, `#`), commas between them and brackets around them.
+"""Splits the text of a case file into its entries: JSON objects, one on each line or over several lines, with blank
+lines, comments (`//`, `#`), commas between them and brackets around them.
 
-A line that holds a whole object is taken as it is; any other is read token by token to see where the object ends. After
-a broken object, reading goes on at the next one that begins in the same column, so that everything wrong with a file is
-found in one pass.
+A line with a whole object is used as it is. Any other line is read token by token to find the end of the object. After
+a broken object, reading continues with the next object that begins in the same column, so that all problems of a file
+are found at once.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ class Entry(Value):
     line: int
     column: int
     text: str
-    """JSON; it may hold comments and trailing commas."""
+    """JSON; it may have comments and trailing commas."""
     places: Places | None = None
     """Where its parts are, if that is not to be read off the text."""
     sources: tuple[Entry, Entry] | None = None
-    """Its own text and that of its defaults, when it was put together of the two."""
+    """Its own text and that of its defaults, if it was combined from both."""
 
     @property
     def start(self) -> Position:
@@ -112,7 +112,7 @@ class Splitter:
             yield from self._read(line)
 
     def objects_of(self, line: Entry) -> Iterator[Entry]:
-        """The entries of a line that was taken for one."""
+        """The entries of a line that was read as one."""
         self.number = line.line
         yield from self._read(" " * (line.column - 1) + line.text)
         yield from self.end()
@@ -195,7 +195,7 @@ class Splitter:
 
 
 def _is_whole(text: str) -> bool:
-    """Whether a line that begins and ends with braces holds a whole object, and its last brace is in no comment."""
+    """Whether a line that begins and ends with braces is a whole object, and its last brace is not in a comment."""
     if text.count("{") != text.count("}") or text.count("[") != text.count("]"):
         return False
     return ("#" not in text and "//" not in text) or without_noise(text).rstrip().endswith("}")

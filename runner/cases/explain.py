@@ -1,8 +1,8 @@
-"""Turns what pydantic says about a case into sentences about the file.
+"""Converts pydantic's errors about a case to sentences about the file.
 
-Where a field takes one of several shapes, pydantic reports why each of them does not fit, with the name of the shape in
-the path. What counts is the shape that the value has: complaints about the others are dropped, and only when none is
-left the value is said to have a wrong shape.
+If a field may have one of several shapes, pydantic reports for each of them why it does not fit, with the name of the
+shape in the path. Only errors about the shape that the value has are kept. If none is left, the message says that the
+value has a wrong shape.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def _unknown(path: JsonPath, value: dict[str, Any], model: type[Model] | None, c
 
 
 def _no_choice(path: JsonPath, actual: str, inside: type[Model] | None, model: type[Model] | None) -> Finding:
-    """A word that is none of those that a field takes; `inside` is the model whose `type` it stands for, if it does."""
+    """A word that a field does not accept; `inside` is the model, if the field is its `type`."""
     owner, field = (inside, "type") if inside else (model, str(path[-1]))
     assert owner is not None
     what = f'unknown {_OWNERS.get(owner.__name__, "")}{field} "{actual}"'

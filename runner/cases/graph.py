@@ -9,16 +9,16 @@ from runner.errors import did_you_mean
 from scripttest.values import Value
 
 SHOWN = 10
-"""Names of a circle that are told."""
+"""How many names of a cycle are listed."""
 CIRCLES = 20
-"""Circles that are told."""
+"""How many cycles are listed."""
 
 Waits = Mapping[str, Sequence[str]]
 """Name → the names that it waits for."""
 
 
 class Fault(Value):
-    """Something that can never come to an end, or never begins."""
+    """A case that can never begin, because it depends on itself."""
 
     name: str
     """What waits."""

@@ -1,6 +1,6 @@
 """Which mode an entry of a case file is for, by its fields, and what is said about fields of another mode.
 
-The modes' models are imported on use: most files hold standard cases alone.
+The modes' models are imported on use, because most files have only standard cases.
 """
 
 from __future__ import annotations

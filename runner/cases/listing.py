@@ -1,8 +1,8 @@
-"""The object around the cases of a file: an object with the list as `tests` or `cases`, and beside it `name`,
-`description` and `defaults`, the fields of cases that do not give them.
+"""The object around the cases of a file: it has the list as `tests` or `cases`, and also `name`, `description` and
+`defaults`, which are fields for cases that do not have them.
 
-Defaults count as if they were written in each case. A field of the case's own wins; of `metadata`, `options` and
-`mocks` each key on its own.
+Defaults count as if each case had them. A field of a case has priority; in `metadata`, `options` and `mocks` this holds
+for each key.
 """
 
 from __future__ import annotations

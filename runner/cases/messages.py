@@ -1,4 +1,4 @@
-"""What a case says to its agent, as the messages that connectors take."""
+"""Converts the input of a case to the messages that connectors take."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def messages_of(case: Case, folder: Path) -> list[dict[str, Any]]:
-    """The messages of a case in the form of OpenAI's chat API (`runner.connectors.base`), new at each call; of a case
-    of several turns, those before its turns, perhaps none.
+    """The messages of a case in the format of OpenAI's chat API (`runner.connectors.base`), made anew at each call. For
+    a case of several turns: the messages before its turns, if there are any.
 
-    Files are read and encoded here, so that they are held for the cases that run and no others; relative ones count
-    from `folder`, the folder of the case file. Blocks while it reads.
+    Files are read and encoded here, so that only those of running cases are in memory. Relative paths start at
+    `folder`, the folder of the case file. Blocks while it reads.
 
     Raises:
-        ConfigurationError: a file cannot be read; it could when the case file was checked.
+        ConfigurationError: a file cannot be read that could be read when the case file was checked.
     """
     messages = [_message(message, folder) for message in _said(case)]
     if case.attachments:
@@ -48,7 +48,7 @@ def input_of(case: Case) -> Any:
 
 
 def as_written(said: str | Message | Sequence[Message | Part] | None) -> Any:
-    """What the user says, as a JSON value."""
+    """The user's message as a JSON value."""
     if said is None or isinstance(said, str):
         return said
     if isinstance(said, Message):
@@ -79,7 +79,7 @@ def _message(message: Message, folder: Path) -> dict[str, Any]:
 
 
 def _tool_call(call: Any) -> Any:
-    """Arguments as the JSON text that models write; case files may hold the object."""
+    """Arguments as the JSON text that models write; case files may have the object."""
     import json
 
     function = call.get("function") if isinstance(call, dict) else None

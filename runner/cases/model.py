@@ -1,10 +1,10 @@
-"""The shape of a case file's standard cases (seeds 004 and 001; specification, section 5), as models; the other modes'
+"""The models of standard cases in a case file (seeds 004 and 001; specification, section 5). Those of the other modes
 are in `runner.cases.conversations`.
 
-Unknown fields are errors, but for those that start with `x-`, which `runner.shapes.fields` takes away before. Defaults
-that are objects come from factories: any other mutable default would be copied deeply, for each case. `yao-test schema`
-prints their JSON Schema; a string beneath a field is its description there. What models cannot say is in
-`runner.cases.checks`.
+Unknown fields are errors, except fields that start with `x-`, which `runner.shapes.fields` removes before. Defaults
+that are objects come from factories, because other mutable defaults would be copied deeply for each case. `yao-test
+schema` prints the JSON Schema of these models; a string below a field is its description there. `runner.cases.checks`
+checks what models cannot express.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Message(OpenModel):
     """One message of a chat; further fields, such as `name` and `tool_calls`, go to the agent as they are."""
 
     role: Literal["system", "developer", "user", "assistant", "tool"] = "user"
-    """Who speaks."""
+    """The role of the speaker."""
     content: Annotated[str | Part | list[Part] | None, Field(spellings=("content", "input"))] = None
     """A text, a part, or a list of parts."""
 
@@ -113,12 +113,12 @@ class Mocks(Model):
 
 
 class Repeat(Model):
-    """How often a case runs, and when it passes: so many runs of so many, or two rates that are told apart."""
+    """How often a case runs, and when it passes: by a number of passing runs, or by two rates."""
 
     wanted: Annotated[str | None, Field(spellings=("pass",))] = None
     """`4 of 5`, `all of 5`, `any of 3`, `majority of 5`, `80% of 5`."""
     stop: bool | None = None
-    """With `pass`: whether to stop when the verdict stands; it does without it."""
+    """With `pass`: whether to stop when the verdict is certain; default: true."""
     good: float | None = Field(default=None, gt=0, le=1)
     """The rate, 0 to 1, at which a case is as it should be."""
     bad: float | None = Field(default=None, gt=0, le=1)
@@ -130,7 +130,7 @@ class Repeat(Model):
 
 
 class Case(Model):
-    """One call of the agent, and what has to hold for its answer."""
+    """One call of the agent, and assertions on its answer."""
 
     runs: ClassVar[Mode] = Mode.STANDARD
     """The mode of its cases."""
@@ -139,15 +139,15 @@ class Case(Model):
     id: Annotated[str, Field(pattern=r"\S")]
     """Names the case; no other in the file has it."""
     name: str | None = None
-    """What the case is about, for people; `--run` searches it too."""
+    """A description of the case for people; `--run` searches it too."""
     type: Literal["single_turn"] | None = None
     """`single_turn`, which it is anyway."""
     input: Annotated[str | Message | list[Message] | None, Field(in_order=True)] = None
-    """What is said to the agent: a text, a message, or a conversation so far."""
+    """The input of the agent: a text, a message, or a conversation so far."""
     messages: list[Message] | None = None
     """The conversation so far; wins over `input`."""
     assertions: Annotated[Assertions | None, Field(spellings=("assert", "assertions"))] = None
-    """What has to hold for the output; wins over `expected`."""
+    """Assertions on the output; they have priority over `expected`."""
     expected: FreeValue = None
     """The output itself; null counts as not given."""
     user: str | None = None

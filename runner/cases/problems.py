@@ -1,4 +1,4 @@
-"""What is wrong with a case file, collected while it is read and said at once."""
+"""Collects the problems of a case file while it is read, and reports them together."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from runner.application.json_parts import JsonPath
 
 SHOWN = 20
-"""Problems that are told in full; of the others, how many there are."""
+"""How many problems are shown in full; the others are only counted."""
 
 
 LONG_HINT = 80
-"""Letters from which on a hint is told only with a problem that is alone."""
+"""A hint with more characters is shown only if there is a single problem."""
 
 
 class Finding(Value):
@@ -54,7 +54,7 @@ class Problems:
 
     @property
     def wanting(self) -> bool:
-        """Whether the next one will be told in full."""
+        """Whether the next one will be shown in full."""
         return self.count < SHOWN
 
     def add(self, problem: Problem) -> None:
@@ -76,7 +76,7 @@ class Problems:
             raise ConfigurationError(*self.said())
 
     def said(self) -> tuple[str, str | None]:
-        """Message and hint of an error that tells them; there is one at least."""
+        """Message and hint of the error with all problems, of which there is at least one."""
         if self.count == 1:
             (problem,) = self._shown
             return f"Cannot read cases from {self._place(problem)}: {problem.text}", problem.hint

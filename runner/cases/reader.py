@@ -1,7 +1,7 @@
 """Reads case files: JSONL and what people write for it, JSON, YAML.
 
-A file is read twice. The first pass finds everything that is wrong with it, so that nothing runs when anything is; the
-second yields the cases while they run. Neither holds more than a piece of the file at a time (YAML: a document).
+A file is read twice. The first pass finds everything that is wrong with it, so that nothing runs in that case. The
+second yields the cases while they run. Both have only a piece of the file in memory at a time (YAML: a document).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ no longer fit into the processor's cache, and it takes half as long again."""
 READ_AT_ONCE = 1 << 14
 """The same of the second pass, which must not be long before a case can run."""
 YAML = (".yaml", ".yml")
-_IDS = "Each case of a file has an id of its own"
+_IDS = "Give each case of a file its own id"
 _HINT = "A case file holds JSON objects, one a line, or a list of them in JSON or YAML"
 
 
@@ -51,7 +51,7 @@ class _Found(Value):
     several_turns: bool
     refers: bool
     lacking: set[str]
-    """Ids of cases that are left out, and whose files are not there."""
+    """Ids of cases that are left out and whose files do not exist."""
 
 
 class AbsentFilesError(ConfigurationError):
@@ -90,17 +90,17 @@ class CaseFile:
 
     @classmethod
     def check(cls, path: Path, lenient: bool = False, chosen: Chosen | None = None, name: str = "") -> CaseFile:
-        """Reads the whole file for the first time. Blocks for some microseconds a case.
+        """Reads the whole file for the first time. Blocks, for some microseconds for each case.
 
         Args:
-            path: The file; `.yaml` and `.yml` are YAML, anything else JSON in one of its forms.
-            lenient: Drop unknown fields with a warning, instead of refusing the file.
-            chosen: Tells which cases are to run (`runner.cases.select.chooser`); all by default.
-            name: How to call the file in messages; the path by default.
+            path: the file; `.yaml` and `.yml` are YAML, anything else is JSON in one of its forms.
+            lenient: ignore unknown fields with a warning, instead of refusing the file.
+            chosen: whether a case runs (`runner.cases.select.chooser`); by default all do.
+            name: name of the file in messages; by default its path.
 
         Raises:
-            AbsentFilesError: nothing is wrong but files that are not there.
-            ConfigurationError: with everything that is wrong, each with file:line:column.
+            AbsentFilesError: the only problem is that attached files do not exist.
+            ConfigurationError: with all problems, each with file:line:column.
         """
         file = cls(path, name or str(path), lenient, chosen)
         collecting = gc.isenabled()
@@ -137,7 +137,7 @@ class CaseFile:
         self.total = len(found.lines)
         self.count = self.total - len(found.left_out) + len(self.needs.added)
         if not self.total:
-            raise ConfigurationError(f"Cannot read cases from {self.name}: there is none in it", _HINT)
+            raise ConfigurationError(f"Cannot read cases from {self.name}: the file has no cases", _HINT)
         self.warnings = warnings.lines()
         if absent.count:
             raise AbsentFilesError(absent, self)

@@ -29,11 +29,11 @@ class Reference(Value):
 
 
 def references_of(case: Case, connector: str = "", simulator: str = "") -> Iterator[Reference]:
-    """What a case refers to, as far as a run needs it.
+    """The files and agents that a case refers to, as far as a run needs them.
 
     Args:
-        connector: The one of `--connector`, instead of all that the case names for the agent.
-        simulator: The one of `--simulator`, for a case that names none.
+        connector: from `--connector`; it replaces all connectors that the case names for the agent.
+        simulator: from `--simulator`, for a case that names none.
     """
     for hook in (case.before, case.after):
         if hook:

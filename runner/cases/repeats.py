@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def repeat_of(case: Case) -> Any:
-    """What a case says, as its file has it; None: nothing."""
+    """The policy of a case, as written in its file; None if it has none."""
     repeat = case.repeat
     if repeat is None or isinstance(repeat, str):
         return repeat
@@ -30,7 +30,7 @@ def policy_of(written: Any) -> Policy | None:
 
 
 def problem_of_repeat(case: Case) -> Finding | None:
-    """What is wrong with what a case says."""
+    """What is wrong with the policy of a case."""
     from runner.statistics.policies import PolicyError, read_policy
 
     written = repeat_of(case)

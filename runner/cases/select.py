@@ -17,7 +17,7 @@ def chooser(pattern: str) -> Chosen:
 
 
 def both(first: Chosen | None, second: Chosen | None) -> Chosen | None:
-    """Cases that two choices have in common; None stands for all."""
+    """Cases that both choices select; None selects all."""
     if first is None or second is None:
         return first or second
     return lambda case: second(case) and first(case)

@@ -1,5 +1,5 @@
-"""Entries of a case file that stand for several cases: with `vars`, a table of inputs, or with several personas and
-goals of a simulated user.
+"""Entries of a case file that stand for several cases: entries with `vars`, a table of inputs, or with several personas
+or goals of a simulated user.
 
 | field | cases |
 | --- | --- |
@@ -7,9 +7,9 @@ goals of a simulated user.
 | `vars: {a: [1, 2], b: [3, 4]}` | one for each combination; a value that is not a list is the same in all |
 | `simulator.persona`, `simulator.goal`: lists | one for each combination |
 
-`{{ name }}` in any text of the entry stands for the variable, `{{ name.field }}` for a part of it; a text that is
-nothing else becomes the value itself. The id of a case is that of the entry with its values, `trip[Oslo,2]`, unless the
-id has variables of its own.
+In all texts of the entry, `{{ name }}` is replaced by the variable, and `{{ name.field }}` by a part of it. A text that
+is nothing else becomes the value itself. The id of a case is the id of the entry with its values, `trip[Oslo,2]`,
+unless the id itself has variables.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _telling(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _labels(rows: Sequence[Sequence[Any]]) -> list[str]:
-    """What tells rows apart, for ids: their values, or their numbers where these are long or not unique."""
+    """The texts that identify rows in ids: their values, or their numbers if the values are long or not unique."""
     made = [",".join(_label(value) for value in row) for row in rows]
     is_good = all(made) and len({*made}) == len(made)
     return made if is_good else [str(number) for number in range(1, len(rows) + 1)]

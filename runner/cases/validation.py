@@ -23,12 +23,12 @@ from runner.shapes.fields import FREE
 from scripttest.values import Value
 
 VARS, SIMULATOR = "vars", "simulator"
-"""Fields of which an entry may stand for several cases."""
+"""An entry with one of these fields may stand for several cases."""
 _AT_ONCE = 500
-"""Entries of a line that holds many."""
+"""Most entries of one line."""
 _CASES = validator_of(schema_of(list[Case]))
 _OTHER_MODES = ('"turns"', '"simulator"', '"checkpoints"', '"conversation"', '"multi_turn"')
-"""What a text holds in which there is a case of another mode."""
+"""A text with a case of another mode contains one of these."""
 _WHERE = re.compile(r"(.*) at line (\d+) column (\d+)", re.DOTALL)
 _BROKEN = (
     ("EOF", "it ends too early: a bracket or a quote is not closed"),
@@ -43,7 +43,7 @@ _BROKEN = (
     ("number out of range", "a number has too many digits"),
     ("recursion limit", "it is nested too deeply"),
 )
-"""What the JSON parser says → what we say."""
+"""Message of the JSON parser → our message."""
 
 
 class Batch(Value):

@@ -27,16 +27,16 @@ class MadeCases(Value):
 
 
 def cases_from_values(values: list[Any], origin: str, folder: Path, lenient: bool = False) -> MadeCases:
-    """The cases that JSON values are.
+    """Reads JSON values as cases.
 
     Args:
-        values: JSON values, one a case.
-        origin: Where they come from, for messages: `agents:workers.test.generator`.
-        folder: What relative attachments count from.
-        lenient: Drop unknown fields, and leave out cases that are wrong; each is a warning.
+        values: JSON values, one for each case.
+        origin: where they come from, for messages: `agents:workers.test.generator`.
+        folder: where relative attachments are looked for.
+        lenient: ignore unknown fields, and leave out wrong cases; each is a warning.
 
     Raises:
-        ConfigurationError: with everything that is wrong; when `lenient`, only if no case is left.
+        ConfigurationError: with all problems; if `lenient`, only if no case is left.
     """
     dropped: list[str] = []
     wrong: list[str] = []

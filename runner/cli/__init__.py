@@ -1,1 +1,1 @@
-"""The command line: flags and their readers, the commands beside the run, errors as text, exit codes."""
+"""The command line: flags and their readers, the other commands, errors as text, exit codes."""

@@ -1,5 +1,5 @@
 """What a flag of the command line is: its spelling, the values that it takes, and the flags that exclude it. All flags
-are in `RunOptions` of `runner.cli.options`."""
+are in `RunOptions` of `runner.cli.options`. Functions that read a value raise ConfigurationError."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Flag(Value):
     name: str
     """Long spelling, without dashes."""
     field: str
-    """Name of the field of `RunOptions` that holds the value."""
+    """Name of the field of `RunOptions` with the value."""
     help: str
     default: Any
     """The value when it is not given."""

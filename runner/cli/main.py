@@ -238,6 +238,7 @@ def _through_click(arguments: list[str], environment: Environment) -> dict[str, 
         with redirect_stdout(environment.stdout):  # where click prints help and version
             result = command.main(arguments, prog_name=program, standalone_mode=False, obj=environment, **HELP)
     except click.UsageError as error:
+        program = error.ctx.command_path if error.ctx else program
         raise ConfigurationError(error.format_message(), f"{program} --help lists the flags") from error
     except click.ClickException as error:
         environment.stderr.write(f"Error: {error.format_message()}\n")

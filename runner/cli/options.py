@@ -61,7 +61,7 @@ class RunOptions(FlagTable):
     name: str | None = flag("Agent to test. Default: found from the tests or the working directory.", short="n", metavar="ID")
     outputs: tuple[str, ...] = flag("Report file; its extension decides the format. Repeatable.", short="o", name="output", kind="repeated", metavar="FILE")
     connector: str | None = flag("Connector for the tested agent, instead of its own.", short="c", metavar="ID")
-    variants: tuple[Variant, ...] = flag("NAME=connector:ID,prompts:FILE,env:NAME=VALUE. Also run the cases with these settings, and compare. Repeatable.", name="variant", kind="repeated", metavar="VARIANT", read=variant)
+    variants: tuple[Variant, ...] = flag("Also run the cases with other settings, and compare: NAME=SETTING,... with connector:ID, prompts:FILE or env:NAME=VALUE. Repeatable.", name="variant", kind="repeated", metavar="VARIANT", read=variant)
     until_decided: bool = flag("Run the variants in rounds, each case once per round, and stop when they can be told apart; at most --runs rounds, 5 by default.", kind="switch", needs="variant", excludes=("repeat",))
     app: str | None = flag("Application root. Default: the nearest one at or above the working directory.", short="a", metavar="DIR")
     profile: str | None = flag("Profile of yao-test.toml to use.", metavar="NAME")

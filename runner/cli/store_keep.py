@@ -34,7 +34,7 @@ def read_store_keep(text: str, where: str) -> StoreKeep:
     found = re.fullmatch(r"(\d+)(h|d|w|KB|MB|GB)", text)
     if found is None or not int(found[1]):
         raise ConfigurationError(
-            f'Cannot read {where} "{text}": it is no age and no size',
+            f'Cannot read {where} "{text}": it is neither an age nor a size',
             "Write an age as 90d, 12w or 36h, a size as 500MB or 2GB",
         )
     number, unit = int(found[1]), found[2]

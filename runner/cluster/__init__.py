@@ -1,11 +1,11 @@
-"""`--cluster`: modules and cases of a plan run on the workers of a Dask cluster.
+"""`--cluster`: runs modules and cases of a plan on the workers of a Dask cluster.
 
 | process | what it does | module |
 | --- | --- | --- |
-| the command | divides the plan, hands out pieces, takes events | `dispatch`, `feed`, `ledger`, `connection` |
-| a Dask worker | starts a runner process for each piece, passes on what it says | `station_work` |
+| the command | divides the plan, gives out pieces, receives events | `dispatch`, `feed`, `ledger`, `connection` |
+| a Dask worker | starts a runner process for each piece, and passes on its messages | `station_work` |
 | the runner process | runs a piece as the command would | `piece_runner` |
 
-Pieces are given to one worker each, by its id, and Dask runs none of them a second time: what is lost with a worker is
-given out again by the command, and only for tests without a result.
+Each piece is given to one worker, by its id, and Dask never runs it twice. If a worker is lost, the command gives its
+work out again, but only tests without a result.
 """

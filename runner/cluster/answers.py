@@ -1,11 +1,11 @@
-"""Answers of models on their way from a runner process to the command, which keeps them for when a test runs again.
+"""Passes answers of models from a runner process to the command, which stores them in case a test runs again.
 
 | runner process | command |
 | --- | --- |
-| sends an answer with its number | writes it into its journal, and says up to which number it has them |
-| begins no further call while so many are not kept as tests run at a time | |
+| sends an answer with its number | writes it into its journal, and says up to which number it has answers |
+| begins no call while as many answers are not stored as tests run at a time | |
 
-So a kill of either costs no more calls than that, however slow the way between them is.
+So if one of the two is killed, at most that many calls are lost, even if the connection is slow.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class SentAnswers:
     """In a runner process: the lines of its journal, as its `Lines` and its `Admission`."""
 
     def __init__(self, send: Callable[[Heard], None], at_once: int) -> None:
-        """`at_once` is how many calls may be under way or not kept."""
+        """`at_once`: most calls that are running, or whose answers are not stored yet."""
         self._send = send
         self._limits = Limits(at_once, None, Timing())
         self._loop: asyncio.AbstractEventLoop | None = None

@@ -1,13 +1,13 @@
-"""The application as one archive, named by the digest of its content: what travels to a worker, once.
+"""The application as one archive, named by the digest of its content. It is sent to a worker once.
 
-| of the application | travels |
+| part of the application | is it sent? |
 | --- | --- |
 | names that begin with a dot, virtual environments, caches of Python | no |
-| `node_modules` at the root, in `assistants/` and in `scripts/` | yes; elsewhere no |
+| `node_modules` | yes, at the root, in `assistants/` and in `scripts/` |
 | files that commonly hold keys | no |
-| definitions of connectors and MCP servers | yes; one that has a key in it is refused, since keys never travel |
-| links | what they lead to, if that is in the application; else no |
-| all else | yes |
+| definitions of connectors and MCP servers | yes; one that contains a key is refused, because keys are never sent |
+| links | their target, if it is in the application |
+| everything else | yes |
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from scripttest import holds_secrets
 from scripttest.values import Value
 
 MOST_BYTES = 1 << 30
-"""At most so many bytes in all files together."""
+"""At most this many bytes in all files together."""
 _LEFT_OUT = frozenset(("__pycache__",))
 _PACKAGES = "node_modules"
 _OF_SCRIPTS = ("assistants/", "scripts/")
-"""Where what handlers import from `node_modules` is looked for, beside the root."""
+"""Folders, other than the root, in which imports from `node_modules` are searched."""
 _DEFINITIONS = (".conn.yao", ".conn.jsonc", ".conn.json", ".mcp.yao", ".mcp.jsonc", ".mcp.json")
-"""Ends of the names of files that workers need although they may hold keys."""
+"""Suffixes of files that workers need although they may contain keys."""
 _EARLY = (1980, 1, 1, 0, 0, 0)
 
 
@@ -51,8 +51,8 @@ def archive_of(root: Path, redact: Callable[[str], str]) -> Archive:
     """The archive of an application. Raises ConfigurationError.
 
     Args:
-        root: of the application.
-        redact: takes secrets out of a text; a definition that it changes has a key in it.
+        root: the application.
+        redact: removes secrets from a text. If it changes a definition, that contains a key.
     """
     content, digest, total = io.BytesIO(), sha256(), 0
     names: list[str] = []

@@ -29,7 +29,7 @@ class Cluster:
     """Runs the tests of one run on a Dask cluster. To be used as a context manager."""
 
     def __init__(self, address: ClusterAddress, environment: Environment, application: Application) -> None:
-        """Connects to nobody yet."""
+        """Does not connect yet."""
         self._address = address
         self._environment = environment
         self._application = application

@@ -66,11 +66,11 @@ class Connection:
     """
 
     def __init__(self, address: ClusterAddress, cpus: int, variables: Mapping[str, str]) -> None:
-        """Connects, and starts scheduler and workers before where the address is `local`; blocks. Raises RunnerError.
+        """Connects. If the address is `local`, it starts scheduler and workers first. Blocks. Raises RunnerError.
 
         Args:
-            address: of the scheduler.
-            cpus: how many workers `local` has without a number.
+            address: address of the scheduler.
+            cpus: number of workers for `local` without a number.
             variables: the environment of local workers.
         """
         _silence()
@@ -110,7 +110,7 @@ class Connection:
 
     @property
     def is_lost(self) -> bool:
-        """Whether the scheduler is gone."""
+        """Whether the scheduler has ended."""
         return bool(self._client.status != "running")
 
     def workers(self) -> dict[str, int]:
@@ -180,7 +180,7 @@ class Connection:
         try:
             self._pool.shutdown(wait=True)
             self._client.close(timeout=CLOSING)
-        except Exception:  # of a scheduler that is gone
+        except Exception:  # of a scheduler that has ended
             pass
         finally:
             self._thread.end()
@@ -205,7 +205,7 @@ class Connection:
 
 
 def _silence() -> None:
-    """What Dask has to say is said by errors and warnings of the run."""
+    """Silences Dask's log: the run reports its errors and warnings."""
     libraries = ("distributed", "tornado", "asyncio")
     for name in (*libraries, *logging.root.manager.loggerDict):
         if name.partition(".")[0] in libraries:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from runner.planning.plan import RunPlan
 
 AHEAD = 1
-"""Pieces that wait on a worker, beside those that run."""
+"""Pieces that wait on a worker, in addition to the running one."""
 LOOK = 0.05
 """Seconds between looks whether the run is to stop."""
 MARGIN = 0.4
@@ -268,7 +268,7 @@ class Dispatch:
             self._bounds.take(attempt, heard.call)
 
     def _take_gone(self, address: str) -> None:
-        """Gives up what a worker had that is gone."""
+        """Gives up the work of a worker that was lost."""
         self._stations.pop(address, None)
         for attempt in [key for key, flight in self._flights.items() if flight.station.address == address]:
             self._lose(attempt, "it is gone")
@@ -314,7 +314,7 @@ class Dispatch:
                 self._warn(f"The worker {flight.station.address} was lost ({why}): its tests run elsewhere")
 
     def _see_to_late(self) -> None:
-        """Gives up pieces that Dask says have ended, and that have not said so themselves."""
+        """Gives up pieces that have ended by Dask's report, but have not sent their end."""
         now = time.monotonic()
         for attempt, flight in list(self._flights.items()):
             if flight.ended_at is not None and now - flight.ended_at > LATE:
@@ -334,7 +334,7 @@ class Dispatch:
             self._give_up()
 
     def _give_up(self) -> None:
-        """Ends all that is under way."""
+        """Ends all running work."""
         flights, self._flights = self._flights, {}
         for attempt in flights:
             self._bounds.give_up(attempt)
@@ -360,6 +360,6 @@ class Dispatch:
 
 
 def _repeated(number: int) -> str:
-    """What is said of results that came twice."""
+    """The message about results that arrived twice."""
     what = "1 result was" if number == 1 else f"{number} results were"
     return f"{what} made again after a worker was lost, and counted once"

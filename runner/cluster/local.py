@@ -18,11 +18,11 @@ class LocalStations:
     """The worker processes on this machine. They end with the command, even when it is killed."""
 
     def __init__(self, workers: int, tls: Mapping[str, str], variables: Mapping[str, str]) -> None:
-        """Starts them; blocks until they are there, for seconds. Raises RunnerError.
+        """Starts scheduler and workers, and waits until they are ready, which takes seconds. Raises RunnerError.
 
         Args:
-            workers: how many, each for one piece at a time.
-            tls: what `distributed.Security` takes.
+            workers: number of workers, which run one piece at a time each.
+            tls: arguments of `distributed.Security`.
             variables: the environment of the tests, with keys.
         """
         self._folder = tempfile.mkdtemp(prefix="yao-test-cluster-")

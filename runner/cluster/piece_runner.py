@@ -1,8 +1,9 @@
-"""A process beside a Dask worker: runs pieces of a run one after the other, as the command would.
+"""A process beside a Dask worker. It runs pieces of a run one after the other, as the command would.
 
     a SETUP on standard input, then PIECEs; events on standard output
 
-Its own environment has the keys. It ends with its standard input, whatever it is doing; workers of scripts end with it.
+Keys are in its own environment. When its standard input ends, it ends too, whatever it is doing, and so do its workers
+of scripts.
 """
 
 from __future__ import annotations
@@ -43,11 +44,11 @@ class Runner:
     """Runs the pieces that one runner process is given."""
 
     def __init__(self, setup: Setup, root: Path, environment: Environment, write: Callable[[bytes], None]) -> None:
-        """Raises RunnerError when the run cannot be had here.
+        """Raises RunnerError if the run is not possible on this machine.
 
         Args:
             setup: what all pieces have in common.
-            root: of the application, here.
+            root: the application on this machine.
             environment: of this process.
             write: takes messages, from any thread.
         """
@@ -204,7 +205,7 @@ def main() -> None:
             try:
                 while view:
                     view = view[os.write(outgoing, view) :]
-            except OSError:  # nobody is there any more, which `_listen` hears too
+            except OSError:  # the reader has ended, which `_listen` notices too
                 return
 
     setup = read_frame(incoming)

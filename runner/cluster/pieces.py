@@ -32,11 +32,11 @@ class Setup(Value):
     contexts: Mapping[str, Mapping[str, Any]]
     order: Order | None
     resumable: bool
-    """Whether results say what they are made of."""
+    """Whether results have fingerprints."""
     key: str
     """What values of variables are hashed with in results."""
     content_in_spans: bool
-    """Whether spans hold what was said, which the environment of the command decides."""
+    """Whether spans contain messages, as the environment of the command says."""
     counts_usage: bool
     """Whether the run has a budget."""
     parallel: int
@@ -74,7 +74,7 @@ class CasesPart(Value):
     """Why none of them can run."""
     variant: AgentVariant | None
     done: Mapping[str, Mapping[int, Status]] = {}
-    """Case → how its runs ended that have results; 0 stands for the only one."""
+    """Case → how its runs with results ended; the number 0 stands for the only run."""
     ended: Mapping[str, Status] = {}
     """Other cases that they depend on → how these ended."""
     runs: Mapping[str, tuple[int, ...]] = {}
@@ -125,15 +125,15 @@ class Heard(Value):
     file: tuple[str, bytes | None] | None = None
     """A recording: its path below the folder, and its content; None: there is none any more."""
     call: tuple[Any, ...] | None = None
-    """Connector, bounds, number, and what is asked of the bounds of a connector."""
+    """Connector, limits, number, and the question to the limits of a connector."""
 
 
 class Told(Value):
     """A message to a runner process while a piece runs."""
 
     stop: tuple[str, float] | None = None
-    """Why no test is to begin any more, and how many seconds those under way have."""
+    """Why no further test begins, and how many seconds running tests still have."""
     let: int | None = None
-    """The number of a call of the bounds that may go on."""
+    """The number of a call that the limits now allow."""
     kept: int | None = None
     """The number up to which the command has written the lines of the journal."""

@@ -1,4 +1,4 @@
-"""Before the first test: whether workers have what a run needs. What they lack is said by name."""
+"""Checks before the first test whether workers have what a run needs, and names what is missing."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class Preflight:
 
         Args:
             connection: to the workers.
-            digest: of the application.
+            digest: digest of the application.
             data: its archive.
-            variables: name → the file that names it, of those that the command has.
+            variables: name of a variable that the command has → the file that names it.
             needs_walls: whether workers need all walls around scripts.
         """
         self._connection = connection

@@ -1,14 +1,14 @@
-"""Bounds of connectors that hold for all machines of a run: they are kept by the command, and runner processes ask.
+"""Limits of connectors that hold for all machines of a run. The command has them, and runner processes ask.
 
 | runner process | command |
 | --- | --- |
-| `enter`: a call is to begin | answers when it may go out |
-| `again`: a call is to be made again | answers when it may |
-| `answered`, `refused`: how it ended | takes note |
-| `leave`: the call is over | takes note |
+| `enter`: a call wants to begin | answers when it may |
+| `again`: a call wants to be made again | answers when it may |
+| `answered`, `refused`: how it ended | records it |
+| `leave`: the call is over | records it |
 
-Only connectors whose files name bounds are asked about, so that there are no more of these messages than the bounds
-let calls through.
+Runner processes ask only for connectors whose files have limits. So there are no more of these messages than calls that
+the limits allow.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class SharedPlaces(Places):
         return number
 
     async def wait(self, connector: str, bounds: tuple[Any, ...], what: str) -> None:
-        """Sends a question, and waits for the answer, which is no time of the case."""
+        """Sends a question and waits for the answer. The time is not counted as time of the case."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[None] = loop.create_future()
         number = next(self._numbers)
@@ -113,7 +113,7 @@ class _Asking(Limits):
 
 
 class KeptBounds:
-    """In the command: the bounds of all connectors, and who holds what of them. On a thread of its own."""
+    """In the command: the limits of all connectors, and which attempt uses how much of them. Runs on its own thread."""
 
     def __init__(self, let: Callable[[str, int], None]) -> None:
         """`let` tells the runner process of an attempt that its call of a number may go on; from the thread."""
@@ -121,7 +121,7 @@ class KeptBounds:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._limits: dict[str, Limits] = {}
         self._held: dict[str, dict[str, int]] = {}
-        """Attempt → connector → how many calls it has under way."""
+        """Attempt → connector → number of its running calls."""
         self._entered: dict[str, set[int]] = {}
         """Attempt → the numbers of the calls that were let in."""
         self._tasks: dict[tuple[str, int], asyncio.Task[None]] = {}
@@ -135,7 +135,7 @@ class KeptBounds:
         self._loop.call_soon_threadsafe(self._take, attempt, *call)
 
     def give_up(self, attempt: str) -> None:
-        """Frees what an attempt holds, because it has ended."""
+        """Frees what an attempt uses, because it has ended."""
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._give_up, attempt)
 

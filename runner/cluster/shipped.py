@@ -41,7 +41,7 @@ class ShippedEvents:
         say: Callable[[Any], None],
         say_now: Callable[[Any], None],
     ) -> None:
-        """`say` takes what the command is to hear; `say_now` the first failure, which may end the run."""
+        """`say` takes messages to the command; `say_now` takes the first failure, which may end the run."""
         self.stop = stop
         self.processes: Processes | None = None
         self.traces = self.keeps = False

@@ -113,7 +113,7 @@ def work(job: Job) -> str:
                     return "failed"
             task = worker.state.tasks.get(key)
             if task is None or task.state != "executing" or worker.status in _ENDED:
-                return "given up"  # by the command, or it is gone, or the scheduler
+                return "given up"  # by the command, or the command or the scheduler has ended
     finally:
         with _lock:
             _busy.pop(job.attempt, None)
@@ -124,7 +124,7 @@ def work(job: Job) -> str:
 
 
 def tell(attempt: str, message: bytes) -> None:
-    """Passes a message to the process that runs an attempt; one that is over is told nothing."""
+    """Passes a message to the process of an attempt, unless that has ended."""
     process = _busy.get(attempt)
     if process is not None:
         process.write(message)
@@ -189,7 +189,7 @@ class _Process:
         self.write(frame(SETUP, setup))
 
     def write(self, data: bytes) -> None:
-        """Sends messages; one that is gone is noticed when its output ends."""
+        """Sends messages. That the process has ended is noticed when its output ends."""
         assert self._child.stdin is not None
         view = memoryview(data)
         with self._write_lock:
@@ -200,7 +200,7 @@ class _Process:
                 return
 
     def read(self, seconds: float) -> bytes | None:
-        """What it says within some seconds, more of it together; None when it is gone."""
+        """Its next messages, collected for some seconds; None if it has ended."""
         assert self._child.stdout is not None
         descriptor = self._child.stdout.fileno()
         if not select.select([descriptor], [], [], seconds)[0]:

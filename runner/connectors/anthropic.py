@@ -1,7 +1,7 @@
 """Anthropic's messages API (docs.anthropic.com/en/api/messages, streaming: .../messages-streaming).
 
-System messages go to `system`; results of tools become parts of a user message; neighbours of one role become one
-message, so that user and assistant alternate. Parameters that the API does not know (`seed`, `n`, `response_format`,
+System messages go into `system`. Results of tools become parts of a user message. Neighbouring messages of one role are
+joined, so that user and assistant alternate. Parameters that the API does not have (`seed`, `n`, `response_format`,
 penalties) are left out.
 """
 
@@ -32,7 +32,7 @@ _STOP_REASONS = {
 _DELTAS = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
 """Type of a delta → its field that carries the piece."""
 _INPUT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-"""What makes up the input: the rest, what was read from the cache, and what was written to it."""
+"""The fields that sum up to the input tokens: read from the cache, written to it, and all others."""
 _STATUSES = {
     "invalid_request_error": 400,
     "authentication_error": 401,
@@ -125,7 +125,7 @@ class AnthropicConnector(HttpConnector):
 class AnthropicAnswer:
     """Puts events together, or takes a whole message.
 
-    The API may end a turn with a list of content that is empty. Whoever asks gets no word then, so it is no message.
+    The API may end a turn with an empty list of content. Then there is no answer, so it does not count as a message.
     """
 
     def __init__(self) -> None:
@@ -147,7 +147,7 @@ class AnthropicAnswer:
         )
 
     def feed(self, event: dict[str, Any]) -> str:
-        """Takes an event; gives the piece of content in it. Unknown events are no error, as the API asks."""
+        """Takes an event; gives the piece of content in it. Unknown events are not errors, as the API demands."""
         match event.get("type"):
             case "message_start":
                 self._open(event.get("message") or {})
@@ -165,7 +165,7 @@ class AnthropicAnswer:
         return ""
 
     def whole(self, value: dict[str, Any]) -> None:
-        """Takes a message."""
+        """Takes a message. Raises ProviderError."""
         if value.get("type") == "error" or value.get("error"):
             raise _reported(value)
         if not isinstance(value.get("content"), list):

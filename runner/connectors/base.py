@@ -1,9 +1,9 @@
-"""The interface of connectors; each gives access to one model.
+"""The interface of connectors. Each connector gives access to one model.
 
-Messages are in the form of OpenAI's chat API, whatever the provider: `{role, content, name?, tool_call_id?,
-tool_calls?}`, content a text or a list of parts (`{type: "text", text}`, `{type: "image_url", image_url: {url,
-detail}}`, `{type: "input_audio", input_audio: {data, format}}`, `{type: "file", file: {url, filename}}`; urls may be
-`data:` urls). A connector translates them into what its provider takes.
+Messages have the format of OpenAI's chat API, whatever the provider: `{role, content, name?, tool_call_id?,
+tool_calls?}`. The content is a text or a list of parts: `{type: "text", text}`, `{type: "image_url", image_url: {url,
+detail}}`, `{type: "input_audio", input_audio: {data, format}}`, `{type: "file", file: {url, filename}}`. URLs may be
+`data:` URLs. A connector converts them to the format of its provider.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ToolCall(Value):
 
     id: str
     name: str
-    """As the model was told it: `<server>__<tool>`."""
+    """The name that the model knows: `<server>__<tool>`."""
     arguments: str
     """JSON text as the model wrote it; it may be broken."""
 
@@ -127,7 +127,7 @@ class Connector(Protocol):
 
 
 class ConnectorError(Exception):
-    """A model call failed; the message says which host, what it answered, and never holds a key."""
+    """A model call failed; the message names the host and its answer, and never contains a key."""
 
     unreached = False
     """Whether there was no connection to the host."""

@@ -1,8 +1,8 @@
-"""Notices that a host is down, so that calls fail at once with one clear cause instead of waiting one after the other.
+"""Detects that a host is down. Calls then fail at once with one clear cause, instead of waiting one after the other.
 
-An attempt finds the host down when there is no connection, or when the host has not begun to answer by the time that
-the attempt, or its case, runs out of time. After `FAILURES` such attempts in a row, of at least two calls, calls fail
-at once. Every `PAUSE` seconds one attempt goes out all the same; an answer of any kind ends it.
+An attempt finds the host down if it gets no connection, or if the host has not begun to answer when the time of the
+attempt or of its case is up. After `FAILURES` such attempts in a row, of at least two calls, calls fail at once. Every
+`PAUSE` seconds one attempt is still made; any answer to it ends this state.
 """
 
 from __future__ import annotations

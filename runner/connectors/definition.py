@@ -67,7 +67,7 @@ def read_definition(
     id: str, path: Path, root: Path, variables: Mapping[str, str], replayed: bool = False
 ) -> Definition:
     """Reads and checks a connector file; one that is `replayed` does without variables that are not set. Raises
-    ConfigurationError; messages name variables and never hold values."""
+    ConfigurationError; messages name variables and never contain values."""
     where = path.relative_to(root).as_posix()
     content = read_json(path, "connector file")
     subject = f'Cannot use connector "{id}" from {where}'

@@ -1,15 +1,15 @@
-"""An HTTP client for calls to models: one POST at a time, its answer read as it arrives.
+"""An HTTP client for calls of models: one POST at a time, whose answer is read as it arrives.
 
-The one module that knows httpx on the way to models. `Routes`, which knows the proxies, serves MCP servers too. What
-httpx raises becomes one of these errors, which name the host and the reason:
+For calls of models, only this module uses httpx. MCP servers use `Routes`, which knows the proxies. Exceptions of httpx
+become one of these errors, which name the host and the reason:
 
 HttpError
-├── CannotConnect      nobody there, no such name, a certificate that cannot be trusted, a proxy that refuses
-├── ConnectionLost     the other side went away before the answer was complete
+├── CannotConnect      nobody answers there, unknown name, untrusted certificate, or a proxy refuses
+├── ConnectionLost     the other side closed the connection before the answer was complete
 ├── HttpTimeout        nothing came for too long
 │   └── ConnectTimeout connecting took too long
-├── BadProtocol        what was sent or what came is not HTTP
-└── AnswerTooLarge     the body exceeds the bound
+├── BadProtocol        what was sent or received is not HTTP
+└── AnswerTooLarge     the body is larger than the limit
 """
 
 from __future__ import annotations
@@ -108,11 +108,11 @@ class Response:
 
 
 class Routes(httpx.AsyncBaseTransport):
-    """Sends requests the way that the proxy variables say: directly, or through a proxy. Here, and nowhere before, a
-    request gets the credential of its extension `credential`, if it goes to the origin of that.
+    """Sends requests directly or through a proxy, as the proxy variables say. Only here, a request gets the credential
+    in its extension `credential`, if the request goes to the origin of the credential.
 
     Args:
-        trusted: gives what certificates are checked with; asked at the first address with TLS
+        trusted: returns the trusted certificates; called at the first address with TLS
     """
 
     def __init__(self, proxies: Proxies, trusted: Callable[[], ssl.SSLContext]) -> None:
@@ -176,14 +176,14 @@ class HttpClient:
         read_seconds: float = READ_SECONDS,
         credential: Credential | None = None,
     ) -> AsyncIterator[Response]:
-        """Sends a POST; `async with` gives the answer, and raises HttpError. Leaving early closes the connection.
+        """Sends a POST. `async with` gives the answer, and raises HttpError. Leaving it early closes the connection.
 
         Args:
-            url: With scheme and host, `http` or `https`.
-            headers: Beside `Host` and `Content-Length`.
-            body: What is sent.
-            read_seconds: How long the other side may be silent.
-            credential: What is sent to its own origin only.
+            url: an absolute `http` or `https` URL.
+            headers: in addition to `Host` and `Content-Length`.
+            body: the body.
+            read_seconds: how long the other side may send nothing.
+            credential: is sent only to its own origin.
         """
         host = urlsplit(url).netloc.rpartition("@")[2]
         timeouts = {"connect": self._connect_seconds, "read": read_seconds}

@@ -1,20 +1,20 @@
-"""The journal of a run: each answer of a model, kept beside the `.jsonl` report as it arrives, so that a run which goes
-on after a kill asks for no answer twice.
+"""The journal of a run: it stores each answer of a model beside the `.jsonl` report as it arrives. If the run is killed
+and continued, no answer is requested twice.
 
     {"type": "calls", "version": 1}
     {"suite", "case", "run", "of_suite"?, "time", "zone", "exact", "loose", "ms", "completion"}       an answer
-    {"ended": ["assistants/expense/tests/filing.jsonl", "taxi", 1]}        its answers are of no use any more
+    {"ended": ["assistants/expense/tests/filing.jsonl", "taxi", 1]}        its answers are no longer needed
 
-`exact` and `loose` are digests of the request, by which it is found as in recordings; `completion` is as it stands in a
+`exact` and `loose` are digests of the request, by which it is found, as in recordings. `completion` is as in a
 recording. Each run of a case has its own answers.
 
-| what happens | what comes of it |
+| event | what happens |
 | --- | --- |
 | the command is killed | the line that was being written is lost |
-| a case ends with a verdict | its answers are given up |
+| a case ends with a verdict | its answers are dropped |
 | a case breaks because a model did not answer | its answers are kept for when it runs again |
-| a case breaks in another way | its answers are given up: they may be what broke it |
-| the file cannot be written, or has `MOST_BYTES` | it is said once, and the run goes on without |
+| a case breaks for another reason | its answers are dropped, because they may be the reason |
+| the file cannot be written, or has `MOST_BYTES` | one warning, and the run continues without a journal |
 """
 
 from __future__ import annotations
@@ -60,10 +60,10 @@ class Lines(Protocol):
 
 
 class Admission(Protocol):
-    """Makes calls wait, so that few are under way whose answers are not stored yet. For one event loop."""
+    """Makes calls wait, so that there are few answers that are not stored yet. For one event loop."""
 
     async def begin(self) -> None:
-        """Waits until a call may begin, which is no time of its case."""
+        """Waits until a call may begin. The time is not counted as time of its case."""
 
     def give_up(self) -> None:
         """Takes note that a call has ended without an answer."""
@@ -121,16 +121,16 @@ class Journal:
         limit: int = MOST_BYTES,
         admission: Admission | None = None,
     ) -> None:
-        """Reads what an earlier run has left, if this one `goes_on` with it; else that is removed.
+        """Reads the journal of an earlier run if this run `goes_on` with it; otherwise removes it.
 
         Args:
-            open_file: opens a file for this run alone, and leaves in it what it has. Raises OSError, and
-                ConfigurationError when another process writes it.
-            root: the application's root; files below it are named from there.
-            redact: takes secrets out of a text; everything that is written went through it.
-            warn: hears, once, why nothing is kept any more.
-            limit: bytes that the file may have.
-            admission: lets calls begin; without it each one begins at once.
+            open_file: opens a file for this run only, without removing its content. Raises OSError, and
+                ConfigurationError if another process writes it.
+            root: the application's root; names of files start there.
+            redact: removes secrets from a text; applied to everything that is written.
+            warn: called once, with the reason, when answers are no longer stored.
+            limit: most bytes of the file.
+            admission: decides when calls begin; without it, each begins at once.
         """
         self._path = path
         self._open_file = open_file
@@ -313,7 +313,7 @@ class Journal:
         of_case.calls.append(_call_from(record))
 
     def _write(self, record: dict[str, Any]) -> None:
-        """Writes a line. What keeps it from that is said, and nothing is written any more."""
+        """Writes a line. If that fails, there is a warning, and nothing more is written."""
         with self._lock:
             if not self._writes:
                 return

@@ -24,7 +24,7 @@ class Answer(Value):
     asked: bool = True
     """Whether the model was asked; else the answer had been kept."""
     journaled: bool = False
-    """Whether it was kept by the run that this one goes on with, which has paid for it."""
+    """Whether the run that this one continues has stored it, and paid for it."""
 
 
 class Keys(Value):
@@ -50,7 +50,7 @@ class KeptAnswers(Generic[T]):
 
     @property
     def unused(self) -> int:
-        """How many nobody asked for."""
+        """How many were not used."""
         return len(self._answers) - len(self._used)
 
     def take(self, asked: Keys) -> T | None:
@@ -96,7 +96,7 @@ async def ask(connector: Connector, request: ModelRequest) -> Answer:
 
 
 def say(chunks: Iterable[str], request: ModelRequest) -> None:
-    """Tells whoever listens the pieces of an answer that was kept."""
+    """Sends the pieces of a stored answer to the listener."""
     if request.on_chunk is not None:
         for chunk in chunks:
             request.on_chunk(chunk)

@@ -1,10 +1,10 @@
-"""Bounds of one connector: calls at a time, requests and tokens per minute. And one bound of all connectors together.
+"""Limits of one connector: calls at a time, requests and tokens per minute; and one limit for all connectors together.
 
-After a refusal (429) half as many calls may be under way; each answer gives back a part, so that the bound grows by one
-with each round of calls. The refusals of calls that began before the last halving do not halve again. `Retry-After`
-holds back all calls.
+After a refusal (429) the number of calls at a time is halved. Each answer raises it a little, so that it grows by one
+with each round of calls. Refusals of calls that began before the last halving do not halve it again. `Retry-After`
+delays all calls.
 
-What a case waits for here does not count as its time.
+The time that a case waits here is not counted as its time.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FIRST_GUESS = 1000
 
 
 class Places:
-    """How many requests may be under way at the same time, to all hosts together; without a number there is no bound.
+    """Limits how many requests run at the same time, to all hosts together; without a number there is no limit.
     For one event loop."""
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ class Limits:
 
     @property
     def allowed(self) -> int:
-        """Calls at a time, as things stand."""
+        """Most calls at a time, at the moment."""
         return int(self._allowed)
 
     async def __aenter__(self) -> None:
@@ -85,7 +85,7 @@ class Limits:
         self.leave()
 
     async def again(self) -> None:
-        """Before a call is made again: if more are under way than may be, waits, ahead of those that have not begun."""
+        """Called before a call is made again: waits while too many are running, with priority over new calls."""
         if self._under_way <= self.allowed:
             return
         self.leave()

@@ -25,7 +25,7 @@ TYPES = {
 SCRIPTED = "scripted"
 """The id that needs no file."""
 RUNNER = "runner"
-"""The id of what stands for the runners of sandbox agents; no agent names it."""
+"""The id of the connector that replaces the runners of sandbox agents. No agent names it."""
 _STAND_INS = {SCRIPTED: TYPES[SCRIPTED], RUNNER: "runner.connectors.runner:ScriptedRunner"}
 BOUNDS = ("key", "price", "proxy", "retries", "timeout", "max_concurrency", "requests_per_minute", "tokens_per_minute")
 """Options of a connector that change no answer."""
@@ -58,11 +58,11 @@ class Connectors:
         """Reads nothing yet.
 
         Args:
-            root: The application's root.
-            variables: Environment variables, those of the application's `.env` among them.
-            timing: Clocks, for tests.
-            prices: Of connectors whose files say none, as their `price`.
-            places: The bounds of all connectors; None: these have their own.
+            root: the application's root.
+            variables: environment variables, including those of the application's `.env`.
+            timing: clocks, for tests.
+            prices: prices of connectors whose files have none, in the form of their `price`.
+            places: the limits of all connectors; None: these have their own.
         """
         self.root = self._root = root
         """The application's root."""
@@ -121,7 +121,7 @@ class Connectors:
         return self._made[id]
 
     def find(self, id: str) -> Path | None:
-        """The file of a connector; None for the one that needs none. Raises ConfigurationError when there is no such
+        """The file of a connector; None for one without a file. Raises ConfigurationError if there is no such
         connector."""
         path = self._files().get(id)
         if path is not None or id in _STAND_INS:
@@ -165,7 +165,7 @@ class Connectors:
         return self._settings[id]
 
     def is_scripted(self, id: str) -> bool:
-        """Whether no model stands behind a connector."""
+        """Whether a connector asks no model."""
         path = self._files().get(id)
         return id in _STAND_INS if path is None else self._type(path) == SCRIPTED
 
@@ -175,7 +175,7 @@ class Connectors:
         return sorted({SCRIPTED, *(id for id, kind in kinds.items() if kind in TYPES)})
 
     def bound(self, number: int) -> None:
-        """Limits how many requests are under way at the same time, over all connectors."""
+        """Limits how many requests run at the same time, over all connectors."""
         self._shared_places().bound(number)
 
     def share(self, places: Places) -> None:

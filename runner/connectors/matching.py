@@ -1,14 +1,13 @@
-"""Finds the recorded request that is equal to a new one: what is compared, what is not, and how differences are
-shown.
+"""Finds the recorded request that equals a new one: what is compared, what is not, and how differences are shown.
 
-| counts | does not |
+| compared | not compared |
 | --- | --- |
 | agent, connector, names of the tools, `response_format` | other parameters, metadata, descriptions of tools |
 | role, name and content of each message | ids of tool calls, order of keys in JSON |
 | names and arguments of the tool calls in them | dates, times, epoch numbers, UUIDs and ULIDs in texts |
 
-A request is looked up as it is first, and without dates and ids only when that finds nothing: so two requests of one
-case that differ in a date are told apart as long as the dates are the recorded ones.
+A request is first compared with its dates and ids. They are ignored only if that finds nothing. So two requests of a
+case that differ only in a date are told apart as long as they have the recorded dates.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from typing import Any
 from runner.connectors.base import ModelRequest
 
 Described = dict[str, Any]
-"""`{connector, model?, agent?, parameters?, tools?, messages}`: a request as it stands in a recording."""
+"""`{connector, model?, agent?, parameters?, tools?, messages}`: a request in the form of recordings."""
 Clean = Callable[[str], str]
 """Takes secrets out of a text."""
 
@@ -51,7 +50,7 @@ _CHANGING = re.compile(
 
 
 def describe(request: ModelRequest, connector: str, model: str, clean: Clean | None = None) -> Described:
-    """A request as it stands in a recording; without `clean` its parts are those of the request, not copies."""
+    """A request in the form of recordings; without `clean` its parts are those of the request, not copies."""
     described: Described = {"connector": connector}
     if model:
         described["model"] = model

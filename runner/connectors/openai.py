@@ -122,7 +122,7 @@ class OpenAIAnswer:
         return self._take(event, "delta")
 
     def whole(self, value: dict[str, Any]) -> None:
-        """Takes a completion."""
+        """Takes a completion. Raises ProviderError."""
         self._take(value, "message")
         if not value.get("choices"):
             raise ProviderError("there is no choice in the answer", None)

@@ -1,4 +1,4 @@
-"""The parts of a message's content, and what their urls hold."""
+"""The parts of a message's content, and the data in their URLs."""
 
 from __future__ import annotations
 

@@ -96,8 +96,8 @@ class HttpConnector:
     async def complete(self, request: ModelRequest) -> Completion:
         """Asks the model. Raises ConnectorError.
 
-        When a stream breaks off and the call is made again, `on_chunk` hears the new answer from where it had heard
-        the first; the completion's content is what counts.
+        If a stream breaks off and the call is made again, `on_chunk` gets the new answer from the position up to which
+        it had the first one. Only the content of the completion is reliable.
         """
         body = self.write(request)
         payload = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
@@ -136,7 +136,7 @@ class HttpConnector:
         raise NotImplementedError
 
     def headers(self, request: ModelRequest) -> dict[str, str]:
-        """Headers beside those that every request has."""
+        """Headers in addition to those that every request has."""
         return {}
 
     def answer(self) -> Answer:

@@ -1,6 +1,6 @@
 """Which proxy to use for what, as `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` say.
 
-`NO_PROXY` is a list with commas: `*` for every host, else names that hold for a host and what is below it, with or
+`NO_PROXY` is a list with commas: `*` for every host, or names of hosts, which include their subdomains, with or
 without a leading dot and a `:port`.
 """
 

@@ -1,13 +1,13 @@
-"""Model calls of a run that are recorded, or answered out of recordings.
+"""Records the model calls of a run, or answers them from recordings.
 
-| mode | an asked request |
+| mode | a request |
 | --- | --- |
-| `record` | goes to the model; when the case ends its file is written again |
-| `replay` | is answered by the recording; what is not in it is a miss, which fails the case |
-| `missing` | is answered by the recording; what is not in it goes to the model and is added |
+| `record` | goes to the model; when the case ends, its file is written anew |
+| `replay` | is answered from the recording; if it is not in it, the case fails |
+| `missing` | is answered from the recording; if it is not in it, it goes to the model and is added |
 
-Only answers are recorded: a call that failed is not. The nth time that a case asks the same, it gets the nth recorded
-answer, so what other cases do at the same time does not matter. A case's file is read when it asks for the first time.
+Only answers are recorded, not failed calls. The nth time that a case sends the same request, it gets the nth recorded
+answer. So it does not matter what other cases do at the same time. The file of a case is read at its first request.
 """
 
 from __future__ import annotations
@@ -99,8 +99,8 @@ class Recording:
         """Reads nothing yet.
 
         Args:
-            root: the application's root, which is written `<app>` in recordings.
-            redact: takes secrets out of a text; everything that is written or shown went through it.
+            root: the application's root, which recordings have as `<app>`.
+            redact: removes secrets from a text; applied to everything that is written or shown.
         """
         self.mode = mode
         self._place = place
@@ -350,7 +350,7 @@ class Recording:
         return f"{head}: {why}. {todo}\nNearest is {where} (- recorded, + asked):\n{differs}"
 
     def _nearest(self, tape: Tape, origin: Origin, asked: Described) -> tuple[str, Described] | None:
-        """Where the recorded request stands that has most in common with one, and it: of the case, else of others."""
+        """The recorded request that is most similar, and its place: of the case if possible, otherwise of others."""
         own = [(f"its call {number}", call.request) for number, call in enumerate(tape.calls, 1) if call is not None]
         found = own or list(self._neighbours(self._folder(origin.suite)))
         return max(found, key=lambda item: likeness(item[1], asked), default=None)

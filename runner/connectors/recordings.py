@@ -1,22 +1,22 @@
-"""Recordings as files: `<folder>/<suite>/<case>.json`, one for each case, with its calls in the order of asking.
+"""Recordings as files: `<folder>/<suite>/<case>.json`, one for each case, with its calls in order.
 
     {
       "version": 1,
       "suite": "assistants/expense/tests/filing.jsonl",
       "case": "taxi",
-      "time": "2025-01-31T10:00:00+01:00",       what `$SYS` variables said, in the zone of this name
+      "time": "2025-01-31T10:00:00+01:00",       the time for `$SYS` variables, in the time zone with this name
       "zone": "CET",
       "calls": [
         {
-          "repeat": 2,                           the second time that just this was asked; not there the first time
+          "repeat": 2,                           the second time of this request; missing the first time
           "request": {"connector", "model", "agent", "parameters", "tools", "messages"},
           "completion": {"content", "chunks", "tool_calls", "finish_reason", "usage", "model", "id", ...}
         }
       ]
     }
 
-A text of several lines is a list of its lines, under a name that ends in `_lines`. `chunks` are the lengths of the
-pieces in which the content came; the pieces themselves when they were not those of the content.
+A text of several lines is stored as a list of its lines, under a name that ends in `_lines`. `chunks` has the lengths
+of the pieces in which the content arrived, or the pieces themselves if together they are not the content.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class CaseRecording(Value):
     suite: str
     case: str
     time: datetime
-    """When it was recorded, as `$SYS` variables said."""
+    """The time of the recording, for `$SYS` variables."""
     calls: list[RecordedCall]
 
 
@@ -229,7 +229,7 @@ def _request_from(value: Mapping[str, Any]) -> Described:
 
 
 def completion_to(completion: Completion, chunks: tuple[str, ...]) -> dict[str, Any]:
-    """An answer, and the pieces in which its text came, as they stand in a file."""
+    """An answer, and the pieces in which its text arrived, in the form of a file."""
     record: dict[str, Any] = {"content": completion.content}
     if chunks != _pieces(completion.content, None):
         fits = bool(chunks) and "".join(chunks) == completion.content

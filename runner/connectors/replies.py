@@ -1,10 +1,8 @@
-"""The file `replies.yml`: a list of rules, each with what it applies to and what it answers.
+"""The file `replies.yml`: a list of rules. Each rule has a condition and an answer.
 
-`docs/scripted.md` is its page.
+`docs/scripted.md` describes it.
 
-- when: { input: taxi, turn: 1 }
-  times: 1
-  reply: Which day was that?
+- when: { input: taxi, turn: 1 } times: 1 reply: Which day was that?
 """
 
 from __future__ import annotations
@@ -40,7 +38,7 @@ class ScriptedError(Value):
 
 
 class ScriptedCall(Value):
-    """A tool call; `arguments` may hold templates, and is raw when it is a string."""
+    """A tool call; `arguments` may have templates; a string is used as it is."""
 
     name: str
     arguments: Any

@@ -1,16 +1,16 @@
-"""Conditions of reply rules: what a value of the situation has to be.
+"""Conditions of reply rules on a value of the situation.
 
-| written | holds when the value |
+| written | true if |
 | --- | --- |
-| text | occurs in it, in upper or lower case, for `input` and `system`; is it, for everything else |
-| number, null | is equal |
-| true, false | is there and not empty, or is not |
-| list | fits one of the items; a value that is a list (`tools`) fits when one of its items does |
-| `{contains: text}` | occurs in it, in upper or lower case |
-| `{equals: value}` | is equal |
-| `{regex: pattern}` | matches somewhere, in Go's syntax; its groups are `match.1`, `match.name` |
+| text | `input` and `system` contain it, in upper or lower case; every other value equals it |
+| number, null | the value equals it |
+| true, false | the value exists and is not empty, or not |
+| list | one of its items fits; if the value is a list (`tools`), if an item fits one of its items |
+| `{contains: text}` | the value contains it, in upper or lower case |
+| `{equals: value}` | the value equals it |
+| `{regex: pattern}` | it matches somewhere, in Go's syntax; its groups are `match.1`, `match.name` |
 
-Texts may hold templates; one without a value fits nothing.
+Texts may have templates. If the value of a template is missing, the text fits nothing.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Condition(Value):
 
     path: ValuePath
     comparisons: tuple[Comparison, ...]
-    """One of them has to hold."""
+    """One of them must be true."""
 
     def holds(self, lookup: Lookup) -> bool:
         """Whether the situation fits. Raises PatternError when a search takes too long."""

@@ -1,16 +1,16 @@
-"""The request to a scripted model, by the names that reply rules use.
+"""The request to a scripted model, with the names that reply rules use.
 
 | name | value |
 | --- | --- |
-| input | text of the last user message; its fields, when that text is JSON |
+| input | text of the last user message, or its fields if that text is JSON |
 | system | text of all system messages |
-| turn | how many times the user has spoken, from 1 |
-| call | which model call of this turn it is, from 1: the second one comes after tool results |
-| tool | `{name, arguments, result}` of the last tool result, or null when the user spoke last |
-| tools | names of the tools that are offered, without their servers |
+| turn | number of user messages so far, from 1 |
+| call | number of the model call in this turn, from 1; the second one comes after results of tools |
+| tool | `{name, arguments, result}` of the last result of a tool; null if the user spoke last |
+| tools | names of the offered tools, without their servers |
 | metadata | `ctx.metadata` |
 | agent | id of the asking agent |
-| messages | everything that is sent |
+| messages | all messages of the request |
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def bare_name(tool: str) -> str:
 
 
 def _tool_use(asking: Message, result: Message) -> dict[str, Any]:
-    """The tool that a result is of; the message before it holds the call."""
+    """The tool of a result; the message before it has the call."""
     found = {"name": bare_name(result.get("name") or ""), "arguments": None, "result": _parsed(text_of(result))}
     for call in asking.get("tool_calls") or ():
         if call.get("id") == result.get("tool_call_id"):

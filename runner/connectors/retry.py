@@ -1,8 +1,8 @@
-"""Repeats model calls that failed.
+"""Repeats failed model calls.
 
-A call that failed in a way that may pass (429, 5xx, a lost connection, silence) is made again after about 1, 2 and 4
-seconds, each a quarter more or less by chance, or after what `Retry-After` says. All else fails at once, and so does a
-call for whose next attempt the case has no time left.
+A call is repeated if its failure may be temporary: 429, 5xx, a lost connection, or no answer. It is made again after
+about 1, 2 and 4 seconds, each up to a quarter more or less by chance, or after the time in `Retry-After`. Any other
+call fails at once, and so does a call if its case has no time left for the next attempt.
 """
 
 from __future__ import annotations

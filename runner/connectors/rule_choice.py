@@ -1,4 +1,4 @@
-"""Which rule of a `replies.yml` or `runner.yml` applies: the first whose conditions hold and that is not used up."""
+"""Which rule of a `replies.yml` or `runner.yml` applies: the first that fits and is not used up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The connector `runner`: what stands for the runner of a sandbox agent. It works by the rules in `runner.yml` beside
+"""The connector `runner`, which replaces the runner of a sandbox agent. It follows the rules in `runner.yml` beside
 `package.yao`. Its answer is the JSON of a `Product`, so that recordings keep it as they keep those of models.
 
 Nothing is kept between calls: how often a rule has applied is seen from the conversation.

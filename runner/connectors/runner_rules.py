@@ -1,10 +1,8 @@
-"""The file `runner.yml`: what the runner of a sandbox agent does, a list of rules; the first that applies answers.
+"""The file `runner.yml`: rules for what the runner of a sandbox agent does. The first rule that applies answers.
 
-`docs/sandbox.md` is its page.
+`docs/sandbox.md` describes it.
 
-- when: { message: add a readme }
-  files: { README.md: "# Hello", old.txt: null }
-  events: [{ type: text, text: Done }]
+- when: { message: add a readme } files: { README.md: "# Hello", old.txt: null } events: [{ type: text, text: Done }]
 """
 
 from __future__ import annotations
@@ -76,7 +74,7 @@ class RunnerRule(Value):
     times: int | None
     files: Any
     events: Any
-    """Both may hold templates."""
+    """Both may have templates."""
     exit: int
     error: str
     delay: float

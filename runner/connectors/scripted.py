@@ -1,4 +1,4 @@
-"""The connector `scripted`: a deterministic stand-in for a model, without network or key.
+"""The connector `scripted`: a deterministic replacement for a model, without network or key.
 
 It answers by the rules in `replies.yml` beside the `prompts.yml` of the agent that asks (`agent/replies.yml` when a
 script asks a model directly). Nothing is kept between calls: what a rule looks at, `times` included, is in the request.

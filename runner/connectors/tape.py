@@ -31,7 +31,7 @@ class Tape:
         return len(self.calls) - 1
 
     def unused(self) -> int:
-        """How many recorded calls nobody asked for."""
+        """How many recorded calls were not used."""
         return self._kept.unused
 
     def take(self, raw: Described, clean: Callable[[], Described]) -> RecordedCall | None:

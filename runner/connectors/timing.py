@@ -16,7 +16,7 @@ class Timing(Value):
     """The clocks, the function that waits, and the source of random numbers."""
 
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
-    """Waits so many seconds."""
+    """Waits this many seconds."""
     monotonic: Callable[[], float] = time.monotonic
     wall: Callable[[], float] = time.time
     """Seconds since 1970, for `Retry-After` as a date."""
@@ -27,8 +27,8 @@ class Timing(Value):
 class CaseTime:
     """The time of one case, or of a call from a script test: `async with` raises TimeoutError when it runs out.
 
-    It stands still while a call waits in a queue of this tool or for a person, since that is not the agent's doing. A
-    call that is being answered meanwhile may take as long as was left then.
+    It is stopped while a call waits in a queue of this tool or for a person, which is not the fault of the agent. A
+    call that is being answered at that moment may take as long as was left then.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -39,7 +39,7 @@ class CaseTime:
         self._stood_still = 0.0
         self._is_over = False
         self._answered: dict[object, float] = {}
-        """Calls that are being answered → since when; at the earliest since it stands still."""
+        """Calls that are being answered → their beginning; at the earliest, when the clock was stopped."""
 
     async def __aenter__(self) -> CaseTime:
         await self._timeout.__aenter__()
@@ -52,7 +52,7 @@ class CaseTime:
         await self._timeout.__aexit__(kind, error, None)
 
     def end(self) -> float | None:
-        """When it runs out, on the monotonic clock; None while it stands still."""
+        """When it runs out, on the monotonic clock; None while it is stopped."""
         return self._timeout.when()
 
     @property
@@ -66,7 +66,7 @@ class CaseTime:
 
     @contextmanager
     def pause(self) -> Iterator[None]:
-        """Lets it stand still; several pauses at the same time count once."""
+        """Stops it; several pauses at the same time count once."""
         if not self._pauses:
             self._paused_at = time.monotonic()
             self._left = (self._timeout.when() or 0.0) - self._paused_at
@@ -83,7 +83,7 @@ class CaseTime:
 
     @contextmanager
     def answering(self) -> Iterator[None]:
-        """Within it a call is being answered, which has an end also while the clock stands still."""
+        """Inside the `with` block, a call is being answered, which has a time limit even while the clock is stopped."""
         call = object()
         self._answered[call] = time.monotonic()
         self._bound_calls()
@@ -98,7 +98,7 @@ class CaseTime:
         self._stood_still -= seconds
 
     def _bound_calls(self) -> None:
-        """While it stands still, it runs out when the first of the calls that are being answered has had its time."""
+        """While it is stopped, it runs out when the first of the calls that are being answered has used its time."""
         if self._pauses:
             since = min(self._answered.values(), default=None)
             self._reschedule(None if since is None else since + self._left)
@@ -113,7 +113,7 @@ _current: ContextVar[CaseTime | None] = ContextVar("case_time", default=None)
 
 @contextmanager
 def uncounted() -> Iterator[None]:
-    """Within it, the time of the case that is under way stands still."""
+    """Inside the `with` block, the clock of the running case is stopped."""
     case = _current.get()
     if case is None:
         yield
@@ -124,7 +124,7 @@ def uncounted() -> Iterator[None]:
 
 @contextmanager
 def answering() -> Iterator[None]:
-    """Within it a host answers a call of the case that is under way."""
+    """Inside the `with` block, a host answers a call of the running case."""
     case = _current.get()
     if case is None:
         yield
@@ -134,25 +134,25 @@ def answering() -> Iterator[None]:
 
 
 def case_end() -> float | None:
-    """When the case that is under way runs out of time, on the monotonic clock; None for never."""
+    """When the running case runs out of time, on the monotonic clock; None for never."""
     case = _current.get()
     return case.end() if case is not None else None
 
 
 def is_case_late() -> bool:
-    """Whether the case that is under way has run out of time."""
+    """Whether the running case has run out of time."""
     case = _current.get()
     return case is not None and case.is_over
 
 
 def case_now() -> float:
-    """The monotonic clock, without the seconds for which the time of the case that is under way stood still."""
+    """The monotonic clock, without the seconds for which the clock of the running case was stopped."""
     case = _current.get()
     return case.now() if case is not None else time.monotonic()
 
 
 def count_in(seconds: float) -> None:
-    """Counts to the time of the case that is under way what it took in an earlier run, of which it has an answer."""
+    """Adds to the time of the running case the time that an answer took in an earlier run."""
     case = _current.get()
     if case is not None:
         case.count_in(seconds)

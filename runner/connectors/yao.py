@@ -1,12 +1,12 @@
-"""An assistant on a running Yao server, asked through its chat API.
+"""An assistant on a running Yao server, called through its chat API.
 
 Yao's own documents (openapi/chat/README.md, agent/context) describe it as OpenAI's API below a base path that the
 server configures: `/v1`, or `/api/__yao/openapi/v1`. So `options.host` is the server (`/v1/chat/completions` is added)
-or, with a slash at its end, the base path (`chat/completions` is added). The assistant goes into the header
-`X-Yao-Assistant`, into `assistant_id` and, as old servers want it, into `model`; `metadata.chat_id` of the call goes
-into `X-Yao-Chat`. The server is asked to keep no history, because every request holds the whole conversation.
+or, with a slash at its end, the base path (`chat/completions` is added). The assistant is sent in the header
+`X-Yao-Assistant`, in `assistant_id` and, for old servers, in `model`. `metadata.chat_id` of the call is sent in
+`X-Yao-Chat`. The server is told to keep no history, because every request has the whole conversation.
 
-Answers are read leniently: OpenAI's chunks, or Yao's own messages (`{type: "text", props: {content}}`).
+Answers may be OpenAI's chunks, or Yao's own messages (`{type: "text", props: {content}}`).
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class YaoAnswer(OpenAIAnswer):
         self._hint: str | None = None
 
     def feed(self, event: dict[str, Any]) -> str:
-        """Takes a chunk or a message; gives the piece of content in it."""
+        """Takes a chunk or a message, and returns the piece of content in it. Raises ProviderError."""
         self._look_for_declaration(event)
         if "type" not in event or "choices" in event:
             return super().feed(event)

@@ -1,1 +1,1 @@
-"""What this machine enforces, what is installed, and what each agent of an application lacks."""
+"""What this machine enforces, what is installed, and what is missing for each agent of an application."""

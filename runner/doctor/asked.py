@@ -120,7 +120,7 @@ class Reader:
         return found
 
     def lacking(self, process: str) -> str:
-        """What the script of a process lacks; empty: nothing. Raises HostError when there is no compiler."""
+        """What is missing in the script of a process; empty if nothing is. Raises HostError if there is no compiler."""
         module, _, function = process.rpartition(".")
         path = self._application.script(module)
         if path is None:
@@ -147,7 +147,7 @@ class Reader:
         used.add(id)
         try:
             definition = read_json(file.path, "MCP server")
-        except ConfigurationError:  # whoever uses the server is told
+        except ConfigurationError:  # reported where the server is used
             return []
         parts = [definition.get(part) for part in ("tools", "resources", "prompts")] if definition else []
         names = [name for part in parts if isinstance(part, dict) for name in part.values() if isinstance(name, str)]

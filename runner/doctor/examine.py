@@ -26,10 +26,11 @@ PARTS = (
 
 
 def examine(root: Path | None, variables: Mapping[str, str]) -> Findings:
-    """What there is and what lacks. Blocks while scripts are compiled. Raises HostError when there is no compiler.
+    """What is available and what is missing. Blocks while scripts are compiled. Raises HostError if there is no
+    compiler.
 
     Args:
-        root: of the application; None without one.
+        root: the application; None if there is none.
         variables: environment variables of the command.
     """
     parts = tuple(Part(name=name, use=use, missing=_absent(packages)) for name, use, packages in PARTS)

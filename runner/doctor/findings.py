@@ -35,11 +35,11 @@ class Kind(StrEnum):
 
 
 class Need(Value):
-    """What one agent needs beside this host."""
+    """What one agent needs that this tool does not provide."""
 
     kind: Kind
     name: str
-    """The name of a process, agent, variable, part or file, or `METHOD address`; `*` stands for what is known only
+    """The name of a process, agent, variable, part or file, or `METHOD address`; `*` is what is known only
     at run time."""
     missing: bool
     """Whether it is not there: no test has such a mock, the variable is not set, the part is not installed."""
@@ -59,7 +59,7 @@ class AgentFindings(Value):
 
     @property
     def lacks(self) -> tuple[Need, ...]:
-        """What of it is missing."""
+        """The part of it that is missing."""
         return tuple(need for need in self.needs if need.missing)
 
 

@@ -1,4 +1,4 @@
-"""What an agent needs beside this host: mocks, keys, optional parts, files; and what of it is there."""
+"""What an agent needs that this tool does not provide (mocks, keys, optional parts, files), and what of it exists."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 ANSWERED = ("agent.call", "agent.validate", "llm.stream", "llm.chatcompletions")
-"""Processes that the agents of a run answer, beside those of `bindings.processes`."""
+"""Processes that the agents of a run answer, in addition to those of `bindings.processes`."""
 _GROUPS = ("mcp", "store", "stores", "http", "session")
 """First words of processes all of which a run answers, or that are looked at in another way."""
 _CASES = (".jsonl", ".json", ".yaml", ".yml")
@@ -46,7 +46,7 @@ class Needs:
         Args:
             variables: the environment, with the application's `.env` file.
             missing_parts: optional parts that are not installed.
-            servers: the MCP servers of the application, which are not asked.
+            servers: the MCP servers of the application; they are not called.
         """
         self._application = application
         self._variables = variables
@@ -240,7 +240,7 @@ class _Written:
         self._read: tuple[str, list[str]] | None = None
 
     def mocks(self, method: str, name: str) -> bool:
-        """Whether a mock of this is written somewhere, or the name stands in a test or case."""
+        """Whether a mock of this is written somewhere, or a test or case has the name."""
         if self._read is None:
             texts = [_text(path) for path in self._files()]
             patterns = [pattern for text in texts for pattern in _PATTERN.findall(text)]

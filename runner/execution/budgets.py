@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class UsageCounter(Protocol):
-    """Is told about model calls; from any thread."""
+    """Called with the usage of model calls, from any thread."""
 
     def spend(self, connector: str, usage: Usage, free: bool) -> None:
         """Counts one model call; of a `free` one nothing needs to be known."""

@@ -45,7 +45,7 @@ class CaseSchedule(Value):
     retries: int = 0
     """How many further passes run the cases that broke."""
     stop: Stop | None = None
-    """Says when no further case begins, and when those under way are given up."""
+    """Says when no further case begins, and when running cases are given up."""
 
     def of(self, agent: str) -> AgentCases:
         """The environment and the hooks for the cases of an agent."""

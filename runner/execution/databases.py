@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from runner.execution.kept_databases import KeptDatabases
 
 MOST_WARNINGS = 100
-"""At most so many warnings about rows and queries in one run."""
+"""At most this many warnings about rows and queries in one run."""
 
 
 class RunDatabases:

@@ -27,7 +27,7 @@ class PlanRun(Value):
     stop: Stop
     """Says when the run has to stop."""
     services: RunServices
-    """The services of the run beside its tests, such as budgets and the journal."""
+    """The services of the run, such as budgets and the journal."""
     rounds: Rounds | None
     """Decides after each round, one run of every case, whether there is another one; None: there are no rounds."""
 
@@ -41,4 +41,4 @@ class Elsewhere(Protocol):
 
     def run(self, run: PlanRun) -> int:
         """Runs the tests of a plan and sends their events; blocks. When the run has to stop, tests under way get the
-        time that is left. Returns how many tests were not even listed. Raises RunnerError when it cannot go on."""
+        time that is left. Returns how many tests were not even listed. Raises RunnerError if it cannot continue."""

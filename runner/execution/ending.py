@@ -33,10 +33,10 @@ def ending_of(run: Execution, stop: Stop, unlisted: int, options: RunOptions, br
     """Decides how a run ended.
 
     Args:
-        unlisted: tests of suites that have not begun.
-        options: `--fail-fast` and `--max-failures` end a run after so many failures; `--max-errors` allows that tests
-            break.
-        broke: whether something was raised that ended the run.
+        unlisted: number of tests in suites that have not begun.
+        options: `--fail-fast` and `--max-failures` end a run after this many failures; `--max-errors` allows broken
+            tests.
+        broke: whether an exception ended the run.
     """
     left = sum(listed.selected for listed in run.listed.values()) - run.counts.total + unlisted
     all_ran = not left and not run.cut and len(run.ended) == len(run.suites)

@@ -19,7 +19,7 @@ _ID_AT = 68
 """Offset in a SQLite file of the number of the application that created it."""
 
 MOST_LETTERS = 200
-"""At most so many characters of a file name."""
+"""At most this many characters of a file name."""
 
 
 class KeptDatabases:

@@ -51,10 +51,10 @@ class Listeners:
         self._runs_here = runs_here
 
     def open(self, console: Console, outcome: Outcome | None, watch: SnapshotWatch | None) -> Multiplexer:
-        """Opens all receivers, and returns the stream that they listen to. Raises ConfigurationError.
+        """Opens all receivers, and returns the stream of events for them.
 
         Args:
-            outcome: what `--json` prints; it is closed last, and hears what the others say then.
+            outcome: what `--json` prints. It is closed last, and gets the messages of the others then.
             watch: finds obsolete snapshots.
         """
         plan, services, secrets = self._plan, self._services, self._environment.secrets

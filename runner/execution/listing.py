@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 def print_plan(
     plan: RunPlan, records: Iterator[HostRecord], selection: Selection | None, environment: Environment
 ) -> int:
-    """Prints what would run, suite by suite, and what is left out, and returns the exit code. Blocks while modules are
-    listed. Raises ConfigurationError when `--run` matches nothing, HostError when the host itself breaks.
+    """Prints what would run, suite by suite, and what is left out. Returns the exit code. Blocks while modules are
+    listed. Raises ConfigurationError if `--run` matches nothing, HostError if the host itself fails.
 
     Args:
-        records: what the host reports of the modules, which it only lists.
-        selection: what `--run` names.
+        records: from the host, which only lists the modules.
+        selection: what `--run` selects.
     """
     listed = {record.module: record for record in records if isinstance(record, Listed | Broken)}
     tests = [record for record in listed.values() if isinstance(record, Listed)]

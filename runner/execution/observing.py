@@ -31,7 +31,7 @@ class Observer(Protocol):
     """See `Recording`."""
 
     def begin(self, parts: PartDigests) -> None:
-        """Called before anything runs; `parts` is told what results depend on while tests run."""
+        """Called before anything runs. `parts` learns what results depend on while tests run."""
 
     def writes(self, path: Path, content: bytes) -> None:
         """Called before the run changes a source file; `content` is its new content."""

@@ -29,11 +29,11 @@ class OtherKinds:
         write: Callable[[str], None],
         stopped: Callable[[], bool],
     ) -> None:
-        """Raises ConfigurationError when `--fuzz` lacks its library, or `--baseline` cannot be used.
+        """Raises ConfigurationError if the library for `--fuzz` is missing, or `--baseline` cannot be used.
 
         Args:
             write: takes the lines of benchmarks.
-            stopped: whether the run is to end.
+            stopped: whether the run shall end.
         """
         self._plan = plan
         self._environment = environment
@@ -61,7 +61,7 @@ class OtherKinds:
         return self._benchmarks
 
     def close(self) -> None:
-        """Stops what is under way."""
+        """Stops running work."""
         if self._fuzz is not None:
             self._fuzz.close()
 

@@ -97,10 +97,10 @@ class Outcome:
         return {key: record[key] for key in kept} if self._durations else None
 
     def document(self, code: int, said: str, written: Iterable[Path]) -> Record:
-        """The document of the run that has ended with an exit code.
+        """The document of a run that has ended with an exit code.
 
         Args:
-            said: what else the command had to say, a line for each.
+            said: other messages of the command, one for each line.
             written: the reports that were written.
         """
         report = self._report

@@ -1,8 +1,8 @@
-"""Further passes over what broke: `--retry-errors N`.
+"""Runs again what broke: `--retry-errors N`.
 
-A test that breaks is held back while there is a pass to come: it has no result yet, and what depends on it waits. When
-nothing else is left, the run waits, and what is held back runs again, fewer at a time, since a host that is down or
-flooded is the usual cause. What breaks in the last pass is broken.
+If a pass is left, a test that breaks gets no result yet, and cases that depend on it wait. When nothing else is left,
+the run waits, and the broken tests run again, fewer at a time, because the usual cause is a host that is down or
+overloaded. What breaks in the last pass is broken.
 
 | pass | waits before it | at a time |
 | --- | --- | --- |
@@ -10,7 +10,7 @@ flooded is the usual cause. What breaks in the last pass is broken.
 | 2 | 10 s | a quarter of it, at least 1 |
 | 3 | 30 s | the same |
 | 4 | 90 s | the same |
-| 5 and on | 5 minutes | the same |
+| 5 and later | 5 minutes | the same |
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FIRST_PAUSE = 10.0
 GROWTH = 3
 LONGEST_PAUSE = 300.0
 SHARE = 4
-"""Of what runs at a time in the first pass, one of so many does in the others."""
+"""Later passes run at a time the number of tests of the first pass, divided by this."""
 LOOK = 0.1
 """Seconds between checks whether the run has to stop."""
 
@@ -57,7 +57,7 @@ class Passes(Generic[T]):
     def __init__(self, more: int, send: Callable[[Event], None], stop: Stop | None) -> None:
         """`more` is the number of passes that may follow the first."""
         self.number = 1
-        """Number of the pass under way."""
+        """Number of the current pass."""
         self._last = more + 1
         self._send = send
         self._stop = stop

@@ -31,22 +31,22 @@ def open_router(
     kinds: Mapping[str, Callable[[], TestKind]],
     goes_on: Callable[[str, str], None],
 ) -> ProcessRouter:
-    """The router of a run, complete.
+    """The complete router of a run.
 
     Args:
-        host: answers what nothing else does.
+        host: answers what nothing else answers.
         agents: answers the processes of `AGENT_GROUPS`.
-        selection: of `--run`.
+        selection: what `--run` selects.
         context: the fields of the run's context.
-        done: whether a test, by its module and name, has a result of the run that is resumed.
+        done: whether a test, by its module and name, has a result from the resumed run.
         require_judge: `--require-judge`.
         judge_samples: `--judge-samples`.
-        judge_connector: `--judge-connector`; empty when it is not given.
-        worlds: of the tests.
-        picked: module → the tests that flags pick; None, and modules that are not among them: all of them.
-        arrange: the places of the tests of a module in the order in which they run; None: as they stand.
-        kinds: of tests that are no plain ones → gives what leads them.
-        goes_on: hears of a test, by its module and name, that goes on in another realm.
+        judge_connector: `--judge-connector`; empty if it is not given.
+        worlds: the worlds of the tests.
+        picked: module → the tests that flags select. All tests run of modules that are missing in it, or if it is None.
+        arrange: returns the order in which the tests of a module run, as positions; None: the order of the file.
+        kinds: kinds of tests other than plain ones → a function that returns the object that runs them.
+        goes_on: called with the module and name of a test that continues in another realm.
     """
     providers: dict[str, Provider] = {
         **dict.fromkeys(AGENT_GROUPS, agents),

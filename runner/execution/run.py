@@ -42,15 +42,15 @@ def run(
     coverage: Coverage | None = None,
     elsewhere: Elsewhere | None = None,
 ) -> int:
-    """Runs what the options name and reports it; the exit code. A signal before anything runs raises Interrupted.
-    Raises ConfigurationError before anything is reported.
+    """Runs what the options name, reports it, and returns the exit code. Raises Interrupted for a signal before
+    anything runs, and ConfigurationError before anything is reported.
 
     Args:
-        processes: what runs scripts; None for a run of nothing but case files.
-        regraded_from: the report whose transcripts are graded; no agent is asked then.
-        settings: of the configuration file, if there is one.
-        observer: who watches the run; it gets the processes back.
-        coverage: counts what the scripts run that `processes` runs, if anything is counted.
+        processes: run scripts; None for a run that has only case files.
+        regraded_from: the report whose answers are graded; then no agent is asked.
+        settings: from the configuration file, if there is one.
+        observer: watches the run; it gets the processes back.
+        coverage: counts what the scripts run in `processes`; None without `--coverage`.
         elsewhere: runs the tests instead of this machine.
     """
     stop = observer.stop if observer is not None else Stop()
@@ -180,7 +180,8 @@ def selection_of(options: RunOptions) -> Selection | None:
         return None
     from runner.planning.selection import Selection
 
-    return Selection(options.pattern, options.selecting)
+    flag = "--run" if options.run else "--fuzz" if options.fuzz else "--bench"
+    return Selection(options.pattern, options.selecting, flag)
 
 
 def _list(

@@ -1,8 +1,8 @@
-"""Runs the cases of all case inputs: so many at the same time, hooks around each input, the events of all of them.
+"""Runs the cases of all case inputs: several at the same time, with hooks around each input, and sends their events.
 
-Cases are taken from their files as they are needed. One that has to wait for others (`depends_on`) is put aside until
-they have ended, and whoever is free takes the next. With `--runs`, a case that may begin becomes so many items, which
-are taken one by one: its runs happen at the same time where there are places.
+Cases are read from their files as they are needed. A case that must wait for others (`depends_on`) is put aside until
+they have ended, and another one is taken instead. With `--runs`, a case becomes several items, one for each run, so
+that its runs may happen at the same time.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ async def _work(run: _Run, parallel: int, workers: list[asyncio.Task[None]]) -> 
     while started < parallel and not run.over:
         started += 1
         workers.append(asyncio.create_task(run.work()))
-        await asyncio.sleep(0)  # the first requests are under way while the last cases begin
+        await asyncio.sleep(0)  # so that the first requests are sent before the last cases begin
     await asyncio.gather(*workers)
 
 
@@ -131,7 +131,7 @@ class _Run:
         self._shared: set[JudgeUse] = set()
         """Judges that use the connector of the agent that they judge, and for which that was said."""
         self._in_waves = 0
-        """Cases that may need more runs when those under way have ended."""
+        """Cases that may need more runs when their running ones have ended."""
         self._changed = asyncio.Event()
         """Set when waiting tasks should look again for an item, or when nothing runs any more."""
 

@@ -93,7 +93,7 @@ class ScriptModules:
         )
 
     def _again(self, tests: Mapping[str, Collection[str] | None]) -> Iterator[HostRecord]:
-        """Runs tests of modules again; None stands for all tests of a module."""
+        """Runs tests of modules again; None: all tests of a module."""
         self._tests.begin_again(tests)
         modules = [host_module(module, self._plan) for module in self._plan.modules if module.id in tests]
         return self._host.run(modules, self._stop.left)

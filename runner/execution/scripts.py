@@ -43,7 +43,7 @@ LISTING = 2.0
 _NO_PLACE = -1
 """Position of the placeholder for a module that cannot be loaded, until it is sent; no test has it."""
 LOG_LINES = 10_000
-"""At most so many captured lines of one test are kept."""
+"""At most this many captured lines of one test are kept."""
 
 
 def host_module(module: TestModule, plan: RunPlan) -> Module:
@@ -90,8 +90,8 @@ def run_scripts(
     snapshots: RunSnapshots,
     calls: Callable[[World], dict[str, Any] | None] | None,
 ) -> int:
-    """Sends what the host reports of modules as events; blocks. When the run is to stop, and when
-    `max_failures` tests have failed, what was running then has no result. Raises HostError.
+    """Sends what the host reports about modules as events. Blocks. If the run shall stop, or `max_failures` tests have
+    failed, tests that are running have no result. Raises HostError.
 
     Args:
         retained: module → positions of the tests that have results of an earlier run.
@@ -104,7 +104,7 @@ def run_scripts(
         calls: what a test has asked of agents; None when nobody wants to know.
 
     Returns:
-        After `max_failures`, how many tests the modules have of which nothing was sent.
+        After `max_failures`: how many tests of the modules have sent nothing.
     """
     events = _ScriptEvents(
         send=send,

@@ -1,5 +1,5 @@
-"""What a run needs beside its tests: agents, recordings, budgets. Each is created on first use, because a passing
-script test needs few of them."""
+"""What a run needs in addition to its tests: agents, recordings, budgets. Each is created on first use, because a
+passing script test needs few of them."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class RunServices:
     """The services of one run. As a context manager, it ends all processes, connections and threads at its end."""
 
     def __init__(self, request: RunRequest, *, coverage: Coverage | None = None, key: str | None = None) -> None:
-        """Raises ConfigurationError when what `--record`, `--replay` or `--db` names cannot be used.
+        """Raises ConfigurationError if the folder of `--record`, `--replay` or `--db` cannot be used.
 
         Args:
-            coverage: counts what hooks and tools run, if anything is counted.
-            key: what values of variables are hashed with; None: that of the report.
+            coverage: counts what hooks and tools run; None without `--coverage`.
+            key: the key for digests of variables; None: the key of the report.
         """
         self._coverage = coverage
         self._key = key
@@ -77,7 +77,7 @@ class RunServices:
             self.processes.close()
 
     def begin_again(self, tests: Mapping[str, Collection[str] | None]) -> None:
-        """Makes agents forget the conversations of tests that run again, by module; None stands for all tests of a
+        """Makes agents forget the conversations of tests that run again, by module; None: all tests of a
         module."""
         if self._service is not None:
             self._service.runtime.begin_pass()
@@ -90,7 +90,7 @@ class RunServices:
             self._service.forget(module, [test])
 
     def count_usage(self, usage: UsageCounter) -> None:
-        """Sets what is told about every model call from now on."""
+        """Sets what is called for every model call from now on."""
         self.usage = usage
         if self._service is not None:
             self._service.runtime.on_usage = usage.spend
@@ -109,7 +109,7 @@ class RunServices:
 
     @property
     def keeps_answers(self) -> bool:
-        """Whether the answers of models are kept beside the report."""
+        """Whether the answers of models are stored beside the report."""
         return self._keeping is not None
 
     def _open_journal(self, runtime: Runtime) -> None:
@@ -222,7 +222,7 @@ class RunServices:
 
 
 class _Keeping(Value):
-    """How answers of models are kept beside a report; see `RunServices.keep_answers`."""
+    """How answers of models are stored beside a report; see `RunServices.keep_answers`."""
 
     report: Path
     goes_on: bool

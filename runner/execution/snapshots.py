@@ -1,7 +1,7 @@
 """Stores the snapshots of a run, and finds those that no test uses any more.
 
-A snapshot is obsolete when its test ran to its end, passed and did not ask for it, or when there is no such test or
-test file any more. Only a whole run can tell: with `--run`, `--shard`, `--resume`, or when it was stopped, none is.
+A snapshot is obsolete if its test ran to its end, passed and did not use it, or if there is no such test or
+test file any more. Only a whole run can know that: with `--run`, `--shard`, `--resume`, or if it was stopped, none is.
 """
 
 from __future__ import annotations

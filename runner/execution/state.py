@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from runner.environment import Environment
     from runner.planning.plan import RunPlan
 
-STANDING = "tell where {} stands"
-ELSEWHERE = "Ask in the folder of that application"
+STANDING = "show the status of {}"
+ELSEWHERE = "Run the command in the folder of that application"
 
 
 class State(Value):

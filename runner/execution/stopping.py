@@ -1,12 +1,12 @@
-"""The end of a run before its time: a signal, or a budget that is used up or cannot be kept.
+"""Ends a run early: after a signal, or because a budget is used up or cannot be kept.
 
-| what | new tests | those under way | exit code |
+| event | new tests | running tests | exit code |
 | --- | --- | --- | --- |
 | Ctrl-C, SIGTERM, SIGHUP | none | get `GRACE` | 128 + number of the signal |
-| the same again | none | end at once; what is known of them is in the report | the same |
-| a third time | | the process ends without a word | the same |
-| a budget that is used up | none | get `BUDGET_GRACE` | 1, or that of the results when nothing was left to run |
-| a budget that cannot be kept | none | get `BUDGET_GRACE` | 1 |
+| the same again | none | end at once; the report has what is known of them | the same |
+| a third time | | the process ends without a message | the same |
+| a budget is used up | none | get `BUDGET_GRACE` | 1, or that of the results if nothing was left to run |
+| a budget cannot be kept | none | get `BUDGET_GRACE` | 1 |
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 
 GRACE = 2.0
-"""Seconds that tests under way have after a signal."""
+"""Seconds that running tests have after a signal."""
 BUDGET_GRACE = 10.0
-"""Seconds that tests under way have after a budget is used up."""
+"""Seconds that running tests have after a budget is used up."""
 _UNDONE_AT_ONCE: list[Callable[[], None]] = []
 REASONS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "the terminal is gone"}
 
@@ -40,7 +40,7 @@ class Stop:
 
     def __init__(self) -> None:
         self.reason: str | None = None
-        """Why the run stops; None while it goes on."""
+        """Why the run stops; None while it continues."""
         self.code: int | None = None
         """The exit code, when a signal stopped the run."""
         self.spoils = False
@@ -55,30 +55,30 @@ class Stop:
         self._listeners.append(listener)
 
     def request(self, reason: str, grace: float, spoils: bool = False) -> None:
-        """Lets no further test begin, and gives tests under way so many seconds. The first reason counts."""
+        """Lets no further test begin, and gives running tests this many seconds. The first reason counts."""
         if self.reason is None:
             self.reason, self.spoils = reason, spoils
             self.hurry(grace)
 
     def hurry(self, seconds: float) -> None:
-        """Shortens the time of the tests under way to so many seconds."""
+        """Shortens the time of running tests to this many seconds."""
         end = time.monotonic() + seconds
         self._end = end if self._end is None else min(self._end, end)
         for listener in self._listeners:
             listener()
 
     def left(self) -> float | None:
-        """Seconds that tests under way still have, not below 0; None while the run goes on."""
+        """Seconds that running tests still have, not below 0; None while the run continues."""
         return None if self._end is None else max(0.0, self._end - time.monotonic())
 
     @property
     def over(self) -> bool:
-        """Whether tests under way have to be cut short."""
+        """Whether running tests must be cut short."""
         return self.left() == 0
 
 
 class Signals:
-    """A context manager that tells a `Stop` of the signals that end a run. For the main thread."""
+    """A context manager that passes the signals that end a run to a `Stop`. For the main thread."""
 
     def __init__(self, stop: Stop) -> None:
         self._stop = stop

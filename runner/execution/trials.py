@@ -1,7 +1,7 @@
 """A case from its beginning to its result: one attempt, or, of a conversation with `trials`, several.
 
 Each trial is an attempt of its own, with its own chat, hooks and time. The score of the case is their mean, and it is
-held against the threshold; an error, a timeout, or a required criterion that does not hold fails the case in any trial.
+compared with the threshold; an error, a timeout, or a required criterion that fails in any trial fails the case.
 """
 
 from __future__ import annotations

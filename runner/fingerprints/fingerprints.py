@@ -1,18 +1,18 @@
-"""Fingerprints: what a result was made of, as the digests of its parts, `{format, flags, context, case, ...}`.
+"""Fingerprints: digests of everything that a result depends on, `{format, flags, context, case, ...}`.
 
-Beside the parts of `parts.py`, which are shared by many results, each result has its own:
+Many results share the parts of `parts.py`. In addition, each result has its own:
 
-| key | what its digest is of |
+| key | digest of |
 | --- | --- |
-| `format` | the number of this table: parts of another one cannot be compared |
+| `format` | the number of this table; parts with another number cannot be compared |
 | `flags` | the flags that change a result |
 | `context` | the context of the run: user, team, locale, metadata |
-| `case` | what a case says, but for how often it runs |
-| `variant` | what the agent has of its own in one of several variants |
-| `attachments` | the content of the files that it attaches |
+| `case` | the case, except how often it runs |
+| `variant` | the agent's own settings in one of several variants |
+| `attachments` | the content of attached files |
 
-A result that was made with `--coverage` has `coverage` too. Its scripts had counters in them, so their digests compare
-only with those of results that were counted.
+A result that was made with `--coverage` also has `coverage`. Its scripts contained counters, so their digests are
+compared only with those of results with `--coverage`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Staleness(Value):
     """How the parts of a result differ from what is there now."""
 
     parts: tuple[str, ...]
-    """Names of those that do; none when the result still holds."""
+    """Names of the parts that do; empty if the result is still valid."""
     comparable: bool = True
     """Whether they are of the format that is written now."""
 
@@ -89,10 +89,10 @@ class Fingerprints:
         """What has changed since a fingerprint was made.
 
         Args:
-            agent: whose test or case it is.
-            case: the case as it is now, for the result of one.
-            folder: where its files are looked for.
-            variant: the digest of what the agent has of its own.
+            agent: the agent of the test or case.
+            case: the case as it is now, for the result of a case.
+            folder: folder of its files.
+            variant: digest of the agent's own settings in a variant.
         """
         if before.get("format") != FORMAT:
             return Staleness(parts=(), comparable=False)

@@ -1,24 +1,24 @@
-"""The digests of what tests and cases use, by name. Each is made once for a run, when it is first used.
+"""The digests of what tests and cases use, by name. Each is made once in a run, on first use.
 
-| name | what its digest is of |
+| name | digest of |
 | --- | --- |
-| `agent ID` | `package.yao`, and the connector that it leads to |
-| `prompts ID` | its prompts and presets, the files that they take in, the prompts of all agents, and its translations |
-| `replies ID` | the replies of an agent that the scripted model answers |
-| `runner ID` | what its `runner.yml` says |
-| `model ID` | what kind of model host a connector asks, and for which model |
+| `agent ID` | `package.yao`, and the connector that it names |
+| `prompts ID` | its prompts and presets, files that they include, the prompts of all agents, and its translations |
+| `replies ID` | the replies of an agent with the scripted model |
+| `runner ID` | its `runner.yml` |
+| `model ID` | the kind of model host of a connector, and its model |
 | `connector ID` | the rest of a connector's file, without its key |
-| `server ID` | the definition of an MCP server, and what describes its tools |
-| `program ID` | the files of the application that the command of an MCP server names |
+| `server ID` | the definition of an MCP server, and the descriptions of its tools |
+| `program ID` | the files of the application in the command of an MCP server |
 | `script PATH` | a script and everything that it imports, compiled |
-| `module PATH` | a test file together with the script that it tests, and everything that they import, compiled |
+| `module PATH` | a test file, the script that it tests, and everything that they import, compiled |
 | `models all` | all models of the application and its agents |
-| `fixture PATH` | a file of rows that a test began with |
+| `fixture PATH` | a file of rows that a test inserts |
 | `corpus PATH` | the files of the corpus of a fuzz test |
 | `recording PATH` | the recorded answers of a case |
 | `env NAME` | the value of an environment variable, with a key that only the report has |
 
-Paths are those below the application. What is not there has the digest "".
+Paths are relative to the application. The digest of something that does not exist is empty.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class PartDigests:
 
         Args:
             variables: the environment, with the application's `.env`.
-            key: what values of variables are hashed with.
+            key: the key for digests of variables.
             recordings: the folder of `--replay`.
         """
         self._application = application
@@ -91,7 +91,7 @@ class PartDigests:
         self._servers: Any = None
 
     def of(self, part: str) -> str:
-        """The digest of a part; empty when there is no such thing, or it cannot be read."""
+        """The digest of a part; empty if it does not exist, or cannot be read."""
         if part not in self._known:
             kind, _, name = part.partition(" ")
             try:

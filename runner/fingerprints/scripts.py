@@ -1,4 +1,4 @@
-"""Scripts compiled once more, outside of a run, to see whether they are what results were made of."""
+"""Compiles scripts outside of a run, to see whether results were made with the same scripts."""
 
 from __future__ import annotations
 

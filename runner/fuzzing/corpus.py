@@ -1,7 +1,7 @@
 """The corpus of a fuzz test: inputs in files beside its test file, `testdata/fuzz/<function>/<name>.json`.
 
-Each holds `{"args": [...]}`, the arguments of the function after `t`. The name of one that a search has found is made
-of its content.
+Each has `{"args": [...]}`, the arguments of the function after `t`. The name of an input that a search has found is a
+digest of its content.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class Input(Value):
 
 
 def read_corpus(folder: Path, size: int | None, shown: str) -> list[Input]:
-    """The corpus in a folder, by name; none when there is no folder. Blocks.
+    """The corpus in a folder, by name; empty if the folder does not exist. Blocks.
 
     Args:
-        folder: of one function.
-        size: how many arguments the function takes; None: that is not known.
-        shown: the folder as problems name it.
+        folder: folder of one function.
+        size: number of arguments of the function; None if not known.
+        shown: the folder as messages name it.
     """
     try:
         names = sorted(name for name in os.listdir(folder) if name.endswith(".json"))

@@ -1,10 +1,10 @@
-"""One fuzz test of a run. It goes through up to three steps, each in realms of its own:
+"""One fuzz test of a run. It has up to three steps, each in its own realms:
 
-| step | what its realms run |
+| step | what runs |
 | --- | --- |
-| seeds | what `f.add` gave, then the corpus; each is a subtest |
-| search | with `--fuzz`, once all of these pass: the inputs of a search |
-| found | the seeds and the corpus again, to which belongs what was found |
+| seeds | the inputs of `f.add`, then the corpus; each is a subtest |
+| search | with `--fuzz`, if all of these pass: the inputs of a search |
+| found | the seeds and the corpus again, which now has the found input |
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class Fuzzing(Value):
     limit: float
     """Seconds that one input of the corpus, or of a search, may take."""
     seed: int
-    """What the searches are made of."""
+    """Seed of the searches."""
 
 
 class FuzzTest:
-    """A test under way."""
+    """A running test."""
 
     def __init__(
         self,
@@ -56,13 +56,13 @@ class FuzzTest:
         """Reads nothing yet.
 
         Args:
-            module: its id.
-            name: of its function.
-            fuzzing: what the flags say.
-            folder: of its corpus.
-            shown: that folder, as messages name it.
-            literals: gives those of what it tests.
-            stopped: whether the run is to end.
+            module: id of the module.
+            name: name of the function.
+            fuzzing: the settings from the flags.
+            folder: folder of the corpus.
+            shown: this folder as messages name it.
+            literals: returns the literals in the tested code.
+            stopped: whether the run shall end.
         """
         self._module = module
         self.name = name
@@ -91,15 +91,15 @@ class FuzzTest:
         self._asked = False
         """Whether the realm has asked for an input."""
         self.said = ""
-        """What came of the search."""
+        """The result of the search."""
 
     def begin(self, seeds: list[str], schemas: list[str], parameters: int) -> None:
-        """The test has come to `f.fuzz`. Blocks.
+        """Called when the test calls `f.fuzz`. Blocks.
 
         Args:
-            seeds: JSON of the arguments of each.
-            schemas: JSON of what `f.schema` was given.
-            parameters: how many arguments its function names.
+            seeds: JSON of the arguments of each seed.
+            schemas: JSON of the arguments of `f.schema`.
+            parameters: number of parameters of the function.
         """
         if self._realms is not None and self._found is None:
             return
@@ -151,7 +151,7 @@ class FuzzTest:
         if self._found is not None:
             return self._explained(outcome)
         self._realms.ended(outcome, self._silence(0.5))
-        if not asked:  # it does not come to `f.fuzz` any more
+        if not asked:  # it no longer calls `f.fuzz`
             return outcome
         return self._conclude() if self._realms.is_over else None
 

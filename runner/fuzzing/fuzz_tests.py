@@ -30,10 +30,10 @@ class FuzzTests:
         """Reads nothing yet.
 
         Args:
-            fuzzing: what the flags say.
+            fuzzing: the settings from the flags.
             files: module → its test file.
-            root: of the application.
-            stopped: whether the run is to end.
+            root: the application.
+            stopped: whether the run shall end.
         """
         self._fuzzing = fuzzing
         self._files = files
@@ -42,10 +42,10 @@ class FuzzTests:
         self._tests: dict[TestKey, FuzzTest] = {}
         self._code: dict[str, list[str]] = {}
         self.said: list[str] = []
-        """What came of the searches, a line each."""
+        """The results of the searches, one line each."""
 
     def take(self, compiled: Compiled) -> None:
-        """Hears of the code of a module, or of a script that one calls."""
+        """Takes the compiled code of a module, or of a script that it calls."""
         self._code.setdefault(compiled.source.key, []).extend(script.code for script in compiled.scripts)
 
     def answer(self, world: World, name: str, args: list[Any]) -> Any:
@@ -77,7 +77,7 @@ class FuzzTests:
         return self._files[module].parent / FOLDER / test
 
     def close(self) -> None:
-        """Ends searches that are under way."""
+        """Ends running searches."""
         for test in self._tests.values():
             test.close()
 

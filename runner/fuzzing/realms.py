@@ -31,7 +31,7 @@ class SearchRealms:
         """Whether this realm is for one input only."""
 
     def next(self, came: Came) -> Request | None:
-        """The next inputs of this realm, after what came of its last ones; None: it has no more. Blocks."""
+        """Takes the results of the last inputs, and returns the next ones of this realm, or None. Blocks."""
         if self._running is not None:
             self._ran += len(self._running.inputs)
             self._running, self._came = None, came

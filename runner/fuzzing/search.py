@@ -13,8 +13,8 @@ from runner.fuzzing.literals import Literals
 from scripttest.values import Value
 
 Came = Mapping[str, Any] | None
-"""What came of inputs: of the first that failed its place, `at`, and `kind` and `message` of its first failure; without
-a place where the realm ended in one of them. None: no one failed."""
+"""The result of inputs: `at`, the position of the first that failed, and `kind` and `message` of its first failure;
+without `at` if the realm ended in one of them. None: none failed."""
 _BOOTSTRAP = "import sys; sys.path[:] = sys.argv[1:]; from runner.fuzzing.searching import main; main()"
 MOST_BROKEN = 20
 """Inputs for which something else broke, after which a search is given up."""
@@ -32,7 +32,7 @@ class Request(Value):
 
 
 class SearchPlan(Value):
-    """What a search is made of."""
+    """The settings of a search."""
 
     examples: Sequence[Sequence[Any]]
     """Lists of arguments whose shapes inputs have."""
@@ -40,7 +40,7 @@ class SearchPlan(Value):
     """The schemas of the arguments; empty: the shapes of the examples are used."""
     literals: Literals
     seed: int
-    """What its random numbers are made of."""
+    """Seed of its random numbers."""
     seconds: float
 
 
@@ -62,7 +62,7 @@ class Search:
         self.broke = ""
         """What broke last."""
         self.problem = ""
-        """Why it could not go on, unless nearly all was broken."""
+        """Why it could not continue, unless nearly all inputs broke."""
         pipe = subprocess.PIPE
         command = [sys.executable, "-I", "-S", "-c", _BOOTSTRAP, *sys.path]
         self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
@@ -79,7 +79,7 @@ class Search:
         self._is_first = True
 
     def next(self, came: Came) -> Request | None:
-        """The next inputs, after what came of the last ones; None: the search is over. Blocks."""
+        """Takes the results of the last inputs, and returns the next ones; None if the search is over. Blocks."""
         if not self._is_first:
             self._says(came)
         self._is_first = False

@@ -1,8 +1,8 @@
-"""The process of a search: Hypothesis makes inputs, and hears what came of each. The first line that it reads is the
-plan; then it writes inputs, reads what came of them, and so on, each a line of JSON.
+"""The process of a search: Hypothesis makes inputs, and gets their results. The first line that it reads is the plan.
+Then it writes inputs and reads their results, again and again, each as a line of JSON.
 
-Inputs are run many at a time: Hypothesis hears that each has passed, before it has run. When one has failed, Hypothesis
-makes the same inputs again, which need not run, up to that one, and then makes that one smaller.
+Many inputs run at a time: Hypothesis is told that each has passed before it has run. If one fails, Hypothesis makes the
+same inputs again, up to the failed one, which need not run again; then it makes that input smaller.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ class _Searching:
         return came is not None and came["kind"] != "infrastructure"
 
     def _ask(self, inputs: list[list[Any]], fresh: bool) -> dict[str, Any] | None:
-        """What came of inputs; see `Came` in `search`."""
+        """The result of inputs; see `Came` in `search`."""
         self._write(inputs=[{"name": name_of(args), "args": json.dumps(args)} for args in inputs], fresh=fresh)
         line = sys.stdin.readline()
         if not line:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from runner.fuzzing.literals import Literals
 
 LARGEST = 2**53 - 1
-"""The largest whole number that JavaScript tells from its neighbours."""
+"""The largest integer that JavaScript represents exactly."""
 _EDGES = tuple(dict.fromkeys(sign * (2**bits + more) for bits in range(54) for more in (0, -1, 1) for sign in (1, -1)))
 _EDGES = tuple(number for number in _EDGES if abs(number) <= LARGEST)
 _ODD = "\u0301\u05d0\u0939\u200b\u200d\u202e\u2028\u3042\u4e2d\uac00\ufb01\ufeff\uffff\U0001f600\U0001f1e9"
@@ -66,7 +66,7 @@ class Shapes:
         return st.one_of(st.floats(least, most, allow_nan=False, allow_infinity=False), *_some(known))
 
     def texts(self, examples: Iterable[str] = ()) -> Strategy:
-        """Texts: any, of the letters of examples, and made of literals."""
+        """Texts: any, of the characters of examples, and made from literals."""
         own = list(dict.fromkeys(examples))
         known = list(dict.fromkeys([*own, *self._texts]))
         if not known:
@@ -86,7 +86,7 @@ class Shapes:
         )
 
     def objects(self, keys: dict[str, Strategy], needed: Iterable[str] = ()) -> Strategy:
-        """Objects with some keys, most with all of them; the others are left out now and then."""
+        """Objects with some of the keys, most with all of them."""
         needs = set(needed)
         whole = st.fixed_dictionaries(keys)
         if needs >= keys.keys():

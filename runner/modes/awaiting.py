@@ -1,16 +1,16 @@
-"""Whether an agent waits for the user, once it has answered (seed 000, "Detection Strategies").
+"""Decides whether an agent waits for the user after its answer (seed 000, "Detection Strategies").
 
-The first strategy that has something to say decides:
+The first strategy that applies decides:
 
 | strategy | waits | reason |
 | --- | --- | --- |
-| declared by the completion, by Next's data, or in a JSON answer | as `awaiting_input` says | `agent_declared` |
+| the completion, Next's data, or a JSON answer declares it | as `awaiting_input` says | `agent_declared` |
 | a tool that asks the user was called | yes | `tool_requires_confirmation` |
 | finish reason `tool_calls` or `length`, unless Next has answered | no | `finish_reason` |
 | the text is a question, or asks for something | yes | `content_is_question` |
-| nothing of it | no | `completed` |
+| none of these | no | `completed` |
 
-An `input_hint` alone declares that the agent waits.
+An `input_hint` alone also declares that the agent waits.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TEXT_LIMIT = 4000
 """Letters at the end of an answer in which a question is looked for."""
 
 _TEXTS = ("content", "message", "question", "prompt", "text", "reply")
-"""Where objects have what is said to the user, best first."""
+"""Fields of objects with the text for the user, the best first."""
 _UNFINISHED = ("tool_calls", "length")
 
 _MARKS = "?？؟\u037e፧⁇⁈︖﹖"
@@ -81,14 +81,14 @@ class Awaiting(Value):
     reason: str
     """One of the names above."""
     hint: str | None = None
-    """What the agent expects, if it says so."""
+    """The input that the agent expects, if it says so."""
 
 
 def detect(answer: Answer, tools: Sequence[ToolUse], input_tools: Sequence[str] | None = None) -> Awaiting:
     """Whether the agent waits.
 
     Args:
-        tools: those that were called for this answer.
+        tools: the tools that were called for this answer.
         input_tools: names of tools that ask the user, instead of `INPUT_TOOLS`.
     """
     declared, hint = _declared(answer)

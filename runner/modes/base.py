@@ -72,7 +72,7 @@ class CaseAttempt:
         self.skip_reason: str | None = None
         """Why the case is skipped; a failure outranks it."""
         self.transcript: list[dict[str, Any]] = []
-        """What was said so far, in a case of several turns."""
+        """The messages so far, in a case of several turns."""
         self.said: list[Said] = []
         """The turns of it that the agent has answered."""
         self.exchanges: list[Exchange] = []
@@ -85,15 +85,15 @@ class CaseAttempt:
         self.score: float | None = None
         self.scores: list[ScoreResult] = []
         self.simulator: str | None = None
-        """Who plays the user."""
+        """The simulator that plays the user."""
         self.threshold: float | None = None
         """The score from which on a conversation passes."""
         self._under_way: tuple[TurnResult, float] | None = None
         """The turn that has not ended, and when it began."""
         self.now: Callable[[], float] = time.monotonic
-        """Seconds on the clock of the case; it stands still while the case waits for this tool or for a person."""
+        """Seconds on the clock of the case; it is stopped while the case waits for this tool or for a person."""
         self.turn = 0
-        """The turn that is under way, from 1."""
+        """The current turn, from 1."""
         self.on_turn: Callable[[int], None] | None = None
         """Hears of each turn that begins."""
 
@@ -142,9 +142,9 @@ class CaseAttempt:
         """Calls the tested agent and returns its answer. Raises AgentError and ConfigurationError.
 
         Args:
-            messages: all that is said to it.
+            messages: all messages to it.
             options: `context.Options` of the call.
-            said: the last of it, as the case has it.
+            said: the last message, as the case has it.
         """
         if self.saved is not None:
             return self.saved.answer(self, said)
@@ -174,7 +174,7 @@ class CaseAttempt:
         return regradable(self.case, self.answers)
 
     def begin_turn(self) -> None:
-        """Counts a turn, and tells of it."""
+        """Counts a turn, and sends its event."""
         self.turn += 1
         self.chat.turn = self.turn
         if self.on_turn is not None:
@@ -185,13 +185,13 @@ class CaseAttempt:
         self._under_way = turn, self.now()
 
     def amend(self, **fields: Any) -> None:
-        """Adds what became known of the turn that is under way: fields of `TurnResult`."""
+        """Adds fields of `TurnResult` to the current turn."""
         assert self._under_way is not None
         turn, started = self._under_way
         self._under_way = turn.replace(**fields), started
 
     def end(self, **fields: Any) -> None:
-        """Ends the turn that is under way, if there is one, with the last fields of its result."""
+        """Ends the current turn, if there is one, with the last fields of its result."""
         if self._under_way is None:
             return
         turn, started = self._under_way
@@ -225,7 +225,7 @@ class CaseAttempt:
         return {**options, **given, **({"connector": connector} if connector else {})}
 
     def evidence(self, milliseconds: float, messages: list[dict[str, Any]]) -> Evidence:
-        """What assertions on the answer look at; `messages` is what the agent was told."""
+        """The evidence for assertions on the answer; `messages` are the messages to the agent."""
         answer, case, took = self.answer, self.case, taken(self.chat.model_calls)
         assert answer is not None
         users = [place for place, message in enumerate(messages) if message["role"] == "user"]
@@ -266,11 +266,11 @@ class CaseAttempt:
         return tuple(ResultWarning(kind="usage", message=warning) for warning in odd)
 
     def fail(self, cause: Cause, message: str) -> None:
-        """Adds a failure that is no assertion."""
+        """Adds a failure that is not an assertion."""
         self.failures.append(Failure(cause=cause, message=message))
 
     def judge(self, results: Sequence[AssertionResult], phase: str | None = None) -> None:
-        """Adds assertions, and a failure for each that did not hold; `phase` is where, such as `turn 2`."""
+        """Adds assertions, and a failure for each failed one; `phase` is the place, such as `turn 2`."""
         self.assertions += results
         self.failures += [failure_of(result).replace(phase=phase) for result in results if not result.passed]
 

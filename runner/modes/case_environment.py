@@ -56,9 +56,9 @@ class CaseEnvironment(Value):
     interactive: bool = False
     """Whether a person is asked in all cases, not only in those that say so."""
     person: Person | None = None
-    """Who is asked; None with `--skip-interactive`."""
+    """The person to ask; None with `--skip-interactive`."""
     fingerprints: Fingerprints | None = None
-    """Makes the fingerprints of results, for a run that resumes this one; None: there is no report that it could."""
+    """Makes the fingerprints of results, for a run that resumes this one; None: no report can be resumed."""
     require_judge: bool = False
     """Whether what its judge could not judge fails."""
     judge_samples: int = 1

@@ -1,8 +1,8 @@
-"""Checkpoints of a dynamic case: which are reached, by which turn, and why the others are not (seed 001).
+"""Checkpoints of a dynamic case: which are reached, in which turn, and why others are not (seed 001).
 
-After each answer every open checkpoint is tried whose `after` are reached, those that this answer reaches included, and
-each once. They look at everything that the answer says: Next's data, the text of the model, and each `message` in the
-result of a tool, one below the other, unless there is only one of them.
+After each answer, every open checkpoint is checked once if all checkpoints in its `after` are reached, also by this
+answer. The checks see all texts of the answer: Next's data, the text of the model, and each `message` in the result of
+a tool. If there are several, they are joined with line breaks.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class Checkpoints:
         return tuple(held)
 
     def results(self) -> list[CheckpointResult]:
-        """How each stands, in the order of the case."""
+        """The state of each, in the order of the case."""
         return [
             CheckpointResult(
                 id=checkpoint.id,
@@ -156,7 +156,7 @@ def _is_unjudged(result: AssertionResult) -> bool:
 
 
 def combined(answer: Answer, tools: Sequence[ToolUse]) -> Any:
-    """Everything that an answer says: a text of several lines, or the one value that there is."""
+    """All texts of an answer, as a text of several lines; or the value, if there is only one."""
     said: list[Any] = [] if answer.next in (None, "", {}, []) else [answer.next]
     if answer.content:
         said.append(answer.content)

@@ -1,7 +1,7 @@
 """Conversation mode: scripted user turns, real answers, and a grade for each turn and for the whole (seed 003).
 
-Turns are asked one after another; a turn is graded while the next one is under way, unless a failed turn ends the
-conversation (`on_turn_failure: stop`). So T turns take T calls of the agent and the slowest grader of the last one.
+Turns follow one another. A turn is graded while the next one is running, unless a failed turn ends the conversation
+(`on_turn_failure: stop`). So T turns take T calls of the agent, plus the slowest grader of the last turn.
 
 An error of the agent fails its turn, which scores 0, and the case, whatever its score.
 """
@@ -72,7 +72,7 @@ class _Conversation:
         self._threshold = attempt.environment.threshold if case.threshold is None else case.threshold
         attempt.threshold = self._threshold
         self._background = None if alone else case.criteria
-        """What graders are told beside their criteria."""
+        """What graders get in addition to their criteria."""
         self._grading = Grading(attempt, case.grader, self._threshold)
         self._tasks: dict[str, asyncio.Task[Grade]] = {}
         self._starts: list[int] = []
@@ -107,7 +107,7 @@ class _Conversation:
         await asyncio.gather(*self._tasks.values())
 
     def close(self) -> None:
-        """Ends graders that are under way, and keeps the scores there are."""
+        """Ends running graders, and keeps the existing scores."""
         attempt = self._attempt
         for task in self._tasks.values():
             task.cancel()
@@ -174,7 +174,7 @@ class _Conversation:
         return grade
 
     def _evidence_of(self, number: int) -> Evidence:
-        """The evidence of the newest turn. Graders look at it while the conversation goes on, so it is a copy."""
+        """The evidence of the newest turn. Graders read it while the conversation continues, so it is a copy."""
         messages, turns = seen_by_graders(self._attempt, self._case.window_size)
         return self._said[-1].replace(
             input=[for_graders(message) for message in messages[:-1]],

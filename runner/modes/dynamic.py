@@ -1,11 +1,11 @@
 """Dynamic mode: a simulated user talks to the agent until all required checkpoints are reached (seed 001).
 
-| what happens | the case |
+| event | the case |
 | --- | --- |
-| all required checkpoints are reached; without any, the goal is achieved | passes at once |
-| the goal is achieved before | fails: `missing checkpoints: a, b` |
+| all required checkpoints are reached; if there are none, the goal is achieved | passes at once |
+| the goal is achieved before that | fails: `missing checkpoints: a, b` |
 | the user has spoken `max_turns` times | fails: `max turns (20) exceeded` |
-| in both, votes on the missing checkpoints do not decide | inconclusive: `checkpoint a: inconclusive: ...` |
+| in both cases, if votes on the missing checkpoints do not decide | inconclusive: `checkpoint a: inconclusive: ...` |
 | the simulator cannot be asked, or answers nothing | fails: `simulator error: ...` |
 | the validator or script of a required checkpoint breaks | fails: `checkpoint a failed: ...` |
 """
@@ -67,7 +67,7 @@ async def _turn(attempt: CaseAttempt, said: Spoken, checkpoints: Checkpoints) ->
 
 
 async def _conclude(attempt: CaseAttempt, case: DynamicCase) -> None:
-    """Checks what must hold at the end of a conversation that was not broken off."""
+    """Checks the final assertions of a conversation that was not cut short."""
     assertions = [*(case.assertions or ()), *(case.final_assertions or ())]
     if case.assertions is None and case.expected is not None:
         assertions.insert(0, Assertion(type="equals", value=case.expected))

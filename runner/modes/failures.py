@@ -1,4 +1,4 @@
-"""Makes the failure of a test from an assertion that did not hold."""
+"""Makes the failure of a test from a failed assertion."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _cause_of(result: AssertionResult) -> Cause:
 
 
 def failure_of(result: AssertionResult) -> Failure:
-    """The failure that an assertion which did not hold is."""
+    """The failure of a failed assertion."""
     values = comparable(result.expected, result.actual) if result.type in COMPARED else None
     return Failure(
         cause=_cause_of(result),

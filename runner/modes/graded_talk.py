@@ -1,9 +1,9 @@
-"""Conversation mode for conversations whose turns are not all written: a simulated user or a person speaks when the
-turns are over, and there may be checkpoints on the way. Who speaks next is decided as in multi-turn mode; each answer
-is graded, and the whole, as in conversation mode.
+"""Conversation mode for conversations in which not all turns are written: after the turns, a simulated user or a person
+speaks, and there may be checkpoints. The next speaker is chosen as in multi-turn mode. Each answer and the whole are
+graded as in conversation mode.
 
-Checkpoints are tried after each answer, as in dynamic mode: once all required ones are reached, a simulated user has
-nothing more to say; those that are missing at the end fail the case, whatever its score.
+Checkpoints are checked after each answer, as in dynamic mode. Once all required ones are reached, a simulated user says
+nothing more. A required checkpoint that is missing at the end fails the case, whatever its score.
 """
 
 from __future__ import annotations

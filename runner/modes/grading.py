@@ -42,13 +42,13 @@ class Grading:
         """The chats of the graders, each with the number of model calls that it had at the start."""
 
     async def grade(self, name: str, criteria: Sequence[Criterion], evidence: Evidence, reference: Any = None) -> Grade:
-        """Grades an answer, or the last one of a conversation. Raises nothing: a criterion that cannot be judged fails
-        with `error`.
+        """Grades an answer, or the last answer of a conversation. Raises nothing: a criterion that cannot be judged
+        fails with `error`.
 
         Args:
-            name: of the score: `turn-1`.
-            evidence: `input` is the conversation that validators see.
-            reference: the answer as it is expected.
+            name: name of the score, such as `turn-1`.
+            evidence: its `input` is the conversation that validators see.
+            reference: the expected answer.
         """
         judges = self._judges(evidence.turns[-1].turn if evidence.turns else 0)
         evidence = evidence.replace(case=f"{self._attempt.case.id} {name}")

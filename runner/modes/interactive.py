@@ -1,10 +1,9 @@
-"""A person at the terminal who answers instead of the user.
+"""A person at the terminal who answers in place of the user.
 
-The question is written to the terminal that standard input is, or else to the controlling one, whatever standard
-output is. The answer is read by a process of its own, which has line editing and history where Python has readline.
-That process can be ended at any time: when the person takes too long, and when the run is interrupted. Only this
-process hears Ctrl-C. Where there is no terminal, or the run is in the background, or a job of continuous integration,
-nobody is asked.
+The question is written to the terminal of standard input, or to the controlling terminal, wherever standard output
+goes. A separate process reads the answer; it has line editing and history if Python has readline. It can be ended at
+any time: if the person takes too long, or the run is interrupted. Only the main process receives Ctrl-C. Nobody is
+asked if there is no terminal, or the run is in the background, or it is a CI job.
 """
 
 from __future__ import annotations
@@ -57,9 +56,9 @@ class Question(Value):
     case: str
     turn: int
     text: str
-    """What the agent said."""
+    """The agent's message."""
     hint: str | None
-    """What it expects, if it says so."""
+    """The input that it expects, if it says so."""
 
 
 class NoAnswerError(Exception):
@@ -86,7 +85,7 @@ class Person:
         self._turn = asyncio.Lock()
 
     async def ask(self, question: Question, seconds: float) -> str:
-        """Asks, and waits for the answer; a person has so many seconds from when the question is shown. Cancelling it
+        """Asks, and waits for the answer; a person has this many seconds from when the question is shown. Cancelling it
         takes the prompt away. Raises NoAnswerError."""
         if self._ci:
             raise NoAnswerError("no terminal: this is a job of continuous integration")
@@ -167,7 +166,7 @@ def _shown(question: Question, seconds: float) -> str:
 
 
 def _plain(text: str) -> str:
-    """A text without letters that could steer a terminal; further lines below the first."""
+    """A text without control characters for the terminal; further lines are indented below the first."""
     text = "".join(letter for letter in text.strip() if letter in "\n\t" or letter.isprintable())
     return (text if len(text) <= TEXT_LIMIT else f"{text[:TEXT_LIMIT]}...").replace("\n", "\n    ")
 

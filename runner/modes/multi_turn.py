@@ -1,17 +1,18 @@
-"""Multi-turn mode: a conversation in one chat, whose next words are given, simulated, or typed (seeds 000 and 002).
+"""Multi-turn mode: a conversation in one chat, whose next message is written, simulated, or typed (seeds 000 and 002).
 
-| who speaks next | when |
+| next speaker | when |
 | --- | --- |
 | the next of `turns` | there is one, whatever the agent answered |
-| the simulator | the agent waits, or nothing was said yet; in a case without `turns` until its goal is achieved |
+| the simulator | the agent waits, or nothing was said yet; in a case without `turns`, until its goal is achieved |
 | a person | the agent waits, there is no simulator, and people may be asked |
-| nobody | the agent waits: `on_missing_input` decides; else the conversation is complete |
+| nobody | the agent waits: `on_missing_input` decides; otherwise the conversation is complete |
 
-When the agent is done in a case with `turns`, the simulator is asked once whether its goal is achieved: what it would
-say is not sent, and the last turn tells what it thinks.
+When the agent is done in a case with `turns`, the simulator is asked once whether its goal is achieved. Its message is
+not sent; the last turn has its opinion.
 
-A failed assertion fails the case and not the conversation; an agent that cannot answer ends it. `max_turns` bounds what
-simulators and people say. When it is reached, the simulator is asked once more whether its goal is achieved.
+A failed assertion fails the case but does not end the conversation. An agent that cannot answer ends it. `max_turns`
+limits the messages of simulators and people. When it is reached, the simulator is asked once more whether its goal is
+achieved.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ async def run(attempt: CaseAttempt) -> None:
 
 
 class Talk:
-    """A conversation under way."""
+    """A running conversation."""
 
     def __init__(self, attempt: CaseAttempt, case: MultiTurnCase | ConversationCase) -> None:
         self._attempt = attempt
@@ -57,9 +58,9 @@ class Talk:
         self._person = person if asks else None
         self._limit = DEFAULT_MAX_TURNS
         self._is_over = False
-        """Whether nothing more is said, whoever had something to say."""
+        """Whether no further message is sent, whoever has one."""
         self._left: list[Spoken] = []
-        """What was not said because of that."""
+        """The message that was not sent because of that."""
 
     async def hold(self) -> None:
         """All of it."""
@@ -90,7 +91,7 @@ class Talk:
 
     @property
     def _drives(self) -> bool:
-        """Whether the simulated user goes on, be it that the agent waits or not."""
+        """Whether the simulated user continues, even if the agent does not wait."""
         return self._user is not None and self._user.goal is not None and not self._case.turns
 
     async def _say(self, said: Spoken) -> None:
@@ -101,7 +102,7 @@ class Talk:
     def _take(self, taken: TakenTurn) -> None:
         self._last = taken
 
-    # what is said
+    # the next message
 
     def _given(self) -> list[Spoken]:
         """The static turns, else the case's own input. What comes before it is in the transcript then."""
@@ -284,7 +285,7 @@ class Talk:
             attempt.turns.append(turn)
             attempt.skip_reason = reason
 
-    # what has to hold at the end
+    # final assertions
 
     async def _conclude(self) -> None:
         attempt, case = self._attempt, self._case

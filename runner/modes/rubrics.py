@@ -28,7 +28,7 @@ class Criterion(Value):
     grader: Grader | None = None
     """The assertion; None, or one of the type `rubrics`, when the validator judges."""
     reference: bool = False
-    """Whether the validator holds the answer against `expected_output`."""
+    """Whether the validator compares the answer with `expected_output`."""
 
     @property
     def type(self) -> str:

@@ -1,17 +1,17 @@
-"""Who plays the user: an agent or a script that says what the user says next (seeds 000 and 001, facts (g)).
+"""Plays the user: an agent or a script that says what the user says next (seeds 000 and 001, facts (g)).
 
-It is asked with one JSON object, as the message and as the metadata of the call; a script gets it as its argument:
+It gets one JSON object, as the message and as the metadata of the call; a script gets it as its argument:
 
 | field | |
 | --- | --- |
-| persona, goal | of the case's `simulator`, wherever they stand in it |
+| persona, goal | from the case's `simulator`, wherever they are in it |
 | conversation | `{role, content}` of everything that user and agent said, as text |
-| last_response | what the agent said last |
-| turn_number, turn_count, max_turns | the turn that is to come, from 1; those that were; how many there may be |
+| last_response | the last answer of the agent |
+| turn_number, turn_count, max_turns | number of the next turn, from 1; number of turns so far; most turns |
 | checkpoints_reached, checkpoints_pending | ids, in dynamic mode |
 | tool_results | tool → its last result |
 | test_mode, test_id, session_id | `simulator`, the case, its chat |
-| extra | what else stands in the simulator's metadata; it is in the metadata of the call, too |
+| extra | other fields of the simulator's metadata, which are also in the metadata of the call |
 
 It answers `{input, goal_achieved, reasoning}`, or a text, which is what the user says.
 """
@@ -96,7 +96,7 @@ class SimulatedUser:
 
     @property
     def remark(self) -> str | None:
-        """That it says the same over and over; None when it does not."""
+        """A problem text if it repeats the same message; None if it does not."""
         if self._times < REPEATS:
             return None
         return f"The simulator repeats itself: {json.dumps(self._last, ensure_ascii=False)}, {self._times} times"
@@ -122,11 +122,11 @@ class SimulatedUser:
     async def speak(
         self, max_turns: int, reached: Sequence[str] | None = None, pending: Sequence[str] | None = None
     ) -> Simulation:
-        """The user's answer to the conversation so far. Raises SimulatorError.
+        """What the user says next in the conversation. Raises SimulatorError.
 
         Args:
-            reached: ids of checkpoints, in dynamic mode.
-            pending: the others.
+            reached: ids of reached checkpoints, in dynamic mode.
+            pending: ids of the others.
         """
         if self._attempt.saved is not None:
             return self._attempt.saved.speak()
@@ -165,7 +165,7 @@ class SimulatedUser:
         return {**payload, "extra": self._extra} if self._extra else payload
 
     def _conversation(self) -> list[dict[str, str]]:
-        """What user and agent said, as the user hears it: the text in Next's data rather than that of the model."""
+        """The conversation as the user sees it: with the text in Next's data rather than that of the model."""
         attempt = self._attempt
         said = [message for message in attempt.transcript if message["role"] in ("user", "assistant")]
         answers = [turn for turn in attempt.turns if turn.status != Status.SKIPPED and turn.error is None]

@@ -1,5 +1,5 @@
 """The trace of a case: each call of a model and of a tool, with who made it, its time, tokens and cost, and with
-`--trace full` what was sent and what came back. The agent that is tested, judges and simulators are told apart.
+`--trace full` what was sent and what came back. Calls of the tested agent, of judges and of simulators are told apart.
 
     {"totals": {role: {model_calls, tool_calls, duration_ms, input_tokens, output_tokens, cost?}},
      "steps": [{kind: "model", role, agent, turn?, connector, vendor, asked?, model?, duration_ms, input_tokens?,

@@ -1,7 +1,7 @@
 """What agents said in a saved run, instead of asking them again: `yao-test regrade`.
 
-The turns of a case are taken one by one, with their tools and the time that they took. A simulator or a person says
-what was said then. What a report does not hold is the same as if it had not happened: what hooks kept in stores.
+The turns of a case are replayed one by one, with their tools and their time. A simulator or a person says what it said
+then. What a report does not contain is missing, such as values that hooks stored.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class SavedTalk:
         return _answer(trial, self._case, completion, turn.output)
 
     def speak(self) -> Simulation:
-        """What the simulated user said next; when that was all, whether the goal was reached."""
+        """The next message of the simulated user; after the last one, whether the goal was reached."""
         turn = self._turn_of("simulated")
         if turn is None:
             return Simulation(input="", achieved=self._reached, reasoning="")
@@ -173,7 +173,7 @@ class SavedTalk:
 
 
 def _spoken(case: CaseResult) -> list[TurnResult]:
-    """The turns in which something was said."""
+    """The turns with a message."""
     return [turn for turn in case.turns if turn.status != Status.SKIPPED and turn.source]
 
 

@@ -44,15 +44,15 @@ class Exchange(Value):
 
 
 async def exchange(attempt: CaseAttempt, message: Mapping[str, Any], options: Mapping[str, Any], said: Any) -> Exchange:
-    """Says something to the agent, with everything that was said before, and adds both to the transcript.
+    """Sends a message to the agent, with all messages before it, and adds message and answer to the transcript.
 
     Args:
-        message: of the user, in OpenAI's form.
+        message: message of the user, in OpenAI's format.
         options: `context.Options` of the call.
         said: the message as the case has it.
 
     Raises:
-        AgentError: the agent could not answer; the message is in the transcript then.
+        AgentError: the agent could not answer; then the transcript has only the message.
     """
     attempt.begin_turn()
     attempt.transcript.append(dict(message))
@@ -109,7 +109,7 @@ class Spoken(Value):
     options: Mapping[str, Any]
     """`context.Options` of the call."""
     assertions: Sequence[Assertion] = ()
-    """What has to hold for the answer."""
+    """Assertions on the answer."""
     attachments: tuple[dict[str, Any], ...] = ()
     """The files in it, as reports describe them."""
 
@@ -160,7 +160,7 @@ class Checked(Value):
     results: tuple[AssertionResult, ...]
     held: bool
     error: str | None = None
-    """Why it did not hold, in short."""
+    """Why it failed, in short."""
 
 
 Check = Callable[[Exchange], Awaitable[Checked]]
@@ -169,14 +169,14 @@ Check = Callable[[Exchange], Awaitable[Checked]]
 async def take_turn(
     attempt: CaseAttempt, said: Spoken, input_tools: Sequence[str] | None = None, check: Check | None = None
 ) -> TakenTurn:
-    """Says something to the agent and judges the answer; the turn is in `attempt.turns` when it has ended.
+    """Sends a message to the agent and judges the answer. When it has ended, the turn is in `attempt.turns`.
 
     Args:
         input_tools: names of tools that ask the user; None for the usual ones.
         check: judges the answer, instead of the assertions of the turn.
 
     Raises:
-        AgentError, RunnerError, ScriptError: the agent could not answer; the turn has failed then.
+        AgentError, RunnerError, ScriptError: the agent could not answer; then the turn has failed.
     """
     number = len(attempt.turns) + 1
     attempt.begin(

@@ -1,15 +1,15 @@
-"""Which results of an earlier run are still valid, and which tests have to run again, each with its reason.
+"""Finds which results of an earlier run are still valid, and which tests must run again, each with its reason.
 
-| reason | a result of an earlier run |
+| reason | the result of the earlier run |
 | --- | --- |
-| `missing` | is not there |
-| `runs` | is there for some of its runs, not for all |
-| `changed` | was made of something else than there is now |
-| `unknown` | does not say what it was made of |
-| `broken` | says nothing of what was tested, since something that the test needs broke |
-| `cut` | is that of a test that was cut short |
+| `missing` | does not exist |
+| `runs` | exists for some of its runs, but not for all |
+| `changed` | depends on something that has changed |
+| `unknown` | does not say what it depends on |
+| `broken` | says nothing about what was tested, because something that the test needs broke |
+| `cut` | belongs to a test that was cut short |
 | `skipped` | was skipped because of a test that runs again |
-| `gone` | is of a case that is not there any more: it is left out |
+| `gone` | belongs to a case that no longer exists; it is left out |
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 Record = dict[str, Any]
 UNDECIDED = "as many runs as needed"
 NAMED = 10
-"""At most so many tests of one group are named."""
+"""At most this many tests of one group are named."""
 
 
 class Reason(StrEnum):
@@ -176,7 +176,7 @@ def _of_module(suite: Suite, records: list[Record], fingerprints: Fingerprints, 
     for id, of_test in made.items():
         if len(of_test) != runs and id not in found.why:
             found.why[id] = _without_runs(of_test, runs)
-    for record in records:  # what stands for a module that did not load is no test
+    for record in records:  # the result of a module that did not load is not a test
         if record["id"] not in found.why and kind_of(record["id"]):
             found.kept.append(record)
     return found

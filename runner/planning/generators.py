@@ -1,7 +1,7 @@
 """Cases that an agent or a script makes: `-i "agents:workers.test.generator?count=10&focus=edge-cases" -n expense`
 (seed 000, "Generator Agent Interface").
 
-The generator gets a description of the tested agent and the parameters after the `?`. Its answer is checked like a
+The generator gets a description of the tested agent, and the parameters after the `?`. Its answer is checked like a
 case file.
 """
 
@@ -39,7 +39,7 @@ DEFAULT_COUNT = 5
 ROLES = ("Generate",)
 """The functions that may be meant by a script reference without a function name."""
 SHOWN = 300
-"""At most so many characters of an answer without cases are shown."""
+"""At most this many characters of an answer without cases are shown."""
 
 _TARGET = ("target_agent", "target_description", "target_tools")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})(\.\d{1,15})?")
@@ -58,7 +58,7 @@ def parameters(query: str, where: str) -> dict[str, Any]:
     values = {name: _typed(value) for name, value in pairs}
     for name in values:
         if name in _TARGET:
-            raise ConfigurationError(f'Cannot use {where}: "{name}" is told by -n, and is no parameter')
+            raise ConfigurationError(f'Cannot use {where}: "{name}" is set with -n, and cannot be a parameter')
     count = values.get("count", DEFAULT_COUNT)
     if not isinstance(count, int) or isinstance(count, bool) or count < 1:
         raise ConfigurationError(f"Cannot use {where}: count must be a whole number from 1 up")
@@ -91,14 +91,14 @@ class Generators(Value):
 
 
 async def generate(input: GeneratorInput, generators: Generators, folder: Path, lenient: bool) -> MadeCases:
-    """Calls the generator. Every case that it makes has a unique id.
+    """Calls the generator. Each case that it makes has a unique id.
 
     Args:
-        folder: what relative attachments of the cases count from.
-        lenient: cases that are wrong are left out with a warning.
+        folder: where relative attachments of the cases are looked for.
+        lenient: leave out wrong cases with a warning.
 
     Raises:
-        ConfigurationError: there is no such generator, it failed, or it made no cases that can be run.
+        ConfigurationError: there is no such generator, it failed, or it made no case that can be run.
     """
     import asyncio
 

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 CASE_SUFFIXES = (".jsonl", ".json", ".yaml", ".yml")
 _NAMED = 10
-"""At most so many files are named in a warning."""
+"""At most this many files are named in a warning."""
 _REPORT = r"output-\d{14}(-\d+)?(\.calls)?\.jsonl"
-"""Matches names of reports that earlier runs wrote beside the cases."""
+"""Matches names of reports that earlier runs have written beside the cases."""
 _GENERATOR = re.compile(r"((?:agents|scripts):[\w./-]*)(?:\?(.*))?", re.DOTALL)
 """Matches `agents:id?name=value`. A text with a blank after the colon is a message."""
 
@@ -165,7 +165,7 @@ def _resolve(input: str, options: RunOptions, application: Application, director
         yield application.module_at(path)
     elif path is not None and path.is_file() and path.suffix in (".ts", ".js"):
         raise ConfigurationError(
-            f"Cannot run {path}: it is no test file", f"Tests are in {path.stem}_test{path.suffix} beside it"
+            f"Cannot run {path}: it is not a test file", f"Tests are in {path.stem}_test{path.suffix} beside it"
         )
     elif path is not None and (path.is_file() or path.suffix.lower() in CASE_SUFFIXES):
         if not path.exists():

@@ -27,9 +27,9 @@ class Picks:
         """Reads nothing yet.
 
         Args:
-            root: of the application.
-            tags: of which a test has to have one; empty: it needs none.
-            failed: key of a suite → its tests that failed; None: they need not have failed.
+            root: the application.
+            tags: a test must have one of these; empty: all tests are selected.
+            failed: key of a suite → its tests that failed, which are selected; None: all are.
         """
         self._root = root
         self._tags = frozenset(tags)

@@ -77,7 +77,7 @@ class RunPlan(Value):
     store: StorePlace | None
     """Where the store keeps the run; None: it does not."""
     transcripts: Transcripts | None
-    """What agents said in a saved run that is graded again; None: agents are asked."""
+    """The transcripts of a saved run that is graded again; None: agents are asked."""
     is_part: bool = False
     """Whether other machines run other tests of the same suites."""
     writes_cases: bool

@@ -46,13 +46,13 @@ def make_plan(
     fingerprints: Callable[[], Fingerprints],
     regraded_from: str | None = None,
 ) -> RunPlan:
-    """Decides what will run; blocks while cases are generated. Raises ConfigurationError.
+    """Decides what will run. Blocks while cases are generated. Raises ConfigurationError.
 
     Args:
-        selection: what `--run` names.
-        agents: gives the agents of the run, since generators are agents and scripts, and references lead to them.
-        fingerprints: gives what makes and compares the fingerprints of results.
-        regraded_from: the report whose transcripts are graded; no agent is asked then.
+        selection: what `--run` selects.
+        agents: returns the agents of the run; generators and references need them.
+        fingerprints: returns the object that makes and compares fingerprints of results.
+        regraded_from: the report whose answers are graded; then no agent is asked.
     """
     planner = _Planner(request, selection, CasePlanning(request, agents))
     planner.find(regraded_from)

@@ -1,7 +1,7 @@
-"""Which cases `yao-test regrade` holds against the transcripts of a report, and where it finds them.
+"""Finds the cases with which `yao-test regrade` grades the transcripts of a report.
 
-A case that is in its file is graded as the file has it now, since regrading is for what was changed there. One that is
-not there any more, or whose file is gone, is graded as the report has it. A file that was moved is named with `-i`.
+A case that is in its file is graded as the file has it now, because regrading is for changed assertions. One that is
+no longer there, or whose file does not exist, is graded as the report has it. If a file was moved, name it with `-i`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from runner.results.regradable import Regradable
 
 NAMED = 10
-"""At most so many results are named when they are left out."""
+"""Most results that are named when they are left out."""
 NOT_KEPT = "its case is in no file any more, and the report does not have it"
 NO_FILES = "its case is in no file any more, and the files that were sent with it are in no report"
 
@@ -199,7 +199,7 @@ class Regrading:
 
 
 def _case_in(result: TestResult, regradable: Regradable | None) -> Case:
-    """The case as the record of a result holds it. Raises ValueError, whose message says why it cannot be had."""
+    """The case in the record of a result. Raises ValueError, whose message says why it cannot be read."""
     said = result.case
     assert said is not None
     if regradable is None or regradable.case is None:

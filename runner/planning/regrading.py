@@ -103,7 +103,7 @@ def _read(shown: str, path: Path) -> tuple[Record, list[Record], Record]:
     records = [record for line in lines if (record := _record(line)) is not None]
     if not records or records[0].get("type") != "start":
         hint = "Only .jsonl reports have the data for it; -o FILE.jsonl writes one"
-        raise ConfigurationError(f"Cannot regrade {shown}: it is no .jsonl report of yao-test", hint)
+        raise ConfigurationError(f"Cannot regrade {shown}: it is not a .jsonl report of yao-test", hint)
     results = [record for record in records if record.get("type") == "result" and not result_problem(record)]
     return records[0], results, next((record for record in reversed(records) if record.get("type") == "summary"), {})
 

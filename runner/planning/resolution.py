@@ -1,7 +1,7 @@
-"""Looks, before any model is asked, whether what the cases of a run and its flags name is there: agents, functions of
-scripts, connectors. What cases name while they run is seen then.
+"""Checks, before any model is asked, whether everything exists that cases and flags name: agents, functions of
+scripts, connectors. What cases name only while they run is checked then.
 
-A script that cannot be loaded is no matter of this: the cases that need it are broken, and no other.
+A script that cannot be loaded is not reported here: it breaks only the cases that need it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from runner.planning.inputs import GeneratorInput
 
 SHOWN = 20
-"""At most so many references are listed in an error, each with at most so many places."""
+"""At most this many references are listed in an error, each with at most this many places."""
 _ROLES = {
     "generator": "runner.planning.generators",
     "judge": "runner.assertions.script",

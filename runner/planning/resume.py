@@ -1,17 +1,17 @@
-"""`--resume OUTPUT.jsonl`: what an earlier run has reported is kept, the rest runs, and the same file goes on.
+"""`--resume OUTPUT.jsonl`: valid results of an earlier run are kept, everything else runs, and the same file continues.
 
-The start line of a report says under `resume` what it was made with: `{key, options, planned}`. Each result has a
-`fingerprint`, which says what it was made of (`runner.fingerprints`).
+The start line of a report has in `resume` how it was made: `{key, options, planned}`. Each result has a `fingerprint`
+of what it depends on (`runner.fingerprints`).
 
-| what is found | what happens |
+| found in the report | what happens |
 | --- | --- |
-| another run that still writes it | a configuration error |
-| a torn line, and all behind it | cut off |
-| lines of errors, warnings, stability and the summary | left out; the resumed run writes its own |
-| a result that still holds | is kept |
-| any other | runs again, for a reason of `runner.planning.gaps`, which is said |
-| other flags | a configuration error; another --timeout is only said |
-| another version of the tool | is said |
+| another run is still writing it | a configuration error |
+| a damaged line | it and everything after it are removed |
+| lines of errors, warnings, stability and the summary | removed; the resumed run writes its own |
+| a result that is still valid | kept |
+| another result | its test runs again; the reason is printed (`runner.planning.gaps`) |
+| other flags | a configuration error; another --timeout is only reported |
+| another version of yao-test | is reported |
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ results show whether they were made with others."""
 GUARDING = ("require_trust", "trust_from", "sandbox")
 """Options that it takes too, and that may change."""
 LISTED = 1000
-"""The start of a report lists the ids of at most so many cases of one input; of more it has only the number."""
+"""The start of a report lists the ids of at most this many cases of one input; of more it has only the number."""
 
 
 class ResumeState(Value):

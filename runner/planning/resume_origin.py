@@ -14,13 +14,13 @@ OTHER_APPLICATION = "If it is yours, say so with --app {}; or begin a new report
 
 
 def check_application(named: str | None, directory: Path, subject: str, hint: str) -> None:
-    """Raises ConfigurationError when a report was made in another application than the one that is worked in.
+    """Raises ConfigurationError if a report was made in another application than the current one.
 
     Args:
-        named: what `--app` was when it was made, if the command line does not say it now.
+        named: `--app` when the report was made, if the command line does not have it now.
         directory: the working directory.
-        subject: how the message begins: what cannot be done with the report.
-        hint: what to do about that; `{}` is the other application.
+        subject: the beginning of the message: what cannot be done with the report.
+        hint: what to do; `{}` is the other application.
     """
     if not named:
         return

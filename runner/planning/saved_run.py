@@ -64,7 +64,7 @@ def read_saved(path: Path, doing: str = RESUMING) -> Saved:
         else:
             is_whole = False
     if not start and lines and content[:8] != b'{"type":' and content.strip(b"\0\n"):
-        raise ConfigurationError(f"{subject}: it is no .jsonl report of yao-test")
+        raise ConfigurationError(f"{subject}: it is not a .jsonl report of yao-test")
     if start and not _says_origin(start):
         raise ConfigurationError(
             f"{subject}: it does not say with which flags it was made",

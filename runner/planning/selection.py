@@ -1,4 +1,4 @@
-"""Applies `--run` to tests and subtests, and makes the error for a run in which nothing matches."""
+"""Applies `--run`, `--fuzz` or `--bench` to tests and subtests, and makes the error if nothing matches."""
 
 from __future__ import annotations
 
@@ -11,19 +11,32 @@ from runner.filters import Filter
 from scripttest import Broken, Ended, HostError, HostRecord, Listed, Outcome, Status
 
 SHOWN = 5
-"""At most so many existing names are shown."""
+"""At most this many existing names are shown."""
 KEPT = 1000
-"""At most so many names are kept, to be shown."""
+"""At most this many names are kept, to be shown."""
+
+_MATCHED = {
+    "--run": ("test and no case", "tests and cases"),
+    "--fuzz": ("Fuzz function", "Fuzz functions"),
+    "--bench": ("Benchmark function", "Benchmark functions"),
+}
+"""What the pattern of a flag matches: behind "no", and in the plural."""
 
 
 class Selection:
-    """Selects tests and subtests by `--run`, and remembers whether any matched."""
+    """Selects tests and subtests by a pattern, and remembers whether any matched."""
 
-    def __init__(self, text: str, flags: str) -> None:
-        """Raises ConfigurationError when a pattern of `--run` is invalid. `flags` are all that leave tests out, as they
-        are written."""
+    def __init__(self, text: str, flags: str, flag: str = "--run") -> None:
+        """Raises ConfigurationError when a pattern is invalid.
+
+        Args:
+            text: the patterns.
+            flags: all flags that leave tests out, as they are written.
+            flag: the flag that has the patterns: `--run`, `--fuzz` or `--bench`.
+        """
         self._flags = flags
-        self._filter = Filter(text)
+        self._flag = flag
+        self._filter = Filter(text, flag)
         self._reached: set[tuple[str, str]] = set()
         """Module and name of each test of which a subtest ran that matches the whole pattern."""
         self._offered: dict[str, None] = {}
@@ -58,14 +71,14 @@ class Selection:
         cases: Iterable[str],
         stopped: Callable[[], bool],
     ) -> Iterator[HostRecord]:
-        """What a host reports, read until it is certain that the filter matches something. Raises ConfigurationError
+        """Reads the records of a host until it is certain that the filter matches something. Raises ConfigurationError
         when it is certain that it does not.
 
         Args:
-            records: of modules that run.
+            records: records of running modules.
             done: module → tests that have results of an earlier run.
-            cases: ids of the cases of the run, none of which it matches.
-            stopped: whether the run is to end, so that nothing is certain.
+            cases: ids of the cases of the run; the filter matches none of them.
+            stopped: whether the run shall end, so that nothing is certain.
         """
         read: list[HostRecord] = []
         while True:
@@ -111,9 +124,8 @@ class Selection:
 
     def nothing(self, names: Iterable[str]) -> ConfigurationError:
         """The error for a run in which no test and no case matches; `names` are those that exist."""
-        return ConfigurationError(
-            f"No test and no case matches {self._flags}", hint_of(self._filter.text, names, "tests and cases")
-        )
+        one, all_of_them = _MATCHED[self._flag]
+        return ConfigurationError(f"No {one} matches {self._flags}", hint_of(self._filter.text, names, all_of_them))
 
 
 def _known(listed: list[Listed]) -> Iterator[str]:

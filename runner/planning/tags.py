@@ -20,7 +20,7 @@ class Tags(Value):
 
 
 def tags_in(source: str) -> Tags:
-    """Finds the tags in a source text. Between a tag and its function, only comments and empty lines may stand."""
+    """Finds the tags in a source text. Between a tag and its function, there may be only comments and empty lines."""
     found: dict[str, frozenset[str]] = {}
     stray: list[tuple[int, str]] = []
     pending: list[tuple[int, str]] = []

@@ -58,7 +58,7 @@ class YaoItem(pytest.Item):
         runs_of(self.config).run(self)
 
     def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:
-        """Where it stands."""
+        """Its place in the source."""
         return self.path, self.line - 1, self.name
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
@@ -99,7 +99,7 @@ class CasesFile(pytest.File):
             yield item
 
     def _asks_models(self) -> bool:
-        """Whether a real model stands behind the agent."""
+        """Whether the agent uses a real model."""
         from runner.agents.assistant import Assistants
         from runner.connectors.load import Connectors
 

@@ -97,7 +97,7 @@ class Runs:
             ran = self._run_file(item.path, [item.name])
         result = ran.results.pop(item.name, None) or next(iter(ran.results.values()), None)
         if result is None or ran.suite is None:
-            raise TestFailedError(f"{item.name} is no test of {item.path}")
+            raise TestFailedError(f"{item.name} is not a test of {item.path}")
         if result.logs:
             item.add_report_section("call", "yao-test", "\n".join(line.text for line in result.logs))
         outcome = result.outcome

@@ -56,7 +56,7 @@ def maker_for_file(path: Path) -> Maker:
 
 
 def is_of_coverage(path: Path) -> bool:
-    """Whether a file only says what was covered."""
+    """Whether a report has only coverage."""
     return path.name.lower().endswith(tuple(COVERAGE_REPORTERS))
 
 

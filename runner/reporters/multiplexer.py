@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Multiplexer:
-    """Folds events and hands them on. What it is given may hold secrets; what it keeps and gives to others does not."""
+    """Folds events and passes them on. Events that it gets may contain secrets; those that it passes on do not."""
 
     def __init__(self, reporters: list[Reporter], secrets: Secrets | None = None) -> None:
         self._secrets = Secrets() if secrets is None else secrets
@@ -84,7 +84,7 @@ def _tells_errors(reporter: Reporter) -> bool:
 
 
 def _close(reporter: Reporter) -> None:
-    """Closes a reporter that broke; what goes wrong with it a second time is not said."""
+    """Closes a reporter that broke. Further errors of it are not reported."""
     try:
         reporter.close()
     except Exception:

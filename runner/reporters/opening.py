@@ -56,13 +56,13 @@ def open_reporters(
     resumed_report: LineFile | None,
     chosen: Callable[[str, Path | TextIO], Maker],
 ) -> list[Reporter]:
-    """All reporters of a run, those on the console first. Raises ConfigurationError.
+    """All reporters of a run; those on the console come first. Raises ConfigurationError.
 
     Args:
-        case_folders: the folders of case files; without `-o` the first one gets a report.
+        case_folders: the folders of case files; without `-o`, a report is written into the first one.
         outputs: the paths of `-o`.
-        resumed_report: the report that an earlier run began, and this one ends.
-        chosen: finds the reporter of `--reporter` for a file or a stream.
+        resumed_report: the report of an earlier run that this run continues.
+        chosen: returns the reporter of `--reporter` for a file or a stream.
     """
     options, environment = console.options, console.environment
     reporters: list[Reporter] = [console.progress] if console.progress else []
@@ -127,6 +127,6 @@ def _default_report(folder: Path, stem: str) -> FileReporter:
         except FileExistsError:
             continue
         except OSError:
-            pass  # the reporter says it
+            pass  # the reporter reports it
         return maker_for_file(path)()
     raise AssertionError

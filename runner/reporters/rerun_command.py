@@ -58,12 +58,12 @@ def command_of(suite: Suite, flags: Sequence[str]) -> Callable[[str], str]:
 
 
 def pattern_of(tests: Iterable[str]) -> str:
-    """What stands behind `--run` to run these tests of a suite, by their names."""
+    """The value of `--run` that runs these tests of a suite, by their names."""
     return "|".join(f"^{_escaped(test)}$" for test in tests)
 
 
 def _is_plain(name: str) -> bool:
-    """Whether a name is a pattern of `--run` as it stands, which most are: reports have thousands of them."""
+    """Whether a name can be a pattern of `--run` unchanged, as most can. Reports have thousands of names."""
     return name.isascii() and name.replace("-", "_").isidentifier()
 
 
@@ -79,7 +79,7 @@ def _quoted(text: str) -> str:
 
 
 def _escaped(name: str) -> str:
-    """A name as a pattern of `--run` that matches it; a blank is written `_` there, and so is matched by any letter."""
+    """A pattern of `--run` that matches a name. Spaces are `_` there, so any character is accepted for them."""
     from re import sub
 
     return sub(r"[^\w-]", lambda match: "." if match[0] in " /" else f"\\{match[0]}", name)

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 SHORTEST = 32
-"""Base64 with at least so many characters is replaced; shorter base64 is shown."""
+"""Base64 with at least this many characters is replaced; shorter base64 is shown."""
 BINARY = frozenset(("audio", "input_audio", "base64"))
 """Types of parts whose `data` is base64."""
 
@@ -15,7 +15,7 @@ _DATA = re.compile(rf"(;base64,)([\w+/=\r\n-]{{{SHORTEST},}})")
 
 
 def without_content(value: Any) -> Any:
-    """A JSON value in which `data:image/png;base64,… (12 KB)` stands for the content of a `data:` url, also within a
+    """A JSON value in which `data:image/png;base64,… (12 KB)` replaces the content of a `data:` URL, also within a
     text, and `… (12 KB)` for the data of a part that holds it as `data`, such as `input_audio`."""
     if isinstance(value, str):
         return _DATA.sub(lambda found: found[1] + _size(found[2]), value) if ";base64," in value else value

@@ -14,9 +14,9 @@ from scripttest.values import Value, fields_of
 Record = dict[str, Any]
 
 FEWEST_ANSWERS = 10
-"""The noise of a judge is reported from so many answers with two votes on."""
+"""The noise of a judge is reported from this many answers with two votes on."""
 MOST_GRADES = 11
-"""Scores are treated as grades as long as people and judge together use at most so many different ones."""
+"""Scores are treated as grades as long as people and judge together use at most this many different ones."""
 
 
 class Trust(Value):

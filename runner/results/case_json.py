@@ -28,9 +28,9 @@ Record = dict[str, Any]
 
 
 def case_record(result: TestResult, suite: str | None = None) -> Record:
-    """`{id, name?, status, input, output, expected, duration_ms, error, response, messages_count, ...}` of a case; the
-    further keys are there when they have something to say. With the name of a `suite`: its `result` line, which begins
-    with `{type, suite, position, ...}`.
+    """`{id, name?, status, input, output, expected, duration_ms, error, response, messages_count, ...}` of a case.
+    Further keys exist if they have a value. With the name of a `suite`, it is the `result` line, which begins with
+    `{type, suite, position, ...}`.
 
     | mode | its own keys |
     | --- | --- |
@@ -39,7 +39,7 @@ def case_record(result: TestResult, suite: str | None = None) -> Record:
     | dynamic | `turns`, `checkpoints`, `total_turns` |
     | conversation | `turns`, `total_turns`, `test_id`, `score`, `execution_status`, `scores`, `trials` |
 
-    The `output` of a conversation is everything that was said, as messages.
+    The `output` of a conversation has all its messages.
     """
     outcome, case = result.outcome, result.case
     assert case is not None

@@ -23,18 +23,19 @@ KINDS = ("suite", "tag", "criterion", "checkpoint")
 OF_CASES = KINDS[:2]
 """Kinds of parts that consist of whole cases, which have a verdict and a score."""
 PARTS = 200
-"""At most so many parts of a kind are in a summary."""
+"""At most this many parts of a kind are in a summary."""
 
 
 def certainty_of(counts: Counts) -> dict[str, Any]:
-    """`{pass_rate, pass_rate_interval?, mean_score?, mean_score_interval?, judges_noise?, parts?}`, all from 0 to 1, an
-    interval as `[low, high]` at 95 %; empty where no case was judged. Each case has the same weight, however often it
-    ran. `judges_noise` is `{answers, pass_rate, mean_score?}`: half of the intervals that the votes of judges alone
-    give the figures, and the answers that had several votes.
+    """`{pass_rate, pass_rate_interval?, mean_score?, mean_score_interval?, judges_noise?, parts?}`. All figures are
+    from 0 to 1; an interval is `[low, high]` at 95 %. Empty if no case was judged. Each case has the same weight,
+    however often it ran. `judges_noise` is `{answers, pass_rate, mean_score?}`: half the width of the intervals that
+    the votes of judges alone cause, and the number of answers with several votes.
 
-    `parts` is `[{kind, name, cases, runs?, pass_rate?, pass_rate_interval?, mean_score?, mean_score_interval?}]`, of
-    suites where there are several, tags, criteria and checkpoints: of each kind those of the most cases, `PARTS` at
-    most."""
+    `parts` is `[{kind, name, cases, runs?, pass_rate?, pass_rate_interval?, mean_score?, mean_score_interval?}]`, for
+    suites if there are several, tags, criteria and checkpoints: of each kind those with the most cases, at most
+    `PARTS`.
+    """
     if not counts.rates:
         return {}
     parts = _parts(counts)
@@ -144,7 +145,7 @@ def _most(items: Sequence[Item], limit: int, cases: Callable[[Item], int]) -> Se
 
 
 def _one(part: PartFigures) -> PartFigures:
-    """A criterion has one figure: the share of runs in which it holds, or the mean of its scores where it has some that
+    """A criterion has one figure: the share of runs in which it passes, or the mean of its scores if some of them
     are neither 0 nor 1."""
     if not part.scores:
         return part

@@ -16,7 +16,7 @@ from runner.statistics.several_tests import benjamini_hochberg
 LOOK_AT = 0.1
 """Expected share of false alarms among the criteria and tags that are marked."""
 CRITERIA = 200
-"""At most so many criteria are compared: those with the most runs."""
+"""At most this many criteria are compared: those with the most runs."""
 STEPS_OF_PARTS = 100_000
 """Limit of the exact distribution for these figures, so that many tags cost little time."""
 

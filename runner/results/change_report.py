@@ -156,7 +156,7 @@ class ChangeReport(Value):
 
     @property
     def lacks_verdicts(self) -> bool:
-        """Whether too many cases lack a verdict for a gate to pass."""
+        """Whether too many cases have no verdict, so that a gate must not pass."""
         return self.without_verdict > NO_VERDICT_SHARE + 1e-12
 
     def fails(self, *, on_unsure: bool) -> bool:

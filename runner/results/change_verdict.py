@@ -33,17 +33,18 @@ def change_between(
     noise: Noise | None = None,
     looks: Looks = ONCE,
 ) -> ChangeReport:
-    """The verdict on B, the newer report. Raises ConfigurationError when they have no case in common, or one of them
-    has no result with the measure.
+    """The verdict on B, the newer report. Raises ConfigurationError if the reports have no case in common, or one of
+    them has no result with the measure.
 
     Args:
         a: the older report.
         b: the newer one.
-        names: what messages call them.
+        names: their names in messages.
         measure: `passed`, `score`, or the id of a criterion.
-        margin: a difference that does not matter, 0 to 1.
-        noise: whether runs of one case may differ; None: that is found out.
-        looks: which look at the runs this is, and how many were planned: each of several has to show more.
+        margin: largest difference that does not matter, 0 to 1.
+        noise: whether runs of one case may differ; None: found out from the reports.
+        looks: the number of this look at the runs, and how many are planned. If there are several, each needs more
+            evidence.
     """
     of_a, of_b = judged_cases(a), judged_cases(b)
     if not of_a.keys() & of_b.keys():
@@ -180,8 +181,8 @@ def _check_measure(measure: str, name: str, cases: Iterable[JudgedCase]) -> None
 
 
 def _noise_of(a: Report, b: Report, of_a: Collection[JudgedCase], of_b: Collection[JudgedCase]) -> Noise:
-    """None where every run ends in the same way: script tests, scripted models and recordings, unless runs of one case
-    differed."""
+    """`Noise.NONE` if every run must end the same: script tests, scripted models and recordings, unless runs of one
+    case differed; otherwise `Noise.RUNS`."""
     steady = all(_is_steady(report, cases) for report, cases in ((a, of_a), (b, of_b)))
     return Noise.NONE if steady else Noise.RUNS
 

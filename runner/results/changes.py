@@ -14,7 +14,7 @@ class Thresholds(Value):
     slower_factor: float = 2.0
     """A result is slower when it takes so many times as long ..."""
     slower_by: float = 200
-    """... and at least so many milliseconds longer. It is faster when the reverse holds."""
+    """... and at least this many milliseconds longer. In the reverse case, it is faster."""
     usage_factor: float = 1.5
     """A result takes more when it uses so many times the tokens or the money."""
     regression: float = 0.5

@@ -1,9 +1,9 @@
-"""Combines several results of one test: its runs (`--runs`), or the trials of a conversation. `of_lines` does for lines
-of reports, which `merge` puts together, what `of_runs` does for results.
+"""Combines several results of one test: its runs (`--runs`), or the trials of a conversation. `of_runs` combines
+results; `of_lines` does the same for lines of reports, which `merge` joins.
 
 | | what is shown | the verdict |
 | --- | --- | --- |
-| runs | one of them, the worst where the test failed | by `--min-pass-rate` |
+| runs | one of them; the worst if the test failed | by `--min-pass-rate` |
 | trials | the worst | the mean score against the threshold; any failure fails |
 """
 
@@ -193,7 +193,7 @@ def of_lines(records: Sequence[Record], min_pass_rate: float) -> Record:
 
 
 def _repeat_of(written: Any, attempts: Sequence[Attempt]) -> Repeat | None:
-    """What the policy of a case says of its runs, if it has one."""
+    """The state of the case's policy after its runs, if it has one."""
     if written is None:
         return None
     from runner.results.repeating import repeat_of

@@ -44,7 +44,7 @@ class JudgedChange(Value):
 
 
 def figures_of(runs: Sequence[JudgedRun], measure: str) -> Figures:
-    """The values of a measure in some runs; runs without it are left out."""
+    """The values of a measure in some runs, without runs that do not have it."""
     return tuple([value for run in runs if (value := measured(run, measure)) is not None])
 
 

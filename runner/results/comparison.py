@@ -24,9 +24,9 @@ from scripttest import Status
 from scripttest.values import Value
 
 DIFF_LINES = 40
-"""At most so many lines of the difference of two outputs are kept."""
+"""At most this many lines of the difference of two outputs are kept."""
 LINE_LIMIT = 300
-"""At most so many characters of such a line are kept."""
+"""At most this many characters of such a line are kept."""
 
 
 DECIDING = (Verdict.FAILED, Verdict.BROKEN, Verdict.INCONCLUSIVE, Verdict.PASSED, Verdict.SKIPPED)

@@ -1,8 +1,8 @@
-"""What of handlers a run has run, in Istanbul's shapes and meaning: figures, thresholds, and several runs together.
+"""The coverage of handlers in a run, in Istanbul's format and meaning: figures, thresholds, and several runs together.
 
-A summary keeps it as `{totals, files, folder?}`: `totals` is `{statements, branches, functions, lines}`, each
-`{covered, total, percent}`, and `files` has the JSON text of the Istanbul record of each file, by its path from the
-application's root. `folder` is the application in the repository, where it is not the whole of it.
+A summary stores it as `{totals, files, folder?}`: `totals` is `{statements, branches, functions, lines}`, each
+`{covered, total, percent}`. `files` has the JSON text of the Istanbul record of each file, by its path in the
+application. `folder` is the path of the application in the repository, if it is not the whole repository.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ def score_in(value: Any) -> float | None:
 
 
 def objects_in(value: Any) -> list[Record]:
-    """The objects of a list in a saved report, whatever stands there."""
+    """The objects of a list in a saved report; empty if there is something else."""
     return [item for item in value if isinstance(item, dict)] if value and isinstance(value, list) else []
 
 

@@ -1,19 +1,19 @@
-"""The one stream that everything else comes from: console, reports and exit code.
+"""The stream of events. Console, reports and exit code are all made from it.
 
-Events are records of JSON-shaped fields that refer to each other by name, so that a run can be stored and replayed into
-any reporter. They come in the order in which things happen:
+Events have fields that JSON can represent, and refer to each other by name, so that a run can be stored and replayed
+into any reporter. They come in the order in which things happen:
 
 | event | when |
 | --- | --- |
 | RunStart | first, once |
-| SuiteStart | the tests of one test module or case file are known; `order` is its place among the run's suites |
-| TestStart | a test begins, or one of its runs; several may be under way |
+| SuiteStart | the tests of a test module or case file are known; `order` is its position among the run's suites |
+| TestStart | a test begins, or one of its runs; several may be running |
 | TurnStart | the user speaks to the agent, in a case of several turns |
 | AttemptEnd | with `--runs`: exactly one for each TestStart |
 | TestEnd | exactly one for each test that has begun, after all of its runs |
-| SuiteEnd | no more events of that suite |
+| SuiteEnd | no more events of that suite follow |
 | RunError | something broke outside any test |
-| Warned | the user should know something |
+| Warned | a warning to the user |
 | RunEnd | last, once, whatever happened |
 """
 
@@ -103,7 +103,7 @@ class TestStart(Value):
 
 
 class TurnStart(Value):
-    """The user speaks to the agent, in a case that is under way."""
+    """The user speaks to the agent, in a running case."""
 
     suite: str
     position: int

@@ -109,7 +109,7 @@ def frames_of(records: Iterable[Record] | None, named: Named) -> tuple[StackFram
 
 
 def frame_at(location: Any, named: Named) -> tuple[StackFrame, ...]:
-    """The frame for a place `file:line:column`; empty when the text is no place."""
+    """The frame for a place `file:line:column`; empty if the text is not a place."""
     found = _PLACE.fullmatch(str(location or ""))
     if not found:
         return ()

@@ -1,9 +1,9 @@
-"""Texts and numbers as every reader of a report takes them, in the same words in each format.
+r"""Makes texts and numbers that every reader of a report accepts, the same in each format.
 
 | value | in reports |
 | --- | --- |
-| half of a surrogate pair, which UTF-8 cannot have | the six letters `\\ud800`, as on the console |
-| a number that JSON has no word for, such as `1e400` | a text: `"Infinity"` |
+| half of a surrogate pair, which UTF-8 cannot represent | the six characters `\ud800`, as on the console |
+| a number that JSON cannot represent, such as `1e400` | a text: `"Infinity"` |
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ class Judgement(Value):
     scores: tuple[float, ...] = ()
     """The scores of the votes that have one."""
     turned: bool | None = None
-    """Of a preference: whether the verdict turned with the order of both answers. None: it is no preference."""
+    """Of a preference: whether the verdict turned with the order of both answers. None if it is not a preference."""
 
 
 class Prices(Value):

@@ -1,8 +1,8 @@
-"""Estimates how much noise judges add to a figure, by comparing their votes on the same answers.
+"""Estimates how much noise judges add to a figure, from the differences between their votes on the same answers.
 
-The first two votes on an answer are always cast, so half of their squared difference is what a single vote scatters by,
-whatever stopped the others. A score is the mean of its votes, and scatters less by their number; a majority is taken to
-scatter like one vote, which is the most that it can.
+The first two votes on an answer are always cast, whatever stopped further votes. So half of their squared difference
+estimates the variance of a single vote. A score is the mean of its votes, so its variance is divided by their number.
+For a majority, the variance of one vote is used, which is the largest possible.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PASSED, SCORE = "passed", "score"
 FEWEST = 10
-"""The noise is estimated from so many answers with two votes on."""
+"""The noise is estimated from this many answers with two votes on."""
 _Z = 1.959964
 _MOST = 0.25
 """The highest variance of a value that is 0 or 1."""

@@ -31,7 +31,7 @@ class Label(Value):
 
     key: Key
     passed: bool | None
-    """None: there is no verdict yet."""
+    """None if there is no verdict yet."""
     score: float | None = None
     why: str = ""
     """The reason, in the person's own words."""

@@ -1,13 +1,13 @@
-"""A report that grows line by line: one run at a time writes it, and what it has outlives the machine.
+"""A report that grows line by line. One run at a time writes it, and its content survives a crash of the machine.
 
-| what happens | what is lost |
+| event | what is lost |
 | --- | --- |
-| the command is killed | at most the line that was being written: each goes to the system as it ends |
-| the machine loses its power | lines of about the last second: a thread tells the disk once a second, and at the end |
-| the file, or its folder, goes away | all of it: the same thread finds that out, which is an error of the run |
+| the command is killed | at most the line that was being written: each line is passed to the system at once |
+| the machine loses power | lines of about the last second: a thread syncs the file once a second, and at the end |
+| the file, or its folder, is removed | everything: the same thread notices it, which is an error of the run |
 
-The lock is that of `flock`. It belongs to the open file, so it ends with the process, however that ends, and no child
-has it. Where the file system has no locks, nobody is kept away.
+The lock is that of `flock`. It belongs to the open file, so it ends with the process, however that ends, and children
+do not inherit it. If the file system has no locks, several runs can write the file.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from runner.results.json_text import utf8
 from runner.results.pipes import is_pipe, open_pipe
 
 SYNC_SECONDS = 1.0
-"""How long a line may wait until the disk is told to keep it."""
+"""Seconds that a line may wait before the file is synced."""
 
 
 class LineFile:
     """A report that is open for writing."""
 
     def __init__(self, path: Path, keep: bool = False) -> None:
-        """Opens it; a pipe only when somebody reads it. Raises ConfigurationError when nobody does, or another process
-        has the file open, and OSError.
+        """Opens the file; a pipe only if somebody reads it. Raises ConfigurationError if nobody does, or if another
+        process has the file open, and OSError.
 
         Args:
-            keep: leave in it what it has, and go on at its end.
+            keep: keep its content, and continue at its end.
         """
         self.path = path
         self._file = open_current(path)
@@ -86,7 +86,7 @@ class LineFile:
             raise
 
     def close(self) -> None:
-        """Waits until the disk has it. Raises OSError, and RunnerError when the file is gone."""
+        """Waits until the disk has it. Raises OSError, and RunnerError if the file was removed."""
         try:
             if self._sync is not None:
                 self._sync.close()

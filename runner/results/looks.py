@@ -7,7 +7,7 @@ from typing import Any
 from scripttest.values import Value
 
 MOST_LOOKS = 5
-"""At most so many rounds are planned."""
+"""At most this many rounds are planned."""
 
 
 class Looks(Value):

@@ -36,7 +36,7 @@ OWN = "env"
 COUNTED = {"script", "module"}
 """Kinds whose digests can be compared only if both runs measured coverage, or neither did."""
 SAID = 4
-"""At most so many parts are named."""
+"""At most this many parts are named."""
 
 
 def described(parts: Iterable[str]) -> str:

@@ -1,8 +1,7 @@
-"""The results of a run as values: its suites, and the result of each test with its attempts, turns, checks and
-scores.
+"""The results of a run as values: its suites, and the result of each test with its attempts, turns, checks and scores.
 
 Events carry these values (`runner.results.events`), one fold counts them (`runner.results.fold`), and the modules named
-`..._json` write them down and read them again.
+`..._json` write and read them.
 """
 
 from __future__ import annotations
@@ -315,7 +314,7 @@ class Attempt(Value):
     criteria: Mapping[str, float] | None = None
     """Id of a criterion → 1 or 0, or its score; None: it has none."""
     judging: Judging | None = None
-    """What several votes of judges come to; None: there were none."""
+    """The result of several votes of judges; None if there were none."""
 
     @property
     def status(self) -> str:
@@ -381,17 +380,17 @@ class TestResult(Value):
     policy: Any = None
     """In the result of one run: the policy of its case, as its file has it; None: it has none."""
     repeat: Repeat | None = None
-    """What the policy of a case says of its runs."""
+    """The state of the case's policy after its runs."""
     record: dict[str, Any] | None = None
     """Its line in the report of an earlier run, which this one resumes; None: it is of this run."""
     fingerprint: Mapping[str, Any] | None = None
-    """What it was made of, for a run that resumes this one; see `runner.fingerprints`."""
+    """The digests of what it depends on, for a run that resumes this one; see `runner.fingerprints`."""
     regradable: Regradable | None = None
-    """What grading it again takes beside the rest."""
+    """What grading it again needs in addition."""
     outside: tuple[OutsideCall, ...] = ()
     """The calls that left its scripts, in the order of their first, and who answered them."""
     judgements: tuple[AssertionResult, ...] = ()
-    """What judges said that a script has asked with `t.assert.Agent`."""
+    """The verdicts of judges that a script has asked with `t.assert.Agent`."""
     cut_short: bool = False
     """Whether the run ended before the case did: it is skipped, and has no verdict."""
     calls: dict[str, Any] | None = None

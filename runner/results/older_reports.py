@@ -34,7 +34,7 @@ def kind_of_cases(label: str) -> SuiteKind:
 
 
 def has_no_next_turn(turn: Record) -> bool:
-    """Whether nobody was there who could answer, in a turn."""
+    """Whether nobody could answer in a turn."""
     return str(turn.get("skip_reason") or turn.get("error")).endswith("no next turn defined")
 
 

@@ -32,7 +32,7 @@ class Regradable(Value):
     """What is needed to grade one result again."""
 
     case: Mapping[str, Any] | None
-    """As its file has it, but for `id` and `input`; None: it is too long to be kept."""
+    """As in its file, without `id` and `input`; None if it is too long to be stored."""
     answers: tuple[Answered, ...]
     """In their order."""
 

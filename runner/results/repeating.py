@@ -1,8 +1,8 @@
-"""The runs of a case that has a policy: what they come to, and how many more it takes.
+"""The runs of a case with a policy: their verdict, and how many more are needed.
 
-`{policy, verdict, decided_after, wave, judged, most, exact_errors?}` is what reports say: `verdict` is `passed`,
-`failed`, `inconclusive`, `broken` (as many runs broke as may be judged, and one more), or null where the run was cut
-short; `wave` are the runs that were made whatever came of them, the ones that a comparison takes.
+Reports have `{policy, verdict, decided_after, wave, judged, most, exact_errors?}`. `verdict` is `passed`, `failed`,
+`inconclusive`, `broken` (more runs broke than may be judged), or null if the run was cut short. `wave` is the number of
+runs that were made in any case; comparisons use only these.
 """
 
 from __future__ import annotations

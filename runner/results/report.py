@@ -29,9 +29,9 @@ class Report(Value):
     | `summary` | `{total, passed, failed, skipped, errors?, warnings?, duration_ms, usage?, status, ...}`;
     `usage` is `{input_tokens, output_tokens, cost?}` |
 
-    The summary also has `stopped` and `not_run`, how many tests it did not come to, for a run that was stopped;
-    `snapshots`, `{written?, updated?, removed?, obsolete?}`: numbers, and the names of the obsolete ones; and `rounds`,
-    `{made, planned}`, for variants that were run until they were told apart. `coverage` is as in
+    The summary of a run that was stopped also has `stopped`, the reason, and `not_run`, the number of tests that did
+    not run. It has `snapshots`, `{written?, updated?, removed?, obsolete?}`, numbers and the names of obsolete ones;
+    and `rounds`, `{made, planned}`, for variants that were run until they could be told apart. `coverage` is as in
     `runner.results.coverage`.
     """
 

@@ -116,7 +116,7 @@ def _record(result: TestResult, suite: Suite) -> Record:
 
 
 def result_of(suite: Suite, position: int, record: Record, root: str = "") -> TestResult:
-    """The result that a record holds; `root` is the folder from which the record names files."""
+    """The result of a record; `root` is the folder from which the record names files."""
 
     def named(file: str) -> str:
         return os.path.join(root, file) if root and file else file

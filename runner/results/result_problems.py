@@ -51,7 +51,7 @@ def result_problem(record: Record) -> str | None:
 
 
 def _problem_of_repeat(record: Record) -> str | None:
-    """The error in what a result says of the policy of its case, if there is one."""
+    """The error in what a result has about the policy of its case, if there is one."""
     said = (record.get("runs") or {}).get("repeat")
     policy = said.get("policy") if isinstance(said, dict) else record.get("repeat")
     if said is None and policy is None:
@@ -61,7 +61,7 @@ def _problem_of_repeat(record: Record) -> str | None:
     try:
         read_policy(policy)  # type: ignore[arg-type]
     except (PolicyError, AttributeError, TypeError, ValueError):
-        return 'the "repeat" of a result is no policy'
+        return 'the "repeat" of a result is not a policy'
     if said is not None and not all(isinstance(said.get(key), int) for key in ("wave", "judged", "most")):
         return 'the "repeat" of a result has no numbers'
     return None

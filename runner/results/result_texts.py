@@ -12,7 +12,7 @@ from scripttest import Cause, Status
 from scripttest.values import Value
 
 ERRORS = 50
-"""At most so many errors of one result are listed."""
+"""At most this many errors of one result are listed."""
 
 
 class FilePlace(Value):

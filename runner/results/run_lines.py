@@ -13,7 +13,7 @@ from runner.results.stability_json import figures
 from runner.results.suite_json import has_cases
 
 OF_SOME = ("notes", "flags", "shard", "regraded_from", "runs_per_case", "min_pass_rate", "run_id")
-"""What the start says of some runs."""
+"""What the start line has about some runs."""
 
 
 def line_of_event(event: Event, so_far: Execution, goes_on: bool = False) -> str | None:

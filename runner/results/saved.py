@@ -27,22 +27,22 @@ from scripttest.values import fields_of
 
 _RUN_STATUSES = {status.value: status for status in RunStatus}
 OF_RUNS = ("runs_per_case", "min_pass_rate")
-"""What the start says when each test ran several times."""
+"""Fields of the start line if each test ran several times."""
 OF_START = ("shard", "regraded_from", "run_id")
 """Texts of the start of some runs."""
 OF_WHOLE = ("snapshots", "coverage")
-"""Objects of a summary that are not made of its results."""
+"""Objects of a summary that are not computed from its results."""
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 """JSON's escape for half of a surrogate pair, which other tools write."""
 HINT = "Reports that can be read are the .jsonl and .json files that yao-test writes"
 
 
 def read(path: Path, *, count: bool = True) -> Report:
-    """The report in a file. Counting its results takes as long as reading them; without that its summary has only what
-    the file says of the whole.
+    """Reads the report in a file. Counting its results takes as long as reading them; without it, the summary has only
+    what the file says about the whole run.
 
-    A JSONL report that ends in the middle of a line, or without a summary, gives what it has and a warning. Blocks.
-    Raises ConfigurationError when the file cannot be read or is no report.
+    A JSONL report that ends in the middle of a line, or without a summary, is read as far as possible, with a warning.
+    Blocks. Raises ConfigurationError if the file cannot be read or is not a report.
     """
     try:
         content = read_bytes(path, None)
@@ -255,7 +255,7 @@ class _Reader:
         )
 
     def _counted(self, results: list[Record], of_whole: Record) -> Record:
-        """The summary of the results, with what the file says of the whole."""
+        """The summary of the results, with what the file has about the whole run."""
         counts, ended = counted(results), self._summary
         status = _RUN_STATUSES.get(str(ended.get("status"))) or status_of(counts, bool(self._errors))
         duration = ended.get("duration_ms")
@@ -322,7 +322,7 @@ def _lists(said: Any) -> list[Record]:
 
 
 def _flags(said: Any) -> Record:
-    """`{flags?, shard?, regraded_from?, run_id?}`: what a report says of how it was made."""
+    """`{flags?, shard?, regraded_from?, run_id?}`: how a report was made."""
     flags = said.get("flags")
     found: Record = {"flags": list(map(str, flags))} if isinstance(flags, list) else {}
     return found | {key: said[key] for key in OF_START if isinstance(said.get(key), str)}

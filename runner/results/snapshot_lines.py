@@ -6,7 +6,7 @@ from runner.results.events import SnapshotCounts
 from runner.results.report import Record
 
 NAMED = 50
-"""At most so many obsolete snapshots are named."""
+"""At most this many obsolete snapshots are named."""
 
 
 def snapshot_record(counts: SnapshotCounts) -> Record:

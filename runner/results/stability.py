@@ -1,8 +1,8 @@
 """The stability of a test that ran several times (seed 004, "Stability Analysis").
 
-Pure functions over values; nothing here knows of events or reports. Attempts that were skipped, and those that could
-not be judged because something else broke, are in none of the figures but `errors`. So are those that passed because
-their judges could not judge, unless there are no others.
+Pure functions over values, without events or reports. Attempts that were skipped, or that could not be judged because
+something else broke, count only in `errors`. The same holds for attempts that passed because their judges could not
+judge, unless there are no others.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 | --- | --- |
 | `runs` of a result | `{count, passed, failed, errors?, pass_rate, consistency, stable, classification, *_duration_ms, std_deviation_ms, confidence_interval, pass_at_k, pass_hat_k, avg_tokens?, avg_cost?, repeat?, attempts}` |
 | `attempts` | `[{run, status, duration_ms, output?, error?, cause?, score?, tokens?, cost?, not_judged?, judged?, criteria?, judging?}]` |
-| a result of seed 004 | the keys of `runs` beside those of the result, `count` as `runs` and `attempts` as `run_details` |
+| a result of seed 004 | the keys of `runs` beside those of the result, with `count` as `runs` and `attempts` as `run_details` |
 """  # noqa: E501
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def runs_record(stability: Stability, attempts: Sequence[Attempt], repeat: Repea
 
 
 def figures(stability: Stability, repeat: Repeat | None = None) -> Record:
-    """The figures alone, with JSON keys; `repeat` is what a policy says of them."""
+    """Only the figures, with JSON keys; `repeat` is the state of the policy."""
     record: Record = {
         key: value for key, value in zip(FIGURES, fields_of(stability).values(), strict=True) if value is not None
     }
@@ -130,7 +130,7 @@ def _attempt_record(attempt: Attempt) -> Record:
 
 
 def as_in_seed(record: Record) -> Record:
-    """A result as seed 004 prints it: the keys of `runs` beside its own."""
+    """A result as seed 004 prints it: the keys of `runs` together with its own."""
     runs = record.get("runs")
     if not isinstance(runs, dict):
         return record
@@ -171,7 +171,7 @@ def stability_summary(results: Sequence[Record]) -> Record:
 
 
 def repeat_in(record: Record) -> Repeat | None:
-    """What a policy says of the runs of a case."""
+    """The state of a policy after the runs of a case."""
     runs = record.get("runs") or {}
     if not isinstance(said := runs.get("repeat"), dict) or "policy" not in said:
         return None

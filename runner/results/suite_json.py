@@ -38,7 +38,7 @@ def suite_record(suite: Suite) -> Record:
 
 
 def suite_of(record: Record, several_turns: bool = False) -> Suite:
-    """The suite of a record; `several_turns` tells that a case of it has several, where the record does not say."""
+    """The suite of a record; `several_turns`: whether a case of it has several, if the record does not say."""
     return Suite(
         id=record["id"],
         kind=_kind_of(record),

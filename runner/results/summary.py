@@ -27,11 +27,12 @@ def usage_of(results: Iterable[Mapping[str, Any]]) -> Record:
 
 def summary_record(counts: Counts, milliseconds: float) -> dict[str, Any]:
     """`{total, passed, failed, skipped, errors?, warnings?, missing_calls?, not_judged?, stopped_early?,
-    checks_nothing?, checks_nothing_first?, duration_ms}`; `errors` counts results of which the cause is
-    `infrastructure` or `inconclusive`, which are in none of the others, and `warnings` those that results have.
-    `missing_calls` counts calls that nothing answered, `not_judged` criteria, `checks_nothing` cases, the first of
-    which `checks_nothing_first` names. `stopped_early` is `{not_needed, of, cost?}`: how many runs of cases with a
-    policy were not needed, of how many, and about what they would have cost, in US dollars."""
+    checks_nothing?, checks_nothing_first?, duration_ms}`. `errors` counts results with the cause `infrastructure` or
+    `inconclusive`, which are in none of the other counts. `warnings` counts warnings of results, `missing_calls` calls
+    that nothing answered, `not_judged` criteria, and `checks_nothing` cases; `checks_nothing_first` has the ids of the
+    first of these. `stopped_early` is `{not_needed, of, cost?}`: how many runs of cases with a policy were not needed,
+    of how many, and about what they would have cost, in US dollars.
+    """
     return {**counts_record(counts), "duration_ms": round(milliseconds)}
 
 

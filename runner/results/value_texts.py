@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from runner.assertions.base import AssertionResult, ToolUse
 
 TEXT_LIMIT = 300
-"""At most so many characters of a text are shown in one line."""
+"""At most this many characters of a text are shown in one line."""
 
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 
@@ -44,7 +44,7 @@ def as_text(value: Any, indent: int | None = None) -> str:
 
 
 def as_value(output: Any) -> Any:
-    """An output, where it is a text that is JSON, as the object or list that it holds: these are compared as values."""
+    """An output. A text that is JSON is parsed, so that objects and lists are compared as values."""
     if not isinstance(output, str) or not output.lstrip().startswith(("{", "[")):
         return output
     try:

@@ -16,7 +16,7 @@ from runner.statistics.pass_counts import PassCount
 from scripttest.values import Value
 
 LONGEST = 4000
-"""At most so many characters of an answer are compared."""
+"""At most this many characters of an answer are compared."""
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 
 

@@ -28,7 +28,7 @@ class Verdict(StrEnum):
 
     @property
     def is_none(self) -> bool:
-        """Whether the test ran and there is no verdict."""
+        """Whether the test ran but has no verdict."""
         return self in (Verdict.BROKEN, Verdict.INCONCLUSIVE)
 
     @property

@@ -1,8 +1,8 @@
-"""Files of an application that the command reads and writes itself.
+"""Files of an application that the command itself reads and writes.
 
-Links in an application are not trusted: they come with it. One that leads out of it, or to a file that commonly holds
-keys, is followed neither to read nor to write. The application of a path is found by the path itself, so that what the
-user names elsewhere is taken as it is.
+Links in an application are not trusted, because they come with it. A link that leads out of it, or to a file that
+commonly holds keys, is followed neither for reading nor for writing. The path itself decides which application it
+belongs to; paths that the user names outside of applications are not checked.
 """
 
 from __future__ import annotations
@@ -59,16 +59,16 @@ def read_named(path: Path, folder: Path) -> bytes:
 
 
 def check_named(path: Path, folder: Path) -> None:
-    """Looks whether a file that a text names may be read: one of the application in which the text is, that does not
-    commonly hold keys. Reads nothing.
+    """Checks whether a file that a text names may be read: it must be in the application that contains the text, and
+    not commonly hold keys. Reads nothing.
 
     Args:
-        path: of the file.
-        folder: in which the text is; outside of all applications, it takes the place of one.
+        path: the file.
+        folder: the folder of the text; outside of all applications, it is treated as one.
 
     Raises:
-        RefusedFileError: it is outside, closed, no file, or larger than `DATA_LIMIT`.
-        OSError: it is not there, or cannot be opened.
+        RefusedFileError: it is outside, refused, not a file, or larger than `DATA_LIMIT`.
+        OSError: it does not exist, or cannot be opened.
     """
     os.close(open_file(str(path), _judge_of_named(folder), DATA_LIMIT))
 

@@ -1,15 +1,15 @@
-"""The forms in which programs write a secret value, as regular expressions.
+r"""The forms in which programs write a secret value, as regular expressions.
 
 | form | written by |
 |---|---|
-| as it is | everybody |
-| `\\"`, `\\/`, `\\u0026`, `\\x26`, also with their backslashes doubled | JSON, JSON in JSON, JavaScript, Markdown |
-| `%2F`, `%2f`, `%252F`, `+` for a blank | URLs, whatever each of them leaves as it is |
+| unchanged | all programs |
+| `\"`, `\/`, `\u0026`, `\x26`, also with their backslashes doubled | JSON, JSON in JSON, JavaScript, Markdown |
+| `%2F`, `%2f`, `%252F`, `+` for a space | URLs; they differ in which characters they leave unchanged |
 | `&amp;`, `&#38;`, `&#x26;` | HTML and XML |
 | hexadecimal digits | digests, dumps |
-| base64 and base64url, also within more than the value | headers, data addresses, keys |
+| base64 and base64url, also of a longer text that contains the value | headers, data URLs, keys |
 
-Letters and digits are written as they are in all of these. Line breaks in base64 are for `unwrapped` to find.
+All of these leave letters and digits unchanged. `unwrapped` finds line breaks in base64.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable, Iterator
 
 SHORTEST_BASE64 = 8
-"""Characters of base64 that are still told apart from any other text."""
+"""Fewest characters of base64 that can be distinguished from other text."""
 _ENTITIES = {"&": ("&amp;",), "<": ("&lt;",), ">": ("&gt;",), '"': ("&quot;",), "'": ("&apos;",)}
 _ESCAPES = {"\n": "n", "\r": "r", "\t": "t", "\b": "b", "\f": "f"}
 _WRAPPED = re.compile(r"[A-Za-z0-9+/_-]{32,}(?:(?:\\+[rn]|[\r\n])+[ \t>|]*[A-Za-z0-9+/_=-]+)+")
@@ -40,7 +40,7 @@ def pattern_of(value: str) -> str:
 
 
 def unwrapped(text: str, clean: Callable[[str], str]) -> str:
-    """A text without the secrets in base64 that goes on over several lines, which are put into one."""
+    """A text without secrets in base64 over several lines, which are joined."""
 
     def joined(match: re.Match[str]) -> str:
         whole = _BREAK.sub("", match[0])
@@ -56,7 +56,7 @@ def _any_of(character: str) -> str:
 
 
 def _ways(character: str) -> list[str]:
-    """How a character is written; each way begins with a character that is no repetition."""
+    """The ways in which a character is written; no pattern begins with a repetition."""
     if character.isascii() and character.isalnum():
         return [character]
     code = ord(character)
@@ -77,7 +77,7 @@ def _ways(character: str) -> list[str]:
 
 
 def _hex(digits: str) -> str:
-    """Hexadecimal digits in small and in capital letters."""
+    """Hexadecimal digits, in lower and upper case."""
     return "".join(f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in digits)
 
 

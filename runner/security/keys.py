@@ -1,8 +1,8 @@
-"""Keys: the secret variables of a command, and the credentials that are made of them.
+"""Keys: the secret variables of a command, and the credentials that are made from them.
 
-When the command starts, its secret variables leave its environment. From then on they are here and nowhere else: no
-process that is started inherits them, and no prompt, report or script can look them up. A credential belongs to one
-origin, and is added to requests for that origin only, at the last place before they are sent.
+When the command starts, its secret variables are removed from its environment and kept only here. So no process that is
+started inherits them, and no prompt, report or script can read them. A credential belongs to one origin. It is added
+only to requests to that origin, immediately before they are sent.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Secret values, and texts without them.
 
-What counts as secret: environment variables whose names say so (`OPENAI_API_KEY`, `DB_PASSWORD`) or that
-`YAO_TEST_SECRETS` lists, passwords and keys in addresses, what connectors and MCP servers authenticate with, and the
-`Authorization` headers that scripts send. A value is found as it is and in the forms of `forms.py`; `***NAME***`
-takes its place.
+These are secret: environment variables whose names look like it (`OPENAI_API_KEY`, `DB_PASSWORD`) or that
+`YAO_TEST_SECRETS` lists, passwords and keys in addresses, the credentials of connectors and MCP servers, and
+`Authorization` headers that scripts send. A value is found unchanged and in the forms of `forms.py`, and replaced by
+`***NAME***`.
 
-Values shorter than 6 characters, short numbers and common words are left alone: hiding each "true" or "secret" would
+Values shorter than 6 characters, short numbers and common words are not hidden: hiding each "true" or "secret" would
 ruin a report and protect nothing.
 """
 
@@ -31,7 +31,7 @@ LIST = "YAO_TEST_SECRETS"
 """The variable that names further secret variables, separated by commas."""
 _WORDS_OF_NAMES = "keys? tokens? secrets? passw(?:or)?ds? pwd passphrase credentials? cookies? auth authorization"
 _HEADERS = re.compile(r"OTEL_EXPORTER_OTLP_(?:\w+_)?HEADERS")
-"""Variables that hold headers: `name=value,name=value`, percent-encoded."""
+"""Variables with headers: `name=value,name=value`, percent-encoded."""
 _NAMES = rf"(?i)(?:{_WORDS_OF_NAMES.replace(' ', '|')})(?=$|[_\d-])"
 _WORDS = frozenset(
     """
@@ -51,12 +51,12 @@ _STEERING = re.compile(
 )
 _PAIR = r'"([\w.-]+)"\s*:\s*"((?:[^"\\]|\\.)*)"'
 _PLAIN_OPTIONS = frozenset("host proxy model version assistant label name type url transport command id".split())
-"""Options of connectors and servers whose `$ENV.NAME` is no secret."""
+"""Options of connectors and servers whose `$ENV.NAME` is not a secret."""
 _FIXED = frozenset("suite status cause kind mode verdict type level".split())
 """Fields of events that other events, or reporters, know by their values."""
 
 _SAID = frozenset("content text delta".split())
-"""Fields of messages that hold a piece of what is said."""
+"""Fields of messages with a piece of their text."""
 
 
 class Secrets:
@@ -97,7 +97,7 @@ class Secrets:
                         self._pattern = None
 
     def add_application(self, root: Path, variables: Mapping[str, str]) -> None:
-        """Takes what connectors and MCP servers of an application authenticate with, and its `.env`.
+        """Adds the credentials of an application's connectors and MCP servers, and its `.env`.
 
         Args:
             root: the application's folder
@@ -281,7 +281,7 @@ def _is_path(value: str) -> bool:
 
 
 def _texts(value: Any, change: Callable[[str], str], name: str = "") -> Any:
-    """Messages with their texts, those in fields that hold what is said, replaced in order."""
+    """Messages with the texts in these fields replaced, in order."""
     if isinstance(value, str):
         return change(value) if name in _SAID else value
     if isinstance(value, dict):
@@ -324,7 +324,7 @@ def _parts(value: str) -> Iterator[str]:
 
 
 def _of_address(value: str) -> Iterator[str]:
-    """What authenticates in an address: a password before its host, keys in its query; as they stand, and decoded."""
+    """The credentials in an address: a password before its host, keys in its query; as written, and decoded."""
     from urllib.parse import unquote
 
     found = [match[1] or match[2] for match in re.finditer(_IN_ADDRESS, value)]

@@ -1,13 +1,13 @@
-"""Models as classes: fields declared by annotations, values checked by pydantic's core.
+"""Models as classes: annotations declare the fields, and pydantic's core checks the values.
 
     class Part(Model):
         type: Literal["text", "file"]
         names: Annotated[list[str], Field(spellings=("names", "name"))] = Field(default_factory=list)
 
-pydantic itself took a third of the time of a run of one case to load. What it does beside its core, which is to make a
-schema of annotations, is done here for the annotations that case files need: texts, numbers, literals, unions, lists,
-other models, and `Shaped` for all else. `runner.cases.json_schema` gives the same schemas to pydantic, which prints
-them. `tests/bench/first_case.py` measures what that is worth; the tests compare it with pydantic's own models.
+Importing pydantic itself took a third of the time of a run of one case. Besides its core, pydantic makes a schema from
+annotations. This module does that for the annotations that case files need: texts, numbers, literals, unions, lists,
+other models, and `Shaped` for all others. `runner.cases.json_schema` gives the same schemas to pydantic, which prints
+them. `tests/bench/first_case.py` measures the gain; tests compare this module with pydantic's own models.
 """
 
 from __future__ import annotations
@@ -118,12 +118,12 @@ def Field(  # noqa: N802 - as pydantic and attrs call it
     allow_inf_nan: bool | None = None,
     in_order: bool | None = None,
 ) -> Any:
-    """What a declaration says of a field beside its type.
+    """Properties of a field besides its type.
 
     Args:
-        spellings: all names that it has in files, the first the usual one.
-        pattern: of a text; what has to be in it.
-        in_order: whether the first fitting shape of a union wins, and not the closest.
+        spellings: all its names in files, the usual one first.
+        pattern: a regular expression that must match somewhere in the text.
+        in_order: whether the first fitting shape of a union is used, and not the closest.
     """
     said = {
         "default_factory": default_factory,
@@ -231,7 +231,7 @@ class OpenModel(Model):
     __slots__ = ()
     model_config: ClassVar[Mapping[str, Any]] = {"extra": "allow"}
     further: ClassVar[Any] = Any
-    """What further fields may hold."""
+    """The type of further fields."""
 
 
 @once

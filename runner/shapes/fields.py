@@ -15,7 +15,7 @@ FREE = "x-"
 
 
 class Inside(Value):
-    """What a field may hold, as far as it is checked."""
+    """The values that a field accepts, as far as they are checked."""
 
     object: type[Model] | None = None
     """The model of an object in it."""

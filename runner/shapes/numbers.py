@@ -1,5 +1,5 @@
-"""JSON values that a case file may hold in its free fields: any, but for numbers that are too large for a double, such
-as `1e400`, of which no script and no provider of a model can be told."""
+"""JSON values in the free fields of a case file: any, except numbers that are too large for a double, such
+as `1e400`, which cannot be passed to scripts or providers of models."""
 
 from __future__ import annotations
 

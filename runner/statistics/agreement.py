@@ -14,7 +14,7 @@ MOST_SAMPLES = 9
 """Votes on one answer that are ever recommended."""
 FEWEST_LABELS = 20
 FEWEST_OF_A_KIND = 5
-"""Labels, and labels of either kind, below which nothing is said of a judge."""
+"""Fewest labels, and fewest labels of each kind, for a conclusion about a judge."""
 AGREES, AGREES_IN_PART = 0.6, 0.4
 """Lower ends of kappa from which on a judge agrees with people, or in part."""
 _Z = normal_quantile(0.975)
@@ -22,7 +22,7 @@ _SLACK = 1e-9
 
 
 class Votes(Value):
-    """What several votes on one answer come to."""
+    """The result of several votes on one answer."""
 
     verdict: str
     """`passed`, `failed` or `inconclusive`."""
@@ -63,7 +63,7 @@ class Calibration(Value):
     agreement: float
     agreement_interval: Interval
     kappa: float | None
-    """Cohen's; None: both said the same of everything."""
+    """Cohen's kappa; None if both gave one and the same verdict to every answer."""
     kappa_error: float | None
     kappa_interval: Interval | None
     passes_found: float | None
@@ -72,7 +72,7 @@ class Calibration(Value):
 
     @property
     def words(self) -> str:
-        """What this says of the judge."""
+        """The conclusion about the judge."""
         passes = self.both_pass + self.judge_too_strict
         failures = self.both_fail + self.judge_too_lenient
         if passes + failures < FEWEST_LABELS or min(passes, failures) < FEWEST_OF_A_KIND:

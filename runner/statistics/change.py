@@ -1,8 +1,8 @@
-"""Is B worse than A? Tests and intervals of the difference between two runs of the same cases.
+"""Is B worse than A? Tests and intervals for the difference between two runs of the same cases.
 
-A case is `CaseRuns`: how many of its judged runs passed in A and in B. If nothing changed, the runs of a case are alike
-whichever report they stand in, so every way of dealing its passes to its runs is equally likely. That is the test; it
-is exact for any number of runs. The interval comes from the spread of runs within cases.
+A case is `CaseRuns`: how many of its judged runs passed in A and in B. If nothing has changed, the runs of a case are
+exchangeable between the reports: every assignment of its passes to its runs is equally likely. The test uses this, and
+is exact for any number of runs. The interval comes from the variance of runs within cases.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Change(Value):
     """The difference B - A over all cases."""
 
     difference: float | None
-    """Mean over the cases, -1 to 1; None: there are no cases."""
+    """Mean over the cases, -1 to 1; None if there are no cases."""
     worse: float | None = None
     """Probability of a sum as low as this if nothing changed, half of the ties counted."""
     better: float | None = None
@@ -48,7 +48,7 @@ class BrokenRuns(Value):
 
 
 class ChangeVerdict(Value):
-    """What a comparison says."""
+    """The verdict of a comparison."""
 
     verdict: str
     """`regressed`, `improved`, `unchanged` or `cannot tell`."""

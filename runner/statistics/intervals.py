@@ -26,7 +26,7 @@ class Estimate(Value):
     value: float | None
     """None: there was nothing to take it from."""
     interval: Interval | None = None
-    """None: what there was says nothing of how sure it is."""
+    """None if there is too little data for an interval."""
     effective_runs: float | None = None
     """Of a rate over several cases: as many runs as would know as much if they were independent."""
 

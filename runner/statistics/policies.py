@@ -1,9 +1,9 @@
-"""Policies of repeats as people write them: `4 of 5`, `95% not 70%`, and the same as JSON objects.
+"""Policies for repeated runs as people write them, `4 of 5` or `95% not 70%`, and the same as JSON objects.
 
-| written | passes when |
+| written | passes if |
 | --- | --- |
 | `all of 5`, `any of 3`, `majority of 5`, `4 of 5`, `80% of 5` | so many of so many judged runs pass |
-| `95% not 70%`, `{good, bad, most?, error?}` | the case passes as often as the first rate rather than the second |
+| `95% not 70%`, `{good, bad, most?, error?}` | the runs show that the first is the pass rate rather than the second |
 | `{pass: "4 of 5", stop: false}` | as without `stop`, but all runs are made |
 """
 
@@ -35,7 +35,7 @@ class PolicyError(ValueError):
 
 
 class Policy(Value):
-    """When enough runs of a case are made, and what they come to."""
+    """Decides when enough runs of a case are made, and their verdict."""
 
     text: str
     """For people: `4 of 5`, `95% not 70%`."""
@@ -50,7 +50,7 @@ class Policy(Value):
 
     @property
     def wave(self) -> int:
-        """Runs that are made whatever they come to."""
+        """Number of runs that are made in any case."""
         return self.after(()).next_wave
 
     @property
@@ -59,7 +59,7 @@ class Policy(Value):
         return () if isinstance(self.rule, KOfN) else self.rule.exact_errors()
 
     def after(self, outcomes: Sequence[str]) -> Standing:
-        """What outcomes say, in the order of the runs: `p` passed, `f` failed, anything else says nothing."""
+        """The verdict after outcomes in the order of the runs: `p` passed, `f` failed; others are ignored."""
         found = self.rule.after(outcomes)
         if self.stops:
             return found
@@ -104,7 +104,7 @@ def _of_text(text: str) -> Policy:
         return _k_of_n(found[1], int(found[2]))
     if found := _RATES.fullmatch(plain):
         return _sequential(float(found[1]) / 100, float(found[2]) / 100, 40, 0.05)
-    raise PolicyError("it is no policy")
+    raise PolicyError("it is not a policy")
 
 
 def _k_of_n(share: str, runs: int) -> Policy:

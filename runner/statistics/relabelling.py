@@ -23,7 +23,7 @@ STEPS = 5_000_000
 _KEYS = 50_000
 """Sums of the exact distribution, likewise."""
 _NOTHING = 1e-40
-"""A sum at an end of the distribution that is less probable than this is left out."""
+"""Sums at the ends of the distribution are dropped if they are less probable than this."""
 _SPLITS = 1000
 """Ways to split the runs of a case that are listed, and drawn when there are more."""
 _SUMS = 100_000
@@ -122,7 +122,7 @@ def _power(sums: _Sums, count: int, left: int) -> tuple[_Sums, int]:
 
 
 def _joined(one: _Sums, other: _Sums, step: int, left: int) -> tuple[_Sums, int]:
-    """The sums of one of each, of which those of the `other` are so many places apart; and what is left."""
+    """The sums of one of each, of which those of the `other` are this many places apart; and what is left."""
     left -= len(one.weights) * len(other.weights)
     if left < 0:
         return one, left

@@ -12,7 +12,7 @@ _SLACK = 1e-12
 
 
 class Standing(Value):
-    """What a policy says after some outcomes."""
+    """The state of a policy after some outcomes."""
 
     verdict: str | None
     """`passed`, `failed`, `undecided`, or None: more runs are needed."""

@@ -20,7 +20,7 @@ from runner.store.store import KeptRun, Store
 from scripttest.values import Value
 
 MOST = 10
-"""Runs that are put together."""
+"""Most runs that are combined."""
 ENDED = ("passed", "failed", "error")
 """States of runs that came to their end."""
 Key = tuple[str, str]
@@ -34,18 +34,18 @@ class Baseline(Value):
     report: Report
     """With suites that are named as in all runs."""
     runs: tuple[KeptRun, ...]
-    """The runs that it is made of, the newest first."""
+    """The runs that it consists of, the newest first."""
 
 
 def baseline_of(store: Store, name: str, run: Report, leave_out: str | None = None) -> Baseline:
-    """The baseline of a run: its tests, as the newest runs of a branch have them, of a commit, or a run of that id.
-    Raises ConfigurationError when there is none.
+    """The baseline of a run: the newest results of its tests on a branch, of a commit, or of a run with this id. Raises
+    ConfigurationError if there is none.
 
     Args:
-        store: where it is looked for.
-        name: a branch, a commit, or the id of a run; each may be shortened but the first.
-        run: what is compared with it, with suites as `in_all_runs` names them.
-        leave_out: the id of that run, where it is in the store too.
+        store: where it is searched.
+        name: a branch, a commit, or the id of a run; commits and ids may be shortened.
+        run: the run to compare, with suites as `in_all_runs` names them.
+        leave_out: the id of that run, if it is in the store too.
     """
     candidates = [one for one in _named(store, name) if one.state in ENDED and one.id != leave_out][:MOST]
     if not candidates:
@@ -103,7 +103,7 @@ def _named(store: Store, name: str) -> Sequence[KeptRun]:
 
 
 def _whole_suites(run: Report) -> frozenset[str]:
-    """The suites of a run of which all tests ran, so that a test that is not there is gone."""
+    """The suites of a run of which all tests ran, so that a missing test no longer exists."""
     listed: Mapping[str, Any] = {one["id"]: one for one in run.summary.get("suites") or ()}
     suites = (suite["id"] for suite in run.suites)
     if run.summary.get("stopped"):

@@ -49,9 +49,9 @@ class Since(Value):
     before: KeptRun
     """The run before it."""
     parts: tuple[str, ...]
-    """What the test was made of that is not the same in both; see `runner.results.made_of`."""
+    """What the test depends on and differs between both; see `runner.results.made_of`."""
     is_known: bool
-    """Whether it is known of both what the test was made of."""
+    """Whether both have fingerprints of the test."""
     p: float
     """How likely so much of a difference is where nothing changed."""
 

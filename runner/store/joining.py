@@ -18,7 +18,7 @@ _SIZE = (
     "SELECT ended_at IS NOT NULL, session, (SELECT count(*) FROM results WHERE run = id),"
     " (SELECT count(*) FROM remarks WHERE run = id) FROM runs WHERE id = ?"
 )
-"""By what the more complete one of two copies of a run is told."""
+"""The key by which the more complete of two copies of a run is found."""
 
 
 class Joined(Value):
@@ -59,7 +59,7 @@ _LABELS = (
     " ON CONFLICT DO UPDATE SET passed = excluded.passed, score = excluded.score, why = excluded.why,"
     " made_at = excluded.made_at WHERE excluded.made_at > made_at"
 )
-"""The later one of two labels of a person on one answer holds."""
+"""Of two labels of a person on one answer, the later one counts."""
 
 
 def _copy_run(old: sqlite3.Connection, new: sqlite3.Connection, id: str) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class RunKeeper:
-    """A reporter that writes a run into a store. Until it is closed it holds the run's lock: the run is
+    """A reporter that writes a run into a store. Until it is closed, it has the run's lock: the run is
     under way."""
 
     def __init__(
@@ -39,16 +39,16 @@ class RunKeeper:
         keep: Sequence[StoreKeep],
         now: Callable[[], str],
     ) -> None:
-        """Opens the store on a thread; what is wrong with it is raised by a later event, or at the end.
+        """Opens the store on a thread. Errors of the store are raised by a later event, or at the end.
 
         Args:
-            folder: of the store.
-            run: the id of the run; one that the store has goes on.
-            revision: where its code comes from.
-            profile: that of the configuration file.
+            folder: folder of the store.
+            run: id of the run; if the store has it, it is continued.
+            revision: revision of its code.
+            profile: profile of the configuration file.
             reports: the `.jsonl` reports of the run, as a command line names them.
-            keep: beyond which age or size the oldest runs leave the store when this one has ended.
-            now: tells the time.
+            keep: age or size beyond which the oldest runs are removed when this one has ended.
+            now: returns the time.
         """
         self._folder = folder
         self._run = run

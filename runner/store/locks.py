@@ -9,12 +9,12 @@ from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
 from pathlib import Path
 
 RUNNING = "running"
-"""The folder with a file for each run that is under way."""
+"""The folder with a file for each running run."""
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Waits until nobody else has a file locked, and has it. Raises OSError."""
+    """Waits until no other process has locked a file, and locks it. Raises OSError."""
     descriptor = _opened(path)
     try:
         with suppress(OSError):  # a file system without locks
@@ -25,7 +25,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 class RunLock:
-    """Says that a run is under way, for as long as its process lives."""
+    """Marks a run as running, as long as its process lives."""
 
     def __init__(self, folder: Path, run: str) -> None:
         """Raises OSError."""

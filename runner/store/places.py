@@ -30,7 +30,7 @@ def new_run() -> str:
 
 
 def place_of(application: Path) -> str:
-    """What tells the runs of an application on this machine from all others, and says nothing of either."""
+    """A digest that identifies the runs of an application on this machine, and reveals nothing about them."""
     from hashlib import blake2b
 
     return blake2b(f"{os.uname().nodename}\0{os.path.realpath(application)}".encode(), digest_size=8).hexdigest()
@@ -58,7 +58,7 @@ def check_store(folder: Path) -> None:
 
 
 def check_header(folder: Path, application: int, version: int) -> None:
-    """The same of what a database says of itself. Raises ConfigurationError."""
+    """The same, for the version in a database. Raises ConfigurationError."""
     if application not in (0, APPLICATION) or (application == 0 and version):
         raise ConfigurationError(
             f"Cannot use the store {folder}: its {FILE} was not written by yao-test", "Name another folder with --store"

@@ -1,6 +1,6 @@
 """Removes the oldest runs of a store that are beyond an age or a size.
 
-The newest run stays, and so do runs that are under way, and those with labels of people.
+The newest run is kept, and so are running runs, and those with labels of people.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _NOT_USED = "NOT EXISTS (SELECT 1 FROM results WHERE made_of = digest)"
 
 
 def prune(database: sqlite3.Connection, folder: Path, keep: Sequence[StoreKeep], now: str) -> list[str]:
-    """Removes them, and gives the space back; the ids of the runs. Raises sqlite3.Error.
+    """Removes runs beyond the limits, frees their space, and returns their ids. Raises sqlite3.Error.
 
     Args:
-        database: open for writing, and in no transaction.
-        folder: of the store.
+        database: open for writing, and not in a transaction.
+        folder: folder of the store.
         keep: the limits.
         now: the time, UTC, RFC 3339.
     """

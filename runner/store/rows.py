@@ -35,7 +35,7 @@ class Row(Value):
     values: Mapping[str, Any]
     """By the names of `COLUMNS`."""
     fingerprint: str | None
-    """What it was made of, as JSON."""
+    """The digests of what it depends on, as JSON."""
 
 
 def kind_of(suite: Record) -> str:
@@ -55,7 +55,7 @@ def key_of(suite: Record) -> str:
 
 
 def id_of(start: Record) -> str:
-    """The id of the run with this start line: its own, else one that is made of it, the same each time."""
+    """The id of the run with this start line: its own, or one that is computed from the line."""
     own = start.get("run_id")
     if isinstance(own, str) and own.isalnum():
         return own
@@ -69,10 +69,10 @@ def row_of(suite: Record, record: Record, line: str | None, attempt: int, finger
 
     Args:
         suite: the record of its suite.
-        record: the result; that of a test with several runs has them.
-        line: as it is kept, without the fingerprint; None for a verdict that has none.
-        attempt: 0 for the verdict on a test, else which run of it this is.
-        fingerprint: what it was made of; None where that is not known.
+        record: the result; for a test with several runs, it contains them.
+        line: the line to store, without the fingerprint; None for a verdict without a line.
+        attempt: 0 for the verdict on a test, otherwise the number of the run.
+        fingerprint: digests of what it depends on; None if not known.
     """
     report = Report(start={"suites": [suite]}, results=[record], errors=[], warnings=[], summary={})
     (case,) = judged_cases(report).values()

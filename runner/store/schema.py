@@ -2,15 +2,15 @@
 
 | table | a row is |
 | --- | --- |
-| `runs` | a run: its first and last line as a `.jsonl` report has them, and where its code came from |
-| `suites` | a suite of a run: how many tests it has, and how many were chosen |
-| `results` | a line of a result; `attempt` 0 is the verdict on a test, others are single runs of it |
+| `runs` | a run: its first and last line as in a `.jsonl` report, and the revision of its code |
+| `suites` | a suite of a run: how many tests it has, and how many were selected |
+| `results` | a result line; `attempt` 0 is the verdict on a test, others are single runs of it |
 | `remarks` | an error or a warning of a run, as such a line |
-| `fingerprints` | what results were made of, by its digest |
-| `labels` | what a person says of an answer |
+| `fingerprints` | the digests of what results depend on, by their digest |
+| `labels` | a label of a person on an answer |
 
-Lines of results are texts, or compressed by zlib where they are long. `seq` only rises, so that whoever follows a run
-asks for what is newer. `session` counts how often a run was resumed: what it has of earlier ones goes when it ends.
+Long result lines are compressed with zlib. `seq` only increases, so that whoever follows a run can ask for newer rows.
+`session` counts how often a run was resumed; rows of earlier sessions are removed when the run ends.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from runner.store.locks import locked
 from runner.store.places import APPLICATION, FILE, SCHEMA, check_header
 
 LOCK = "runs.lock"
-"""Who holds it opens or closes the database, and may change its tables."""
+"""The process with this lock opens or closes the database, and may change its tables."""
 PATIENCE = 60.0
 """Seconds to wait for another writer."""
 MIGRATIONS = (
@@ -172,7 +172,7 @@ def open_store(folder: Path) -> Iterator[sqlite3.Connection]:
 
 
 def open_for_reading(folder: Path) -> sqlite3.Connection:
-    """The same to read from, also where nothing may be written. Raises ConfigurationError when there is no store."""
+    """The same for reading only, without permission to write. Raises ConfigurationError without a store, StoreError."""
     path = folder / FILE
     try:
         if folder.is_file():
@@ -181,8 +181,8 @@ def open_for_reading(folder: Path) -> sqlite3.Connection:
                 f"Put the file into a folder as {FILE}, and name that",
             )
         if not path.is_file():
-            keeps = "yao-test --store DIR keeps a run; so does each run once there is .yao-test/"
-            hint = "The first run that is kept there makes one" if folder.is_dir() else keeps
+            keeps = "Run the tests with --store DIR; or make the folder .yao-test, and every run is stored in it"
+            hint = "The first run that is stored there makes one" if folder.is_dir() else keeps
             raise ConfigurationError(f"There is no store in {folder}", hint)
         check_target(path)
     except OSError as error:

@@ -22,7 +22,7 @@ from runner.store.schema import changing, close, open_for_reading, understood
 from scripttest.values import Value, names_of
 
 UNDER_WAY, CUT_SHORT = "under way", "cut short"
-"""States of runs that have no end: their process is there, or it is gone."""
+"""States of runs without an end: their process is running, or has ended."""
 LATEST = "latest"
 """Names the run that began last."""
 _RUN = "id, started_at, ended_at, status, branch, revision, place, profile, reports, start, summary, session"
@@ -44,7 +44,7 @@ class KeptRun(Value):
     started_at: str
     """UTC, RFC 3339."""
     ended_at: str | None
-    """None while it is under way, and where it was cut short."""
+    """None while it is running, and if it was cut short."""
     state: str
     """How it ended, as reports say it (`passed`, `failed`, `error`, `interrupted`), `under way` or `cut short`."""
     branch: str | None
@@ -106,7 +106,7 @@ class KeptResult(Value):
 
 
 class KeptLabel(Value):
-    """What a person says of an answer."""
+    """The label of a person on an answer."""
 
     run: str
     suite: str
@@ -188,7 +188,9 @@ class Store:
         if len(found) == 1 and name:
             return found[0]
         if found:
-            raise ConfigurationError(f"Cannot tell which run {name} is: several begin so", "Write more of its id")
+            raise ConfigurationError(
+                f"Cannot tell which run {name} is meant: the ids of several begin with it", "Write more of its id"
+            )
         raise ConfigurationError(f"There is no run {name} in the store {self.folder}", "yao-test store list shows them")
 
     def results(self, run: str, after: int = 0) -> list[KeptResult]:
@@ -245,7 +247,7 @@ class Store:
         return _report(run, self._text(run, self.rows(_ENDED_LINES, (after, last, run)))).replace(text="")
 
     def fingerprint(self, digest: str | None) -> Record | None:
-        """What a result was made of: `{part: digest}`."""
+        """The fingerprint of a result: `{part: digest}`."""
         if digest is None:
             return None
         if digest not in self._fingerprints:

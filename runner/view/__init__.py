@@ -1,1 +1,1 @@
-"""`yao-test view`: the runs of a store as a page on this machine, live while a run goes on."""
+"""`yao-test view`: the runs of a store as a page on this machine, which is updated during a run."""

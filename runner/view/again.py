@@ -25,7 +25,7 @@ Words = list[str]
 TAKEN = {*TEXTS, *SWITCHES, "variants", "timeout", "runs", "repeat", "min_pass_rate", "allow_net", "allow_exec"} - {
     "app"
 }
-"""Options of a run that hold when it is run again."""
+"""Options of a run that are used again when it is run again."""
 PROGRAM = (sys.executable, "-P", "-m", "runner")
 KEPT = 200_000
 """Characters of output that are kept, the last ones."""
@@ -34,11 +34,11 @@ GRACE = 5
 
 
 def elsewhere(run: KeptRun, here: str | None) -> str:
-    """Why a run cannot be run again here; empty when it can.
+    """Why a run cannot be run again on this machine; empty if it can.
 
     Args:
-        run: which.
-        here: the place of the application; None where there is none.
+        run: the run.
+        here: the place of the application; None if there is none.
     """
     if here is None:
         return "yao-test view was not started in an application"
@@ -48,14 +48,14 @@ def elsewhere(run: KeptRun, here: str | None) -> str:
 
 
 def commands_of(run: KeptRun, chosen: Sequence[Record], application: Path, root: Path, store: Path) -> list[Words]:
-    """The command lines, without the program: one for everything, or one for each suite of the chosen results.
+    """The command lines, without the program: one for all tests, or one for each suite of the chosen results.
 
     Args:
-        run: which was not made elsewhere.
-        chosen: results of it; none: all are.
+        run: a run of this application.
+        chosen: results of it; empty: all tests.
         application: where they run.
-        root: from which the run names files.
-        store: where the results go.
+        root: the folder from which the run names files.
+        store: folder for the results.
     """
     flags = [*(_options(run) or ()), f"--store={store}"]
     suites = {suite["id"]: suite for suite in run.start["suites"]}

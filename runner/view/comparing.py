@@ -1,4 +1,4 @@
-"""Two or more runs side by side: `diff` of two, and the answers of all beside each other."""
+"""Two or more runs side by side: `diff` of two, and the answers of all."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ MOST = 10
 
 
 def compared(reports: Sequence[Report], names: Sequence[str]) -> Record:
-    """`{comparison, variants}` as the pages of the HTML report have them: the first run against each other one. The
-    comparison is null for more than two. Raises ConfigurationError.
+    """`{comparison, variants}` in the format of the HTML report: the first run compared with each other one.
+    `comparison` is null for more than two runs. Raises ConfigurationError.
 
     Args:
         reports: in the order in which they began.
-        names: what they are called.
+        names: their names.
     """
     if not 2 <= len(reports) <= MOST:
         raise ConfigurationError(f"Cannot compare {len(reports)} runs: 2 to {MOST} can be compared")

@@ -1,4 +1,4 @@
-"""What pages may ask for beside a single run, and what they may have done: comparisons, a test over time, pictures,
+"""What pages may ask for other than a single run, and what they may start: comparisons, a test over time, pictures,
 labels, and running again."""
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ class Desk:
     """Answers from any thread. Its methods block, and raise ConfigurationError for what cannot be done."""
 
     def __init__(self, runs: Runs, again: Again | None, person: str, now: Callable[[], str]) -> None:
-        """
+        """Reads nothing yet.
+
         Args:
-            runs: those of the store.
-            again: runs command lines; None where there is no application.
-            person: who looks at the pages.
-            now: the time, UTC, RFC 3339.
+            runs: the runs of the store.
+            again: runs command lines; None if there is no application.
+            person: the person who looks at the pages.
+            now: returns the time, UTC, RFC 3339.
         """
         self.runs = runs
         self._again = again
@@ -55,7 +56,7 @@ class Desk:
             return all_tests(store)
 
     def picture(self, id: str, place: int, source: str) -> tuple[bytes, str] | None:
-        """The content of an attachment, and its media type; None when it is no picture that is at hand."""
+        """The content of an attachment, and its media type; None if it is not a picture on this machine."""
         application = self.runs.application
         run, result = self.runs.run(id), self.runs.result(id, place)
         if application is None or self.runs.elsewhere(run):

@@ -1,13 +1,13 @@
-"""Who may ask the server of `yao-test view`, and what a browser may do with its answers.
+"""Decides which requests the server of `yao-test view` accepts, and what a browser may do with its answers.
 
-| asked | refused with |
+| request | refused with |
 | --- | --- |
-| by another name than that of the loopback address, as after DNS rebinding | 421 |
-| anything of the store, without the token of the link or with another one | 403 |
-| to change something, by a page of another origin | 403 |
+| to another host name than the loopback address, as after DNS rebinding | 421 |
+| for something of the store, without the token of the link or with a wrong one | 403 |
+| to change something, from a page of another origin | 403 |
 
-Pages, script and style are the same for everybody and say nothing of any run. Everything else needs the
-token in a header, which no page of another origin can send.
+Pages, script and style are the same for everybody and contain nothing about a run. Everything else needs the token in a
+header, which no page of another origin can send.
 """
 
 from __future__ import annotations

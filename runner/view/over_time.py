@@ -16,7 +16,7 @@ Record = dict[str, Any]
 MOST = 200
 """Runs of a test that are shown."""
 EXCERPT = 300
-"""Characters of what it said."""
+"""Most characters of an answer."""
 NEWEST = 50
 """Runs that the list of tests looks at."""
 SHOWN = 12

@@ -16,7 +16,7 @@ from scripttest.values import Value
 Record = dict[str, Any]
 
 _ASKED = ("run", "turn", "criterion")
-"""What tells the questions about one result apart."""
+"""Identifies a question about one result."""
 LONGEST = 2000
 """Characters of a reason."""
 
@@ -25,13 +25,13 @@ class Question(Value):
     """Something that a person may be asked."""
 
     judgement: Judgement
-    """Of a judge; or of nobody, on the answer as a whole."""
+    """The verdict of a judge on a criterion; its criterion is empty for the answer as a whole."""
     attempt: int
     """As the store counts them."""
 
     @property
     def is_judged(self) -> bool:
-        """Whether a judge has said something."""
+        """Whether there is a verdict of a judge."""
         return self.judgement.key.criterion != ""
 
 
@@ -71,15 +71,15 @@ def label_record(label: KeptLabel) -> Record:
 def label_of(
     said: Mapping[str, Any], questions: Sequence[Question], *, run: str, suite: str, test: str, person: str, now: str
 ) -> KeptLabel:
-    """The label that a request is about. Raises ConfigurationError when it does not answer one of the questions.
+    """The label in a request. Raises ConfigurationError if it does not answer one of the questions.
 
     Args:
         said: `{run, turn, criterion, passed: true, false or null, why}`.
-        questions: those on the result.
-        run: its id.
-        suite: as the store names it.
-        test: its name.
-        person: who says it.
+        questions: the questions about the result.
+        run: id of the run.
+        suite: name of the suite in the store.
+        test: name of the test.
+        person: who gives the label.
         now: UTC, RFC 3339.
     """
     asked = [said.get(name) for name in _ASKED]

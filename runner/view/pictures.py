@@ -20,18 +20,18 @@ SIGNS = (
     (b"GIF87a", "image/gif"),
     (b"GIF89a", "image/gif"),
 )
-"""How pictures begin that a browser can show, and that cannot hold a script, as SVG can."""
+"""The first bytes of pictures that a browser can show and that cannot contain scripts, as SVG can."""
 
 
 def picture(result: Record, source: str, file: str, application: Path, root: Path) -> tuple[bytes, str] | None:
-    """The content of a picture and its media type, by the content itself; None when the result names no such file, or
-    it is no picture any more, or another one.
+    """The content of a picture, and its media type, which is found from the content. None if the result has no such
+    attachment, or the file is not a picture or has changed.
 
     Args:
-        result: that names it.
-        source: as the result names it.
-        file: of its suite, from `root`.
-        application: which it must be in.
+        result: the result with the attachment.
+        source: the attachment as the result names it.
+        file: path of the suite's file, from `root`.
+        application: the picture must be in it.
         root: the repository.
     """
     sent = next((one for one in _attachments(result) if one.get("source") == source), None)

@@ -28,7 +28,7 @@ from scripttest.values import Value
 Record = dict[str, Any]
 
 RUNNING = "running"
-"""The status of a run that is under way, on a page."""
+"""The status of a running run, on a page."""
 IN_MEMORY = 6
 """Runs whose results stay in memory."""
 
@@ -47,12 +47,12 @@ class Runs:
     """Answers from any thread, to one at a time."""
 
     def __init__(self, folder: Path, application: Path | None, clean: Callable[[str], str]) -> None:
-        """Opens the store. Raises ConfigurationError when there is none, or one of a newer version.
+        """Opens the store. Raises ConfigurationError if there is none, or it has a newer version.
 
         Args:
-            folder: of the store.
-            application: whose files pages show, and whose tests they run again; None: there is none here.
-            clean: takes secrets out of a text.
+            folder: folder of the store.
+            application: its files are shown and its tests can be run again; None if there is none.
+            clean: removes secrets from a text.
         """
         self.folder = folder
         self.application = application
@@ -76,7 +76,7 @@ class Runs:
             self._store.close()
 
     def change(self) -> object:
-        """Another value as soon as somebody has written something, or a run is not under way any more."""
+        """A value that changes whenever something is written, or a run ends."""
         with self._lock:
             return self._store.change(), self._store.under_way()
 
@@ -87,7 +87,7 @@ class Runs:
         return {"runs": [self.head(run) for run in found[:limit]], "more": len(found) > limit, "version": VERSION}
 
     def head(self, run: KeptRun) -> Record:
-        """What a list says of a run; null where it is not known.
+        """The entry of a run in a list; values are null if not known.
 
         `{id, started_at, status, suites, branch, revision, profile, connectors, counts: {total, passed, failed,
         skipped, errors}, planned, duration_ms, cost, labels, elsewhere}`
@@ -133,7 +133,7 @@ class Runs:
         return self._current(id)[1].block(number)
 
     def variants(self, id: str) -> Record | None:
-        """What the page says of the variants of a run; None when it has none."""
+        """The data about the variants of a run; None if it has none."""
         report = self.report(id)
         return variants_of_records(report) if any(suite.get("variant") for suite in report.suites) else None
 

@@ -1,20 +1,20 @@
-"""The addresses of `yao-test view`, and what is behind each.
+"""The addresses of `yao-test view`, and their answers.
 
-| address | answers |
+| address | answer |
 | --- | --- |
-| `/`, `/run`, `/tests`, `/test`, `/compare` | the page; its script shows what the path says |
-| `/view.js`, `/view.css`, `/icon.svg` | what the page is made of |
+| `/`, `/run`, `/tests`, `/test`, `/compare` | the page; its script shows what the path names |
+| `/view.js`, `/view.css`, `/icon.svg` | files of the page |
 | `GET /api/runs` | `Runs.newest` |
-| `GET /api/runs/ID/index`, `block-N`, `variants` | a run as the HTML report has it |
-| `GET /api/runs/ID/events` | what changes in a run, as server-sent events |
+| `GET /api/runs/ID/index`, `block-N`, `variants` | a run, in the format of the HTML report |
+| `GET /api/runs/ID/events` | changes of a run, as server-sent events |
 | `GET /api/events` | an event whenever something in the store changes |
 | `GET /api/runs/ID/picture` | an attachment |
 | `GET`, `PUT /api/runs/ID/labels`, `GET /api/runs/ID/labels.jsonl` | labels of people |
-| `POST /api/runs/ID/again/plan`, `POST /api/runs/ID/again` | a command line, and its start |
-| `GET`, `DELETE /api/again` | what was started, and its end |
+| `POST /api/runs/ID/again/plan`, `POST /api/runs/ID/again` | a command line; starting it |
+| `GET`, `DELETE /api/again` | the run that was started; ending it |
 | `GET /api/compare`, `/api/history`, `/api/tests` | runs side by side, a test over time, all tests |
 
-The one place that knows Starlette.
+Only this module uses Starlette.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ Record = dict[str, Any]
 Answer = Callable[[Request], Awaitable[Response]]
 
 LOOK = 0.25
-"""Seconds between two looks at the store, for whoever follows it."""
+"""Seconds between two checks of the store for changes."""
 RESPITE = 3
 """Times as long as an answer took, until the next look."""
 BEAT = 60
-"""Looks after which a stream says that it is still there."""
+"""After this many checks without a change, a stream sends a sign of life."""
 LARGEST = 1_000_000
-"""Bytes of what a request may hold."""
+"""Most bytes of the body of a request."""
 MOST = 5000
 """Runs of one list."""
 PAGES = ("/", "/run", "/tests", "/test", "/compare")
@@ -71,7 +71,7 @@ PAGE = """<!doctype html>
 
 
 class Ending:
-    """Whether the server is about to end, for streams that would go on."""
+    """Whether the server is about to end, so that streams end too."""
 
     def __init__(self) -> None:
         self.is_near = False
@@ -218,12 +218,12 @@ async def _refusal(request: Request, error: Exception) -> Response:
 
 
 async def _broke(request: Request, error: Exception) -> Response:
-    """What nobody foresaw, as a sentence too."""
+    """An unexpected error, as a message."""
     return JSONResponse({"error": f"yao-test view broke: {type(error).__name__}: {error}"}, 500)
 
 
 async def _body(request: Request) -> Record:
-    """The JSON object that a request holds."""
+    """The JSON object in the body of a request."""
     content = b""
     async for piece in request.stream():
         content += piece

@@ -13,7 +13,7 @@ from runner.view.server import Ending, server_of
 
 ADDRESS = "127.0.0.1"
 GRACE = 1
-"""Seconds for requests that are under way when it ends."""
+"""Seconds that running requests have when the server ends."""
 
 
 class Serving:
@@ -25,7 +25,7 @@ class Serving:
         self.port = int(self._socket.getsockname()[1])
         token = secrets.token_urlsafe(32)
         self.link = f"http://{ADDRESS}:{self.port}/#token={token}"
-        """The address of the first page. A browser sends nobody what stands after `#`."""
+        """The address of the first page. A browser does not send the part after `#`."""
         self._ending = Ending()
         config = uvicorn.Config(
             server_of(desk, token, self.port, self._ending),

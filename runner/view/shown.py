@@ -54,7 +54,7 @@ class Shown:
         self._show(report, rows)
 
     def add(self, part: Report) -> None:
-        """Takes the tests of a run under way that have ended since it was asked for last."""
+        """Reads the tests of a running run that have ended since the last call."""
         known = len(self._rows)
         rows = self._put_all(part)
         if len(self._rows) - known < len(part.results):  # tests of an earlier session ran again

@@ -1,6 +1,6 @@
 """The folder in which answers of real models are kept while `--watch` runs.
 
-It holds a file that is locked as long as its process lives. A process that was killed leaves its folder behind; the
+A file in it is locked as long as its process lives. A process that was killed leaves its folder behind; the
 next one removes it.
 """
 
@@ -22,7 +22,7 @@ class AnswerFolder:
     """A folder for temporary files, until `remove`."""
 
     def __init__(self) -> None:
-        """Makes it, and removes those of processes that are gone."""
+        """Makes the folder, and removes those of processes that have ended."""
         _remove_left(Path(tempfile.gettempdir()))
         self.path = tempfile.mkdtemp(prefix=PREFIX)
         new = f"{self.path}/{LOCK}.new"

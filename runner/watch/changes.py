@@ -9,15 +9,15 @@ from hashlib import blake2b
 from pathlib import Path
 
 STEP = 5
-"""Milliseconds without an event, after which what there is is told."""
+"""Changes are reported after this many milliseconds without an event."""
 DEBOUNCE = 20
-"""Milliseconds after which it is told in any case."""
+"""Changes are reported after this many milliseconds in any case."""
 LOOK = 1000
 """Milliseconds until it is certain that the folder is watched; then it is compared once with what it was before."""
 LARGE = 4 << 20
 """Bytes from which on a file counts as changed when its size or its time does."""
 IGNORED = frozenset({"node_modules", ".git", ".hg", ".svn", ".venv", "__pycache__", "__snapshots__", ".yao-test"})
-"""Folders whose files nobody reads or tests write."""
+"""Folders whose files no test reads, or which tests write."""
 
 
 class Contents:
@@ -30,7 +30,7 @@ class Contents:
         self.changed(self._all())
 
     def changed(self, paths: Iterable[str]) -> set[str]:
-        """The files whose content has changed, and those that are new or gone."""
+        """The files whose content has changed, and those that were created or removed."""
         found = set()
         for path in paths:
             before, now = self._known.get(path), _digest(path)
@@ -44,15 +44,15 @@ class Contents:
         return found
 
     def all_changed(self) -> set[str]:
-        """The same of all files that there were and that there are."""
+        """The same for all files, old and new."""
         return self.changed({*self._known, *self._all()})
 
     def expect(self, path: str, content: bytes) -> None:
-        """From here on a file holds this, which is no change."""
+        """Records the new content of a file, so that it does not count as a change."""
         self._known[path] = _digest_of(content)
 
     def within(self, path: str) -> list[str]:
-        """Files that a changed path stands for: itself, or all of a folder that came or went."""
+        """The files of a changed path: itself, or all files of a folder that was created or removed."""
         if any(part in IGNORED for part in path[len(self._root) :].split("/")):
             return []
         known = [file for file in self._known if file.startswith(f"{path}/")]
@@ -63,10 +63,10 @@ class Contents:
 
 
 class Changes:
-    """Reports changes of files, on a thread of its own."""
+    """Reports changes of files, on its own thread."""
 
     def __init__(self, root: Path, tell: Callable[[set[str]], None], broke: Callable[[Exception], None]) -> None:
-        """`tell` hears the absolute paths of files that changed, `broke` why nothing more is told."""
+        """`tell` is called with the absolute paths of changed files; `broke` with the reason why watching has ended."""
         self._broke = broke
         self._root = root
         self._tell = tell
@@ -127,7 +127,7 @@ def _files(folder: str) -> list[str]:
 
 
 def _digest(path: str) -> bytes | None:
-    """The digest of a file's content; None when there is no file."""
+    """The digest of a file's content; None if the file does not exist."""
     try:
         about = os.stat(path)
         if not os.path.isfile(path):

@@ -23,7 +23,7 @@ SOURCES = (".ts", ".tsx", ".mts", ".js", ".jsx", ".mjs", ".cjs", ".json", ".txt"
 """Files that a module may want which cannot be loaded."""
 ATTACHMENTS = "attachments"
 SCRIPTS = ("script", "module", ATTACHMENTS)
-"""Kinds of parts that are made of several files."""
+"""Kinds of parts that consist of several files."""
 UNTOLD = (*SCRIPTS, "env", "recording")
 """Kinds of which the digest says nothing to other runs, or which have files of their own."""
 
@@ -48,7 +48,7 @@ class Dependents:
         self._sends_otherwise: set[str] = set()
         """Suites whose attachments have changed since they ran."""
         self._begun: set[str] = set()
-        """Suites that have begun: what is known of them holds until their first result."""
+        """Suites that have begun: what is known about them is valid until their first result."""
 
     def begin(self, suites: Mapping[str, Suite]) -> None:
         """Suites run from now on."""
@@ -74,7 +74,7 @@ class Dependents:
                 self._broken.add(result.suite)
 
     def end(self, suite: str) -> None:
-        """All that a suite is made of is known."""
+        """Everything that a suite depends on is known."""
         with self._lock:
             self._waiting.discard(suite)
 

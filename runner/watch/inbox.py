@@ -27,13 +27,13 @@ LONGEST_OF_MANY = 5.0
 
 
 class Saved(Value):
-    """A file was saved, or is gone."""
+    """A file was saved or removed."""
 
     path: str
 
 
 class Pressed(Value):
-    """A key; an empty text when the terminal is gone."""
+    """A key; an empty text if the terminal was closed."""
 
     key: str
 
@@ -61,7 +61,7 @@ class Inbox:
             self._came.notify()
 
     def waiting(self) -> list[Message]:
-        """The entries that nobody has taken yet. From any thread."""
+        """The entries that have not been taken yet. From any thread."""
         with self._came:
             return list(self._messages)
 

@@ -1,4 +1,4 @@
-"""Keys of a terminal, one at a time, told by a thread of its own."""
+"""Reads the keys of a terminal, one at a time, on its own thread."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Keys:
     """Within it, the terminal gives single keys and shows none of them."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
-        """`tell` hears each key; an empty text when the terminal is gone."""
+        """`tell` is called with each key; with an empty text if the terminal was closed."""
         self._tell = tell
         self._descriptor = sys.stdin.fileno()
 
@@ -42,7 +42,7 @@ class Keys:
     def _restore(self, when: int) -> None:
         import termios
 
-        with suppress(termios.error):  # the terminal is gone
+        with suppress(termios.error):  # the terminal was closed
             termios.tcsetattr(self._descriptor, when, self._before)
 
     def _work(self) -> None:

@@ -1,9 +1,9 @@
-"""The loop of `--watch`: a run, then another one for each change and each key. The compiler and the workers stay.
+"""The loop of `--watch`: a run, then another one after each change and each key. The compiler and the workers are kept.
 
 | thread | does |
 |---|---|
 | main | runs tests, and waits in between |
-| changes | finds out what changed, and stops a run whose result nobody wants any more |
+| changes | finds out what has changed, and stops a run whose result is no longer needed |
 | keys | reads the terminal |
 """
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from scripttest import Coverage, Processes
 
 DECIDING = ("a", "f", "u", "q", "\n", "")
-"""Keys that end a run which is under way."""
+"""Keys that end the current run."""
 HELD_BACK = "the model would be asked something new, which only a key starts while files are watched: press Enter"
 
 
@@ -77,7 +77,7 @@ class Watch:
         self._names: str | None = None
         """Pattern of `t`."""
         self._last: tuple[set[str] | None, Mapping[str, object]] = (None, {})
-        """What ran last: suites, None for all, and options beside those of the command line."""
+        """What ran last: suites (None: all), and options in addition to those of the command line."""
         self._results: dict[str, dict[str, str]] = {}
         self._held: set[str] = set()
         """Suites whose models are not asked in this run."""
@@ -85,7 +85,7 @@ class Watch:
         self._screen = Screen(environment.stdout, Style(environment.colors and not options.no_color))
 
     def run(self) -> int:
-        """Until somebody ends it; the exit code."""
+        """Runs until the user ends it. Returns the exit code."""
         stop = Stop()
         try:
             with (
@@ -122,7 +122,7 @@ class Watch:
         self._give_up_for({key})
 
     def _look_at_waiting(self) -> None:
-        """Ends a run for what came before it could be told."""
+        """Ends a run because of messages that arrived before it had begun."""
         waiting = self._inbox.waiting()
         self._give_up_for({message.key for message in waiting if isinstance(message, Pressed)})
         self._give_up_stale({message.path for message in waiting if isinstance(message, Saved)})
@@ -164,7 +164,7 @@ class Watch:
         return True
 
     def _there(self) -> dict[str, Input]:
-        """What there is to run; nothing where that cannot be said, which is explained."""
+        """The suites that exist; none, and an error message, if they cannot be listed."""
         try:
             return self._inputs()
         except RunnerError as error:
@@ -239,12 +239,12 @@ class Watch:
         there: Mapping[str, Input] | None = None,
         changes: Mapping[str, object] = MappingProxyType({}),
     ) -> None:
-        """Runs suites, None for all, and what becomes stale meanwhile, until a run comes to its end.
+        """Runs suites (None: all), and those that become stale meanwhile, until a run ends without such a change.
 
         Args:
-            there: what there is to run, where that has just been looked up.
-            asks: whether models are asked; else what they answered is kept.
-            changes: of the options.
+            there: all suites that exist, if they have just been looked up.
+            asks: whether models are asked; otherwise stored answers are used.
+            changes: changes of the options.
         """
         self._last = (suites, changes)
         try:
@@ -380,7 +380,7 @@ class Watch:
 
 
 def _spelled(item: Input) -> str:
-    """What stands behind `-i`."""
+    """The value of `-i`."""
     if isinstance(item, CaseInput):
         return str(item.path) if item.path is not None else item.message
     return item.id

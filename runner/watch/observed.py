@@ -1,4 +1,4 @@
-"""One run of those that `--watch` starts, as it tells of itself."""
+"""One run that `--watch` has started, as seen through its events."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class ObservedRun:
         elif isinstance(event, SuiteEnd):
             self._learn(self._parts.files)
             self._dependents.end(event.suite)
-            self.open = self.open - {event.suite}  # others read it meanwhile
+            self.open = self.open - {event.suite}  # other threads read it
 
     def close(self) -> None:
         """See `Observer`."""

@@ -33,12 +33,12 @@ class Screen:
         self._write(self._style.paint(f"{text}\n", "cyan"))
 
     def explain(self, error: RunnerError) -> None:
-        """Prints what is wrong, and what to do."""
+        """Prints an error and its hint."""
         hint = f"Hint: {error.hint}\n" if error.hint else ""
         self._write(self._style.paint(f"Error: {error.message}\n", "red") + hint)
 
     def show_keys(self) -> None:
-        """The keys that there are."""
+        """Prints the list of keys."""
         self._write(HELP)
 
     def wait(self, files: str, names: str | None) -> None:
@@ -49,7 +49,7 @@ class Screen:
         self._write(self._style.paint(f"Waiting for changes{only}: h for help, q to quit\n", "dim"))
 
     def ask(self, question: str, inbox: Inbox) -> str | None:
-        """A line that somebody types; None when it is given up. Changes stay in the inbox meanwhile."""
+        """A line that the user types; None if the user cancels. Meanwhile, changes stay in the inbox."""
         text, waiting = "", []
         self._write(question)
         while True:

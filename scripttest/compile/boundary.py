@@ -1,4 +1,4 @@
-"""Which files scripts may be made of: those of the application and of its packages, without those that commonly hold
+"""Which files may be compiled: those of the application and of its packages, without those that commonly contain
 keys."""
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from scripttest.files import DATA_LIMIT, anywhere, holds_secrets, parts_below, r
 
 
 class Boundary:
-    """What the scripts of one application may be made of."""
+    """The files that the scripts of one application may include."""
 
     def __init__(self, root: Path) -> None:
         """`root` is the application's absolute path."""
@@ -22,7 +22,7 @@ class Boundary:
         """Folders of packages that lie outside of the application; found when they are first asked for."""
 
     def admit(self, script: Path) -> None:
-        """Admits what lies beside a script that came with this package, and not with the application."""
+        """Allows the files beside a script that is part of this package, and not of the application."""
         folder = str(script.parent)
         if not self.holds(folder):
             self._own |= {folder, os.path.realpath(folder)}
@@ -48,7 +48,7 @@ class Boundary:
         return "it is not a file of the application"
 
     def read(self, path: str, limit: int = DATA_LIMIT) -> bytes:
-        """The content of a file that scripts may be made of. Raises RefusedFileError and OSError."""
+        """The content of an allowed file. Raises RefusedFileError and OSError."""
         return read_file(path, self.refused, limit)
 
 

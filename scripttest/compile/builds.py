@@ -1,4 +1,4 @@
-"""What is compiled at once: which files become bundles, which stay scripts, and what was made of each."""
+"""What is compiled at once: which files become bundles, which stay scripts, and the result of each."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Source(Value):
 
 
 class Build:
-    """One build under way."""
+    """One running build."""
 
     def __init__(
         self,
@@ -52,12 +52,12 @@ class Build:
         self._texts: dict[str, bytes] = {}
         """Absolute path → text of a file that was read to see how it is to be built."""
         self._plain: list[list[str]] = []
-        """Output and path of each entry that is no bundle; those are built first."""
+        """Output and path of each entry that is not bundled; those are built first."""
         self._bundled: list[list[str]] = []
         self.files: dict[str, bytes] = {}
         """Name of an output, or of its source map → its content."""
         self.outputs: dict[str, Any] = {}
-        """Name of an output → what esbuild says of it."""
+        """Name of an output → esbuild's record of it."""
         for number, source in enumerate(sources):
             text = self._add(f"{number}.test", source.test, boundary)
             if b"inline" in text:
@@ -67,7 +67,7 @@ class Build:
                 self._alongside.add(source.key)
                 self._add(f"{number}.script", script, boundary)
         self.is_plain = bool(self._plain)
-        """Whether the entries that are no bundles are being built."""
+        """Whether the entries that are not bundled are being built."""
 
     def _add(self, output: str, path: Path, boundary: Boundary) -> bytes:
         """Decides how an entry is built; its text."""

@@ -15,7 +15,7 @@ _GENERATORS = (
     ("(call = new Promise((yes, no, run)", "(call = __yaoAsync.next((yes, no, run)"),
     ("Promise.resolve(arg.value).then((value)", "__yaoAsync.wait(arg.value).then((value)"),
 )
-"""Pieces of its helpers for asynchronous generators and `for await`, and what stands for them."""
+"""Pieces of esbuild's helpers for asynchronous generators and `for await`, and their replacements."""
 _CLASS = r"^class (\S+)( [^\n]*\{\n(?:[^}\n][^\n]*\n)*\})$"
 _LEXICAL = r"(?m)^(const|let) (\S+)(.*)"
 _COMMONJS = r"^export default (require_\w+)\(\);\s*\Z"
@@ -49,12 +49,12 @@ def without_exports(code: str) -> tuple[str, dict[str, str]]:
 
 
 def with_globals(code: str, constants: set[str]) -> str:
-    """A script that is no bundle, with its top-level `const`, `let` and `class` as `var`, as in bundles: two scripts
-    of a realm may have the same names. Columns stay where they are, but for classes.
+    """Replaces `const`, `let` and `class` at the top level of a script that is not a bundle by `var`, as esbuild does
+    in bundles. Then two scripts of a realm may use the same names. Columns do not change, except in lines of classes.
 
     Args:
-        code: of esbuild, without template literals: whatever begins a line begins a statement.
-        constants: names that are assigned to, which is an error when it happens, and so stay constants.
+        code: printed by esbuild, without template literals, so that every line that is not indented begins a statement.
+        constants: names that the code assigns to. They stay `const`, because assigning to them must be an error.
     """
     code = re.sub(_CLASS, r"var \1 = class \1\2;", code, flags=re.MULTILINE)
     return re.sub(
@@ -69,7 +69,7 @@ def _as_var(keyword: str, first: str, rest: str) -> str:
 
 
 def _plain(identifier: str) -> str:
-    """An identifier without the escapes that esbuild writes for letters outside ASCII."""
+    """An identifier without the escapes that esbuild writes for characters outside ASCII."""
     if "\\" not in identifier:
         return identifier
     return re.sub(r"\\u\{?([0-9A-Fa-f]+)\}?", lambda match: chr(int(match[1], 16)), identifier)

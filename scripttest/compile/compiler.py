@@ -1,14 +1,18 @@
-"""TypeScript in, plain scripts and source maps out: one esbuild process for all modules of a run.
+"""Compiles TypeScript to plain scripts with source maps, in one esbuild process for all modules of a run.
 
-A module becomes one or two scripts that are evaluated in global scope, so that every top-level function is a global, as
-in Yao: the bundle of the test file, and before it the bundle of the module under test when the test file does not
-import it. Bundles are flat (`format=esm`, nothing removed); `bundles` takes off their export clause. A `.js` file
-without module syntax becomes no bundle: it stays a sloppy script, and the last declaration of a name wins, as in Yao.
+A module becomes one or two scripts, which are evaluated in the global scope, so that each top-level function is a
+global, as in Yao. One is the bundle of the test file. If the test file does not import the module under test, the
+bundle of that module comes before it. Bundles are flat (`format=esm`) and nothing is removed from them; `bundles`
+removes their export clause. A `.js` file without module syntax is not bundled: it stays a sloppy script, in which the
+last declaration of a name wins, as in Yao.
 
-Facts about esbuild that shape this file: bundling turns top-level `const`, `let` and `class` into `var`; one bad entry
-point fails the whole build, so a batch that fails is built again one module at a time; a build costs about 1 ms of
-resolving beside its files, so modules are built in batches; with `async-await=false` it writes `async` functions as
-generators, which the bindings run, so that they know unhandled rejections and what has not ended.
+What this file has to consider about esbuild:
+
+- Bundling replaces `const`, `let` and `class` at the top level by `var`.
+- One bad entry point fails the whole build. So the modules of a failed batch are built again one by one.
+- A build takes about 1 ms besides the time for its files. So modules are built in batches.
+- With `async-await=false`, it writes `async` functions as generators. The bindings run these, and so know about
+  unhandled rejections and unfinished calls.
 """
 
 from __future__ import annotations
@@ -72,7 +76,7 @@ class Compiled(Value):
     exports: dict[str, str]
     """Exported name → global name."""
     inputs: tuple[str, ...] = ()
-    """Paths of all files that it was made of, from the root of the application."""
+    """Paths of all files that it includes, from the root of the application."""
     text: bytes | None = None
     """The text of the entry point, if it may have inline snapshots."""
 
@@ -86,7 +90,7 @@ class Compiled(Value):
 
 
 Done = Callable[[Source, "Compiled | CompileError"], None]
-"""Is told what came of a source."""
+"""Called with the result of a source."""
 
 
 class Loaded(Value):
@@ -102,7 +106,7 @@ Instrument = Callable[[str, bytes], Loaded | None]
 
 
 class Watcher(Protocol):
-    """What tells of descriptors that have data to read: a loop of `poll`, or an event loop."""
+    """Waits for descriptors with data to read: a loop of `poll`, or an event loop."""
 
     def watch(self, descriptor: int, ready: Callable[[], None]) -> None:
         """Calls `ready` whenever there is something to read."""
@@ -126,13 +130,13 @@ class Compiler:
         seconds: float = BUILD_SECONDS,
         instrument: Instrument | None = None,
     ) -> None:
-        """A compiler for the application at `root`.
+        """Makes a compiler for the application at `root`.
 
         Args:
-            watcher: calls it when esbuild has answered.
-            service: a process that runs already; the compiler ends it. None: one is started for the first source.
-            seconds: that a build may take.
-            instrument: changes what is built of files.
+            watcher: the thread that waits for the answers of esbuild.
+            service: a running esbuild process, which `close` ends. None: one is started for the first source.
+            seconds: time limit of a build.
+            instrument: changes the compiled code of files, to measure coverage.
         """
         self._instrument = instrument
         self._root = root
@@ -200,7 +204,7 @@ class Compiler:
         self._end_service()
 
     def release(self) -> Service | None:
-        """The process for another compiler; None when it is gone, or busy."""
+        """The process for another compiler; None if it has ended, or is busy."""
         service, self._service = (None, self._service) if self._building else (self._service, None)
         if service is not None:
             self._watcher.unwatch(service.child.stdout)
@@ -241,7 +245,7 @@ class Compiler:
         self._feed()
 
     def _ended(self, error: CompileError) -> None:
-        """Esbuild is gone: what was being built is built again, or fails."""
+        """Called when esbuild has ended: what was being built is built again, or fails."""
         self._ends += 1
         sources = [source for build in self._building.values() for source in build.sources]
         self._building.clear()

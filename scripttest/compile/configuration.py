@@ -34,11 +34,11 @@ class Configuration:
         """Folder → its real path."""
 
     def problem_of_import(self, path: str, folder: str) -> str | None:
-        """Why the compiler must not look for an import, for people; None when it may.
+        """Why the compiler must not resolve an import, as a text for people; None if it may.
 
         Args:
-            path: as it is imported.
-            folder: absolute path of the folder of the file that imports it.
+            path: the path in the import.
+            folder: absolute path of the folder of the importing file.
         """
         if path.startswith((".", "/")):
             target = os.path.normpath(os.path.join(folder, path))

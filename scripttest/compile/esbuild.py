@@ -1,9 +1,9 @@
-"""A client for esbuild's service mode: one process, many builds, over its standard streams.
+"""A client for esbuild's service mode: one process does many builds, over its standard streams.
 
-The protocol is esbuild's own between its JavaScript API and its binary (`cmd/esbuild/stdio_protocol.go`). It is tied to
-the version, so the binary ships with this package; the first packet is the version it speaks. A packet is a 32-bit
-little-endian length, a 32-bit id (shifted left by one; bit 0 is set in responses), and a value: a tag byte (0 null, 1
-boolean, 2 int32, 3 string, 4 bytes, 5 list, 6 object) and its contents.
+The protocol is the one that esbuild's JavaScript API uses with its binary (`cmd/esbuild/stdio_protocol.go`). It belongs
+to one version of esbuild, so the binary is part of this package. The first packet is the version that the binary has. A
+packet has a 32-bit little-endian length, a 32-bit id (shifted left by one; bit 0 is set in responses), and a value: a
+tag byte (0 null, 1 boolean, 2 int32, 3 string, 4 bytes, 5 list, 6 object) and its contents.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ Message = dict[str, Any]
 
 _CANNOT_IMPORT = "Cannot import: "
 _NOT_LISTED = "Cannot read directory"
-"""What esbuild says of a folder that it may not look into; what it looked for there says more."""
+"""Esbuild's message about a folder that it may not read. The message about the import is more useful."""
 _MISSING = (
     r'No matching export in "(?P<file>[^"]+)" for import "(?P<name>[^"]+)"'
     r'|Import "(?P<name2>[^"]+)" will always be undefined because the file "(?P<file2>[^"]+)" has no exports'

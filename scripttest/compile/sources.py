@@ -15,17 +15,18 @@ _NAMES_NOTHING = rb"[\w.$(){}\[\]'\"`+;,-]*"
 
 
 def read(path: str, boundary: Boundary, type: str | None = None) -> bytes:
-    """The content of a file that is imported.
+    """The content of an imported file.
 
-    The source map that a script names in a comment becomes part of the comment; one that is not to be read is left out.
+    If a script names its source map in a comment, the map is put into the comment. A map that may not be read is left
+    out.
 
     Args:
-        path: absolute.
-        type: of the import (`with { type: "text" }`), if it has one.
+        path: absolute path.
+        type: the type in the import (`with { type: "text" }`), if there is one.
 
     Raises:
-        RefusedFileError: it is not open to scripts, is not a file, or is larger than `SOURCE_LIMIT` for code and
-            `DATA_LIMIT` for all else.
+        RefusedFileError: scripts may not read it, it is not a file, or it is too large: `SOURCE_LIMIT` for code,
+            `DATA_LIMIT` for everything else.
         OSError: it cannot be read.
     """
     if type is not None or not path.endswith((*CODE, ".css")):

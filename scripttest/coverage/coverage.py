@@ -1,7 +1,7 @@
-"""The coverage of one run: which files are counted, the memory of the counters, and what they come to.
+"""The coverage of one run: which files are counted, the memory of the counters, and the figures.
 
 Each worker process has a file of counters in a folder of the run, and maps it into its memory, which all its realms
-share. So what a worker counted is there also when it was killed.
+share. So the counts of a worker are not lost if it is killed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Record = dict[str, Any]
 
 
 class _Made(Value):
-    """What was made of a file."""
+    """The compiled code of a file."""
 
     loaded: Loaded | None = None
     """Its text with counters; None: it stays as it is."""
@@ -67,9 +67,9 @@ class Coverage:
         self._lock = Lock()
         self._next = 0
         self._made: dict[tuple[str, bytes], _Made] = {}
-        """Path from the root and text → what was made of that."""
+        """Path from the root and text → its compiled code."""
         self._last: dict[str, _Made] = {}
-        """Path from the root → what was made of its last text."""
+        """Path from the root → the compiled code of its last text."""
 
     def close(self) -> None:
         """Ends esbuild and forgets the counters."""
@@ -168,7 +168,7 @@ class Coverage:
 
 
 def _own_folder() -> tuple[str, int]:
-    """A new folder, and the descriptor that holds it."""
+    """A new folder, and the descriptor of its lock."""
     while True:
         folder = tempfile.mkdtemp(prefix=PREFIX)
         with suppress(FileNotFoundError):

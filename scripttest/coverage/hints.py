@@ -1,9 +1,9 @@
-"""Comments that leave code out of the figures, as Istanbul reads them:
+"""Comments that exclude code from the figures, as in Istanbul:
 
 /* istanbul ignore file */    the whole file
-/* istanbul ignore next */    what comes next: a statement, a function, a method, an arm
-/* istanbul ignore if */      the first arm of the `if` that comes next
-/* istanbul ignore else */    the other one, also where it is not written
+/* istanbul ignore next */    the next statement, function, method or arm of a branch
+/* istanbul ignore if */      the first arm of the next `if`
+/* istanbul ignore else */    the other arm of the next `if`, even if it is not written
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Hint(Value):
     kind: str
     """`file`, `next`, `if` or `else`."""
     at: int
-    """Where what it is about begins: the place in the source, in letters."""
+    """The offset in the source at which the excluded code begins, in characters."""
 
 
 def hints_in(source: str) -> Iterator[Hint]:

@@ -1,5 +1,5 @@
-"""Where bytes of a text that esbuild made stand in its original, and the source map of that text once counters are in
-it."""
+"""Where bytes of a compiled text are in the original, and the source map of that text with
+counters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scripttest.diagnostics.sourcemap import SourceMap
 
 _KEYWORD = re.compile(rb"(?:if|for|while|do|switch|try|return|throw|break|continue|debugger)\b")
 _WORDS = re.compile(r"[\w\s(*@]*")
-"""What may stand between a hint and the first thing that is in the map."""
+"""What may be between a hint and the first position in the map."""
 _NEAR = 200
 """Letters after a place of the map in which a keyword is looked for that is not in the map."""
 _DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
@@ -103,7 +103,7 @@ class Places:
         return line, column
 
     def _agree(self, code: str, original: str, at: int) -> int:
-        """Where the original, from a place on, goes on in another way than the code."""
+        """Where the original, from a place on, begins to differ from the code."""
         end = at
         for letter in code:
             if letter.isspace():

@@ -1,8 +1,8 @@
-"""What is counted of a script, in the meaning of Istanbul: statements, functions and the arms of branches, found in the
-syntax tree of JavaScript, and the text that counts them.
+"""Finds what is counted in a script: statements, functions and the arms of branches, as Istanbul defines them. They are
+found in the syntax tree of the JavaScript; the text that counts each of them is made here too.
 
-Counters stand before statements; other expressions are wrapped, `(counter, expression)`, except where that would take
-the name of a function or class away: there the counter stands before the declaration, or nothing is counted.
+A counter is put before a statement. An expression is wrapped: `(counter, expression)`. If that would remove the name of
+a function or class, the counter is put before the declaration, or nothing is counted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from scripttest.coverage.hints import IF, NEXT
 from scripttest.values import Value
 
 COUNTERS = "$yaoHits"
-"""The global that holds all counters."""
+"""The global with all counters."""
 
 _STATEMENTS = (
     "expression_statement if_statement switch_statement for_statement for_in_statement while_statement do_statement"
@@ -32,9 +32,9 @@ _FUNCTIONS = (
 _NAMED_BY_PLACE = {"function_expression", "generator_function", "arrow_function", "class"}
 """Expressions that take the name of what they are assigned to."""
 _NAMES = {"variable_declarator": "name", "field_definition": "property", "pair": "key"}
-"""Where a function without a name stands → the field with the name that it takes."""
+"""Kind of node with a function without a name → the field with the name that the function gets."""
 _LISTS = {"program", "statement_block", "switch_case", "switch_default"}
-"""Where statements stand one after the other."""
+"""Kinds of nodes with a list of statements."""
 _BODIES = "for_statement for_in_statement while_statement do_statement with_statement".split()
 _QUERY = f"""
 [{" ".join(f"({name})" for name in _STATEMENTS)}] @statement
@@ -51,7 +51,7 @@ _QUERY = f"""
 (call_expression function: (parenthesized_expression (arrow_function))) @immediate
 """
 _AROUND = {"program", "statement_block", "class_body", "switch_body"}
-"""What holds what a hint is about, and is more than that."""
+"""Kinds of nodes that contain the code of a hint and more."""
 _MADE_UP = re.compile(r"(?:(?:export|declare|const)\s+)*(?:enum|namespace|module)\b")
 _RESERVED_EXPORT = rb"\bas (?!default\b)(?=[a-z])([a-z]+)(?=\s*[,}\n])"
 
@@ -96,13 +96,13 @@ class UnreadableError(Exception):
 def counted(
     code: bytes, base: int, original: Callable[[int], str], ignored: Sequence[tuple[int, str, str]] = ()
 ) -> tuple[list[Point], list[Insertion]]:
-    """The points of a script, with the text that counts them, in order. Raises UnreadableError.
+    """The points of a script, with the text that counts each, in order. Raises UnreadableError.
 
     Args:
         base: number of the first counter.
-        original: what the compiler has made into what begins at a byte, to the end of its line.
-        ignored: what is not to be counted: the first byte that is known of it, the words before that, such as
-            `export function`, and the kind of the hint.
+        original: returns the original source of the code at a byte, up to the end of its line.
+        ignored: code that is not counted: its first known byte, the words before that byte (such as `export function`),
+            and the kind of the hint.
     """
     tree = Parser(_language()).parse(_readable(code))
     if tree.root_node.has_error:

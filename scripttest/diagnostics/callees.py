@@ -1,8 +1,9 @@
-"""What was not a function: the engine says only that something was not, and where.
+"""Finds out which value was not a function. The engine only reports that some value was not, and a position.
 
-The engine puts a call at the last place that it noted before the call: that of a name, of an operand or of another
-call, be it in the call's own arguments. So a place belongs to the call that is there, and to each call around it whose
-arguments note nothing further. Those are the candidates; code that leaves doubt gives none.
+The position of a call is the last one that the engine recorded before the call. That may be the position of a name, of
+an operand, or of another call, even of one in the arguments. So the position belongs to the call there, or to a call
+around it whose other arguments record no position. All of these are candidates. If the code is ambiguous, there are
+none.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Where code that was stopped ran in circles: the engine says only the last place that it noted before.
+"""Finds the loop in which code was stopped. The engine only reports the last position that it recorded.
 
-It notes calls, and few other things: never that a loop begins its next round. So the place is in the loop, or before
-it; where there is nothing before it, it is the first column of the line where the function begins. Where that leaves
-doubt, a loop that says that it has no end is taken.
+It records positions of calls and of few other things, but not when a loop begins its next round. So the position is in
+the loop or before it. If the function has recorded none, it is the first column of the line where the function begins.
+If several loops are possible, one without an end condition is chosen.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ class _Span(Value):
 
 
 def loop_at(code: str, place: int, is_call: bool, top_level: bool = False) -> int | None:
-    """The offset of the loop that code was in, in code that esbuild printed; None when there is none around or after a
-    place. Loops that yield are none: who asks for what they yield may be the one that does not end.
+    """The offset of the loop that was running; None if there is no loop around or after the position. Generators are
+    not considered: the code that reads from them may be what does not end.
 
     Args:
-        code: the whole script.
-        place: offset of what the engine noted last.
-        is_call: the place is that of a call which was under way, so that the loop is around it.
-        top_level: the code was outside functions.
+        code: the whole script, as esbuild printed it.
+        place: offset that the engine recorded last.
+        is_call: whether a call was running at this place, so that the loop must be around it.
+        top_level: whether the code was outside functions.
     """
     found = _declaration(code, place, top_level)
     return _Reader(code, found).loop(place, is_call) if found else None

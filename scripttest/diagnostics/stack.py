@@ -1,8 +1,8 @@
-"""The engine's stack text as frames of the original sources, and code frames.
+"""Converts the text of the engine's stacks into frames of the original sources, and makes code frames.
 
-A realm evaluates everything under one file name, so a frame is told by its line: line 1 is the framework, and each
-script has a range of lines of its own. Frames of a script that was called by `Process` have its name in place of the
-file's. Frames that no source map knows are the compiler's helpers. They and the framework's are left out.
+A realm evaluates all code under one file name, so the line decides where a frame belongs: line 1 is the framework, and
+each script has its own range of lines. In frames of a script that was called with `Process`, the file name is the name
+of that script. Frames of the framework, and frames that no source map knows (helpers of the compiler), are left out.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NO_FUNCTION = "TypeError: not a function"
 _AWAITED = "async "
 """Before the name of a function that awaited what failed."""
 _ASYNC = "__async"
-"""What an asynchronous function calls to run its body, whose frame is told before its own, which follows."""
+"""The helper that runs the body of an asynchronous function; its frame is before that of the function."""
 _GENERIC_NAMES = {"<anonymous>", "<eval>", "next", "apply", "call", ""}
 
 MAX_FRAMES = 20

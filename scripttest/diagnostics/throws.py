@@ -1,8 +1,8 @@
-"""Where a value was thrown that is no Error, and so has no stack: read off the code.
+"""Finds where a value was thrown that is not an Error and so has no stack, by searching the code.
 
-A place is told only where there is no doubt: the statement that throws just this value, or one of its shape, in the
-test or else in the module; or the only one that throws what the code does not say. Tests beside the one that failed are
-left out.
+A place is returned only if it is certain: the only statement that throws this value or one of the same form, first in
+the test and then in the module; or the only statement whose value cannot be read from the code. Other tests are not
+searched.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def is_without_stack(message: str) -> bool:
 
 
 def throws_in(codes: Sequence[str]) -> tuple[Throw, ...]:
-    """What scripts throw that is no new object, in code that esbuild printed; nothing where it is not followed."""
+    """The throw statements in code that esbuild printed, except `throw new ...`; none if the code cannot be read."""
     if sum(map(len, codes)) > MOST:
         return ()
     try:
@@ -57,14 +57,14 @@ def throws_in(codes: Sequence[str]) -> tuple[Throw, ...]:
 
 
 def throw_at(throws: Sequence[Throw], script: int, tests: Sequence[int], own: int, message: str) -> Throw | None:
-    """Where a value was thrown; None where the code leaves doubt.
+    """Where a value was thrown; None if that is not certain.
 
     Args:
-        throws: those of the scripts.
+        throws: the throw statements of the scripts.
         script: the script of the tests.
-        tests: where it declares tests, whose throws are left out.
-        own: where the test that failed is declared, whose throws are not.
-        message: that of the failure, see `is_without_stack`.
+        tests: the ranges of all tests in it; their throw statements are not considered.
+        own: the range of the failed test, whose statements are considered.
+        message: message of the failure, see `is_without_stack`.
     """
     in_test = [throw for throw in throws if throw.is_in(script, own)]
     elsewhere = [throw for throw in throws if not any(throw.is_in(script, test) for test in tests)]
@@ -77,7 +77,7 @@ def throw_at(throws: Sequence[Throw], script: int, tests: Sequence[int], own: in
 
 
 def _written(message: str) -> tuple[str, ...]:
-    """How the thrown value may stand in the code."""
+    """How the thrown value may be written in the code."""
     if message.startswith(_NULL):
         return ("null",)
     value = "".join(message.removeprefix(_NO_ERROR).split())

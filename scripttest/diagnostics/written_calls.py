@@ -1,6 +1,6 @@
-"""Which calls stand in scripts, read off their compiled code: who is called, with which texts, and where.
+"""Finds the calls in scripts, by reading their compiled code: what is called, with which texts, and where.
 
-Nothing runs. A text that is put together at run time has `*` where it cannot be foreseen.
+Nothing runs. A text that is built at run time has `*` where it is not known.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 Work = Callable[[], None]
 MOST_IDLE = 8
-"""At most so many idle threads are kept."""
+"""At most this many idle threads are kept."""
 
 
 class _Inbox:

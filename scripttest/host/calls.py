@@ -38,7 +38,7 @@ class _Ask(Value):
 
 
 class HostCalls:
-    """The host calls under way. Used by the thread of the host only."""
+    """The running host calls. Used only by the thread of the host."""
 
     def __init__(self, services: Services, bell: Bell) -> None:
         """`bell` is rung when there is something to deliver."""
@@ -54,11 +54,12 @@ class HostCalls:
     def begin(
         self, slot: Slot, number: str, name: str, arguments: str, world: str, *, test: TestKey, timeout: float
     ) -> None:
-        """Has a call answered.
+        """Starts to answer a host call on another thread.
 
         Args:
-            slot: of the worker that waits for the answer to its question `number`.
-            name: of the process.
+            slot: the slot of the calling worker, which waits for the answer.
+            number: the worker's number of the call.
+            name: name of the process.
             arguments: JSON.
             world: what the realm tells of its world.
             test: the run of a test that calls.

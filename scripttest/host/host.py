@@ -1,8 +1,8 @@
-"""ScriptHost: test modules in, a stream of records out.
+"""ScriptHost: takes test modules, and returns a stream of records.
 
-One thread waits for the compiler and all workers. Work is a queue of jobs: to list a module, then to run a chunk of its
-tests; a worker that lists a module goes on with its first chunk, and the others take what is left. Records come in the
-order in which things happen; putting modules into a stable order is the caller's business.
+One thread waits for the compiler and all workers. The work is a queue of jobs: first to list the tests of a module,
+then to run its tests in chunks. A worker that lists a module continues with the first chunk; others take the rest.
+Records come in the order in which things happen. The caller must sort them if it needs a stable order of modules.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from scripttest.workers.worker import Processes, Worker
 LONGEST_WAIT = 3600.0
 """Seconds that one wait takes at the most; the system call takes no more than a few weeks."""
 MAX_IDLE_DEATHS = 3
-"""The host gives up when so many workers in a row have ended without an error message while no test ran."""
+"""The host gives up when this many workers in a row have ended without an error message while no test ran."""
 MAX_IDLE_KILLS = 30
 """The same for workers that something outside has killed."""
 
@@ -62,17 +62,18 @@ class ScriptHost:
         """Takes over running processes.
 
         Args:
-            root: absolute path of the application; `@scripts/*` and stack positions are resolved against it.
-            processes: from `start_processes`; ended by `close`.
-            names: global name → part of the bindings that supplies it.
-            workers: how many worker processes at the most.
-            timeout: seconds that one test, or the evaluation of one module, may take.
-            filter: ask by the host call `subtest.Selects` which subtests are to run.
-            list_only: list the tests of the modules and run none.
-            runs: how often each test runs, each time in a realm of its own.
-            seed: what the random numbers of each test are made of, with its name; None: they cannot be foreseen.
-            instrument: changes what is built of files.
-            kinds: of tests that there are, see `names`; functions of another kind are none.
+            root: absolute path of the application, for `@scripts/*` and the paths in stacks.
+            processes: from `start_processes`; `close` ends them.
+            names: name of a global → part of the bindings that provides it.
+            workers: most worker processes.
+            timeout: time limit in seconds, for one test and for the evaluation of one module.
+            filter: whether to call the host function `subtest.Selects` for each subtest.
+            list_only: list the tests of the modules, and run none.
+            runs: how many times each test runs, each time in a new realm.
+            seed: seed of the random numbers of each test, together with its name; None: the numbers are not
+                reproducible.
+            instrument: changes the compiled code of files, to measure coverage.
+            kinds: kinds of test functions that run, see `names`.
         """
         self._root = root
         self._kinds = kinds
@@ -131,11 +132,11 @@ class ScriptHost:
         self._closed = True
 
     def run(self, modules: list[Module], left: Callable[[], float | None] = lambda: None) -> Iterator[HostRecord]:
-        """Compiles, lists and runs modules; blocks between records. The compiler begins at once. Raises HostError when
-        the host itself breaks.
+        """Compiles, lists and runs modules; blocks between records. The compiler begins at once. Raises HostError if
+        the host itself fails.
 
-        Once `left` gives a number no further test begins, and those that run have so many seconds. Who changes it calls
-        `wake`.
+        `left` returns None, or how many seconds running tests may still take; then no further test begins. Whoever
+        changes its result must call `wake`.
         """
         self._modules = {module.source.key: module for module in modules}
         self._open = set(self._modules)
@@ -163,7 +164,7 @@ class ScriptHost:
                     return
 
     def tell_compiled(self, told: Callable[[Compiled], None]) -> None:
-        """Sets a function that is told of every script that is compiled from now on."""
+        """Sets a function that is called with every script that is compiled from now on."""
         self._told = self._libraries.told = told
 
     def called_by(self, module: str) -> list[Source]:
@@ -171,7 +172,7 @@ class ScriptHost:
         return self._libraries.called_by(module)
 
     def only_list(self, seconds: float) -> None:
-        """From now on `run` only lists the modules that are not listed yet, for at most so many seconds. No test runs
+        """From now on `run` only lists the modules that are not listed yet, for at most this many seconds. No test runs
         any more, and tests under way have no result. Modules that are listed already are left out."""
         self.list_only = True
         self._listed_by = time.monotonic() + seconds

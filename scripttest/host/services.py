@@ -19,12 +19,12 @@ class Link:
         self._ask = ask
 
     def ask(self, name: str, arguments: str, done: Backed) -> None:
-        """Has the realm answer, and returns at once; `done` is called once, on any thread. From any thread.
+        """Asks the realm of the test, and returns at once. May be called from any thread.
 
         Args:
-            name: of what the script half of the bindings answers.
+            name: name of a function in `bindings/src/mocks/back.ts`.
             arguments: JSON list.
-            done: hears the JSON envelope of the answer and what the realm tells of its world then.
+            done: called once, on any thread, with the JSON envelope of the answer and the state of the realm's world.
         """
         self._ask(name, arguments, done)
 
@@ -39,8 +39,8 @@ class Services:
             test: the run of a test that calls; without a name while a module is loaded.
             name: of the process.
             arguments: JSON.
-            world: what the realm of the test tells of its world; see `protocol`.
-            link: the way back to that realm, until the call is answered.
+            world: state of the test's world, see `protocol`.
+            link: asks the realm of the test, until the call is answered.
 
         Returns:
             A JSON envelope: `{"ok": ...}`, `{"bytes": base64}` or `{"error": {"message", "code"}}`.

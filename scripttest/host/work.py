@@ -18,7 +18,7 @@ from scripttest.workers.session import WorkerSlot
 CHUNK = 40
 """How many tests a worker gets at once."""
 MOST_FAILED = 1000
-"""At most so many failures of a running test are kept, for the case that the test has no outcome."""
+"""At most this many failures of a running test are kept, for the case that the test has no outcome."""
 
 
 class Job(Value):
@@ -60,7 +60,7 @@ Slot = WorkerSlot[Assignment]
 
 
 def start_clock(slot: Slot, seconds: float) -> None:
-    """Gives the running test of a worker so many seconds from now."""
+    """Gives the running test of a worker this many seconds from now."""
     if slot.work is not None:
         slot.work.seconds = seconds
         slot.worker.start_clock(seconds)
@@ -140,7 +140,7 @@ class WorkQueue:
     def give_tests(self, slot: Slot, key: str, indexes: list[int]) -> None:
         """Gives a worker the first tests of the module that it has listed. The other tests become jobs for
         all workers."""
-        size = CHUNK if TEST in self._kinds else 1  # others may go on in another realm, before the next begins
+        size = CHUNK if TEST in self._kinds else 1  # others may continue in another realm before the next begins
         first, *others = (Job(key=key, tests=tuple(indexes[at : at + size])) for at in range(0, len(indexes), size))
         self.jobs.extendleft(reversed(others))
         self.give(slot, first)

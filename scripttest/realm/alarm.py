@@ -1,8 +1,8 @@
-"""Stops scripts whose time is up: shared by the thread of a worker that is told so, and its thread that runs scripts.
+"""Stops scripts whose time is up. The thread of a worker that gets the message and the one that runs scripts share it.
 
-The supervisor names the work whose time is up, since the worker may have gone on to the next meanwhile. Each message
-comes twice, on two ways, and has a number: the copy that comes later must not stop the same work if that has begun once
-more. The first alarm stops the work, so that it can clean up; the second one stops the cleaning up.
+The supervisor names the work whose time is up, because the worker may have begun the next one meanwhile. Each message
+is sent twice, in two ways, and has a number: the later copy must not stop the same work if that has begun again. The
+first alarm stops the work, so that it can clean up; the second one stops the cleanup.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Alarm:
         self.rang = False
         """Whether the time of the current work is up, so that its realms are being stopped."""
         self.realms: list[Realm] = []
-        """The realms under way, the innermost last."""
+        """The running realms, the innermost last."""
         self._work = ""
         self._heard = 0
         """The number of the last message."""
@@ -41,7 +41,7 @@ class Alarm:
                 self._reset()
 
     def enter(self, realm: Realm) -> None:
-        """Adds a realm, inside those under way."""
+        """Adds a realm, inside the running ones."""
         with self._lock:
             self.realms.append(realm)
             if self.rang and self._interrupts:
@@ -88,7 +88,7 @@ class Alarm:
             return self._interrupts
 
     def sleep(self, seconds: float) -> bool:
-        """Waits so many seconds, and returns whether the alarm cut that short."""
+        """Waits this many seconds, and returns whether the alarm cut that short."""
         if self.rang:
             return True
         if self._bell.acquire(timeout=min(max(0.0, seconds), _thread.TIMEOUT_MAX)):

@@ -1,9 +1,9 @@
-"""A worker process that counts which code its scripts run. The counters are in memory that all its realms share, and
-that is a file which the command reads at the end.
+"""A worker process that counts which code its scripts run. The counters are in memory that all its realms share. It is
+backed by a file, which the command reads at the end.
 
 `JS_NewArrayBuffer` of the pinned engine takes the size, the size that it may grow to, a function that frees the memory,
-its argument, and whether it is shared. That function must not be Python's; `labs` of the C library takes a number
-and does nothing.
+the argument of that function, and whether the buffer is shared. The function must not be a Python function; `labs` of
+the C library takes a number and does nothing.
 """
 
 from __future__ import annotations

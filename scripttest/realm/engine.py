@@ -1,11 +1,14 @@
-"""One QuickJS context: the only module that touches the engine, and it runs in a worker process only.
+"""One QuickJS context. Only this module uses the engine, and it runs only in worker processes.
 
-Facts about the engine that shape this file: a context belongs to the thread that made it; a Python callable that raises
-leaves the interpreter broken, so host bridges never raise (one that answers None has its caller wait to be stopped);
-numbers are cut to 32 bits on their way in, so only text crosses; a
-Python object that the context holds and that holds the context is never freed, so a host bridge must not refer
-to its engine.
-`_quickjs` is imported without its package, which would load an executor of threads (30 ms).
+What this file has to consider about the engine:
+
+- A context belongs to the thread that made it.
+- A Python callable that raises breaks the interpreter. So host bridges never raise; one that returns None makes its
+  caller wait until it is stopped.
+- Numbers from Python are cut to 32 bits. So only text is passed.
+- A Python object that the context refers to and that refers to the context is never freed. So a host bridge must not
+  refer to its engine.
+- `_quickjs` is imported without its package, which would load a thread pool (30 ms).
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ EngineError = _quickjs.JSException
 
 
 def evaluate_apart(source: str, name: str, function: Callable[[str], str]) -> Callable[[str], str]:
-    """What a source is, a function, in a context of its own, in which it finds another function under a name. Raises
+    """Evaluates a source to a function, in its own context, in which another function is a global. Raises
     EngineError."""
     context = _limited()
     context.add_callable(name, function)

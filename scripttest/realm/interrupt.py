@@ -1,9 +1,9 @@
-"""Stops code that an engine runs, so that no `catch` or `finally` of it sees that.
+"""Stops the running code of an engine, so that neither `catch` nor `finally` in it runs.
 
-The engine asks a handler now and then whether it is to go on: at jumps backwards, at calls, in regular expressions. Its
-Python package lets nobody set one, but its library exports the engine's C interface (`quickjs.h`), see `library`. A
-handler may be set while another thread runs code: it is one pointer. Code that does not ask, such as a sort of a long
-list, goes on.
+The engine calls an interrupt handler from time to time: at jumps backwards, at calls, and in regular expressions. The
+Python package has no way to set one, but its library exports the engine's C interface (`quickjs.h`), see `library`. The
+handler is one pointer, so it may be set while another thread runs code. Code that never calls the handler, such as
+sorting a long list, continues.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Interrupts:
             raise UnsupportedError from error
 
     def stop(self, context: _quickjs.Context) -> None:
-        """Stops the code of a context from now on, whenever the engine asks whether to go on. From any thread."""
+        """Stops the code of a context from now on, whenever the engine calls the handler. From any thread."""
         self._handle(pointers(context)[0], self._stop, None)
 
     def allow(self, context: _quickjs.Context) -> None:

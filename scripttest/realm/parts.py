@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from scripttest.realm.counting import Counters
 
 FEW_REALMS = 12
-"""A worker that makes at most so many realms gains nothing by compiling bytecode."""
+"""A worker that makes at most this many realms gains nothing by compiling bytecode."""
 
 
 class Parts:

@@ -1,8 +1,8 @@
-"""One realm from its making to its result: boot, scripts, the test or call, and the event loop.
+"""The life of one realm: boot, scripts, the test or call, the event loop, the result.
 
-The loop ends in one of three ways: the work settled; it threw; or nothing is queued, no timer is set, and it has not
-settled, which is a deadlock and is said at once. When the alarm rings, it ends with EngineError, whatever the scripts
-catch; what they have under way can then be closed, and the loop runs again for that.
+The loop ends in one of three ways: the work settled; it threw; or it is a deadlock: nothing is queued, no timer is set,
+and the work has not settled. When the alarm goes off, the loop ends with EngineError, whatever the scripts catch. Their
+unfinished work can then be cleaned up, and for that the loop runs again.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from scripttest.realm.realm import Realm
 
 MOST = 100
-"""At most so many realms are made ahead, of about 200 KB each."""
+"""At most this many realms are made ahead, of about 200 KB each."""
 
 
 class SpareRealms:
@@ -28,7 +28,7 @@ class SpareRealms:
         self._wanted = 0
         """How many realms were taken since the last pause."""
         self._most_used = 0
-        """At most so many used realms are kept: as many as were made ahead, so that the worker never holds more than in
+        """At most this many used realms are kept: as many as were made ahead, so that the worker never has more than in
         a pause."""
 
     def take(self) -> Realm:
@@ -42,7 +42,7 @@ class SpareRealms:
             self._used.append(realm)
 
     def pause(self) -> None:
-        """Called while nobody waits: frees used realms, and makes as many as were taken since the last pause."""
+        """Called in a pause: frees used realms, and makes as many as were used since the last pause."""
         self._used.clear()
         while len(self._spare) < min(self._wanted, MOST):
             self._spare.append(self._make())

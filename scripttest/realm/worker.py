@@ -1,9 +1,9 @@
-"""The worker process: reads frames on one descriptor, runs tests, writes frames on another.
+"""The worker process: reads frames on one descriptor, runs tests, and writes frames on another.
 
-Started by the supervisor as `python -I -S -c ...` with nothing but the standard library and `_quickjs` on its path. The
-scripts run on a thread with a large stack; the main thread waits on a lifeline pipe, where it hears whose time is up,
-and ends the process when the supervisor is gone, also while a script loops (the engine runs without the interpreter's
-lock).
+The supervisor starts it as `python -I -S -c ...` with only the standard library and `_quickjs` on its path. Scripts run
+on a thread with a large stack. The main thread waits on the lifeline, a pipe: there it learns which work has run out of
+time. It ends the process when the supervisor has ended, even while a script loops, because the engine releases the
+interpreter's lock.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ DEPTH_LIMIT = 8
 """How deep `Process("scripts...")` calls may nest."""
 CHUNK = 1 << 16
 MOST_NOTED = 200
-"""At most so many failures of a test are kept, for the case that its realm cannot report them."""
+"""At most this many failures of a test are kept, for the case that its realm cannot report them."""
 
 
 def main(counters: Counters | None = None) -> None:
@@ -251,8 +251,8 @@ class Worker:
             self._leave()
 
     def _make_ready(self) -> None:
-        """Prepares the realm of the next function while nobody waits, as far as it is the same for all functions."""
-        self.alarm.begin("")  # what is told of the last function stops nothing any more
+        """Prepares the realm of the next function in a pause, as far as it is the same for all functions."""
+        self.alarm.begin("")  # a late message about the last function must not stop the next one
         realm = self._new_realm()
         self.alarm.enter(realm)
         realm.dispatch("ready", self._used)
@@ -367,7 +367,7 @@ class Worker:
             self._leave()
 
     def _script(self, name: str, arguments: str) -> str | None:
-        """Calls a function of another script in a realm of its own; empty when there is no such script."""
+        """Calls a function of another script in a new realm. Returns an empty text if there is no such script."""
         if len(set(self._realms)) > DEPTH_LIMIT:
             return failure_envelope(f"Cannot call {name}: {DEPTH_LIMIT} script calls are already inside each other")
         script = name.rpartition(".")[0]

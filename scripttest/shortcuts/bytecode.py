@@ -1,9 +1,9 @@
-"""Runs the bindings from bytecode, which takes a seventh of the time that parsing takes.
+"""Runs the bindings from bytecode, which takes a seventh of the time of parsing them.
 
-The engine's Python package has no call for it, but its library exports the engine's C interface (`quickjs.h`), which
-works on the context that the package's object holds. The package is pinned to one version; where its library or its
-object is another than expected, there is no bytecode. Code that is run here must not call Python, which can be done
-only below the package's own `eval`.
+The engine's Python package has no call for this. But its library exports the engine's C interface (`quickjs.h`), which
+works on the context in the package's object. The package is pinned to one version; if its library or its object is not
+as expected, bytecode is not used. Code that runs this way must not call Python, which is possible only inside the
+package's own `eval`.
 """
 
 from __future__ import annotations

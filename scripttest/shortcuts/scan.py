@@ -1,8 +1,8 @@
-"""Reads off a module's code what its realms need, so that they set up nothing else.
+"""Reads in the code of a module what its realms need, so that they set up nothing else.
 
-Three questions. Could the code overwrite the intrinsics that verdicts depend on? Then these are taken away before it
-runs, which adds nearly half to a realm's set-up. Could it have functions around its tests? Then a test looks for them.
-Which globals does it name? Only those are installed. When in doubt, the answer is the safe one: code that could reach
+It answers three questions. Could the code overwrite the built-ins that verdicts depend on? Then these are saved before
+it runs, which adds nearly half to the set-up of a realm. Could it have hooks? Then each test looks for them. Which
+globals does it name? Only those are installed. If it is not certain, the answer is the safe one: code that could use
 things without naming them gets everything.
 """
 
@@ -29,7 +29,7 @@ _HARMLESS_BEFORE = ("new ", "extends ", "instanceof ")
 _HARMLESS_AFTER = r"\s*\(|\.\w+\("
 _NO_WORD = r"[^\w$]"
 _LETTERS = "".join(chr(code) if chr(code).isalnum() or chr(code) in "_$" else " " for code in range(128))
-"""What becomes of each letter of ASCII where only words are to be left."""
+"""A translation table that replaces each ASCII character that is not part of a word."""
 HOOKS = frozenset(("TestMain", "BeforeAll", "BeforeEach", "AfterEach", "AfterAll"))
 """Functions around tests, which realms look for by name."""
 _TEXT_IN_BRACKETS = r"\[\s*[\"'`]"
@@ -58,7 +58,7 @@ def scan(code: str, names: Iterable[str]) -> Scan:
 
 
 def words_only(code: str) -> str:
-    """The code with a blank in place of each letter that is in no name or word."""
+    """The code with a space in place of each character that is not part of a name or word."""
     return code.translate(_LETTERS) if code.isascii() else re.sub(_NO_WORD, " ", code)
 
 
@@ -73,7 +73,7 @@ def everything(names: Iterable[str], *, guarded: bool) -> Scan:
 
 
 def stands(code: str, words: Iterable[str]) -> bool:
-    """Whether one of the words stands in the code."""
+    """Whether the code has one of the words."""
     return any(word in code and any(True for _ in _places(code, word)) for word in words)
 
 

@@ -1,10 +1,10 @@
-"""Cuts a module down to what one test needs, so that a realm does not parse a thousand functions to run one.
+"""Reduces a module to what one test needs, so that a realm does not parse a thousand functions to run one.
 
-The engine says which functions a module has and what their source is; each source that stands in the script exactly as
-a top-level declaration is a piece that can be left out, whether a test or not. The base is the script with every piece
-replaced by its line breaks (positions in stacks stay true). A test is run with its own piece put back, and with every
-function that it, the base, or one of these mentions by name. A script that could reach names in another way (`eval`,
-`globalThis`) is not cut.
+The engine lists the functions of a module and their source. If such a source is in the script exactly as a top-level
+declaration, it is a *piece* that can be left out, whether it is a test or not. The *base* is the script with line
+breaks in place of all pieces, so that positions in stacks stay right. To run a test, its piece is put back, and every
+piece that it, the base, or one of these pieces mentions by name. A script that could use names in another way (`eval`,
+`globalThis`) is not reduced.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def slice_module(
         else:
             position = -1
         if position >= 0 or local in aliases:
-            # Code that stands there twice is a function, and a text that quotes it.
+            # Code that occurs twice is a function, and a text that quotes it.
             tests.append((position, aliases.get(local, local), local, pieces[0] if len(pieces) == 1 else None))
     tests.sort(key=lambda test: test[0])
     reaches_all = stands(code.replace(RUNTIME_SOURCE, ""), _DYNAMIC) or reaches_by_index(code)
@@ -114,7 +114,7 @@ def _loosely_declared(code: str, name: str, start: int) -> int:
 
 
 def _piece(code: str, position: int, name: str, source: str) -> _Piece | None:
-    """The part of the code that can be left out with the function, if it stands there as a plain declaration."""
+    """The part of the code that can be left out with the function, if it is a plain declaration."""
     printed = as_printed(name)
     if source.startswith((f"function {printed}(", f"function* {printed}(")):
         return (
@@ -192,7 +192,7 @@ class _Names:
         self._others = {name: as_printed(name) for name in names if not name.isascii()}
 
     def among(self, words: str, code: str) -> set[str]:
-        """Those that stand in the code, of which `words` is what `words_only` makes."""
+        """Those that are in the code; `words` is the result of `words_only`."""
         found = self._plain.intersection(words.split())
         return found.union(name for name, printed in self._others.items() if printed in code) if self._others else found
 

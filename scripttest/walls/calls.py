@@ -190,7 +190,7 @@ NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "unlinkat": (263, 35),
     "utimensat": (280, 88),
 }
-"""Name → number on x86_64, on aarch64; None where there is no such call."""
+"""Name → number on x86_64, on aarch64; None if there is no such call."""
 
 WORKER = (
     "futex read write mprotect mmap munmap mremap madvise brk clock_nanosleep nanosleep clock_gettime gettimeofday time"

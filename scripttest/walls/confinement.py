@@ -1,4 +1,4 @@
-"""Puts up the walls that this machine has, around a worker by itself and around the compiler by who starts it.
+"""Sets up the walls that this machine has. A worker sets up its own; those around the compiler are set up at its start.
 
 A wall that the machine does not have is left out; one that it has and that cannot be put up is an error. All that is
 needed is loaded with this module: behind a wall it could not be.

@@ -1,8 +1,8 @@
-"""Landlock: which files a thread and all that it starts may still open. No privileges are needed for it.
+"""Landlock: limits which files a thread, and everything that it starts, may open. It needs no privileges.
 
-Only what a rule names can be opened. Rules add up, so nothing below a folder that is open can be closed again. Names
-and sizes of files stay visible. From version 4 on it refuses TCP, from version 6 on signals to processes outside and
-abstract sockets. Format: `linux/landlock.h`.
+Only files that a rule names can be opened. Rules add up: a folder below an allowed folder cannot be closed again. Names
+and sizes of files stay visible. From version 4 on it also refuses TCP, from version 6 on signals to outside processes
+and abstract sockets. The format is in `linux/landlock.h`.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from scripttest.results import LogLine, MockedCalls
 LEVELS = frozenset(("trace", "debug", "info", "warn", "error"))
 """Levels of captured lines."""
 LONGEST_NUMBER = 9
-"""At most so many digits in an index or in the number of a question."""
+"""At most this many digits in an index or in the number of a question."""
 DEEPEST = 100
 """Greatest depth of nested subtests, and of the details of an error."""
 _COUNTS = {
@@ -204,4 +204,4 @@ def _constant(name: str) -> None:
 
 
 _value = partial(json.JSONDecoder.decode, json.JSONDecoder(parse_float=_number, parse_constant=_constant))
-"""The value that a JSON text holds."""
+"""The value of a JSON text."""

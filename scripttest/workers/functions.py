@@ -1,8 +1,8 @@
-"""FunctionPool: single functions of scripts, called from an event loop; each call has a realm of its own.
+"""FunctionPool: calls single functions of scripts from an event loop. Each call has a new realm.
 
-A worker that runs a function may ask the host for something that takes long, such as a model's answer. While it waits
-it does not count as running, so that however many functions wait for others, one more can always run: the pool starts
-further workers for them, and keeps some for the calls that follow.
+A function may ask the host for something that takes long, such as the answer of a model. While it waits, its worker
+does not count as running. The pool starts further workers for such functions, so that one more can always run, however
+many wait for others. It keeps some of them for later calls.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from scripttest.workers.worker import LAST_WORDS
 LEAST_WAIT = 0.01
 """Seconds between two looks at the clock."""
 IDLE = 32
-"""At most so many idle workers are kept."""
+"""At most this many idle workers are kept."""
 FEW_UNRESTED = 8
-"""A second worker is started only after so many functions in close succession; a run with fewer gains nothing
+"""A second worker is started only after this many functions in close succession; a run with fewer gains nothing
 from it."""
 MOST_LINES = 10_000
 """At most so many captured lines of one call are kept."""
@@ -87,11 +87,11 @@ class FunctionPool:
         Args:
             root: absolute path of the application.
             command: the command line of a worker, from `start_processes`.
-            names: global name → part of the bindings that supplies it.
-            workers: how many functions may run at the same time; those that wait for the host do not count.
-            waiting: is entered while a function waits for its turn.
-            is_late: whether a call that is cancelled is so because its time is up.
-            instrument: changes what is built of files.
+            names: name of a global → part of the bindings that provides it.
+            workers: most functions that run at the same time; those that wait for the host do not count.
+            waiting: entered while a function waits for its turn.
+            is_late: whether a call was cancelled because its time is up.
+            instrument: changes the compiled code of files, to measure coverage.
         """
         self._root = root
         self._services = services
@@ -111,11 +111,11 @@ class FunctionPool:
         self._told: Callable[[Compiled], None] | None = None
 
     async def call(self, call: FunctionCall, owner: Owner) -> Returned:
-        """Calls a function and waits for it. Cancelling ends the worker that runs it.
+        """Calls a function and waits for it. If it is cancelled, its worker is ended.
 
         Raises:
-            MissingFunctionError: the script has none of that name.
-            FunctionError: it threw, or its script cannot be compiled or evaluated, or its worker died.
+            MissingFunctionError: the script has no such function.
+            FunctionError: it threw an error, its script cannot be compiled or evaluated, or its worker died.
             HostError: a worker or the compiler cannot be started.
         """
         loaded = await self.load(call.script, call.module)
@@ -173,7 +173,7 @@ class FunctionPool:
                     self._pool.start()
 
     async def _outside(self, owner: Owner, question: _Question) -> str:
-        """Answers a host call of a function, and lets another function run meanwhile."""
+        """Answers a host call of a function. Meanwhile, another function may run."""
         name, arguments, world = question.name, question.arguments, question.world
         if name.startswith("store."):
             return await self._services.answer(owner, name, arguments, world)
@@ -236,7 +236,7 @@ class FunctionPool:
         return (await self.load(script, module)).declared
 
     def tell_compiled(self, told: Callable[[Compiled], None]) -> None:
-        """Sets a function that is told of every script that is compiled from now on."""
+        """Sets a function that is called with every script that is compiled from now on."""
         self._told = self._libraries.told = told
 
     async def used(self, script: Path, module: Path | None = None) -> list[Source]:

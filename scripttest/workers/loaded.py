@@ -129,7 +129,7 @@ class LoadedScript:
 
 
 def compile_failure(error: CompileError) -> FunctionError:
-    """What a call is told of a script that cannot be compiled."""
+    """The answer to a call of a script that cannot be compiled."""
     failure = FunctionError(error.message, error.location, error.hint)
     failure.infrastructure = error.cause == Cause.INFRASTRUCTURE
     if error.location and error.location.line:

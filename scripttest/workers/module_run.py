@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 BIG = 50_000
 """A module with more characters of code than this is big, see `is_big`."""
 MOST_EARLY = 10_000
-"""At most so many captured lines of a module's top-level code are kept."""
+"""At most this many captured lines of a module's top-level code are kept."""
 _STATUSES = {status.value: status for status in Status}
 _CAUSES = {cause.value: cause for cause in (Cause.ERROR, Cause.TIMEOUT, Cause.INFRASTRUCTURE, Cause.INCONCLUSIVE)}
 """Kind of a failure in a worker's words → its cause; all other kinds are failed checks."""
@@ -312,7 +312,7 @@ def order_of(test: Test, filter: bool, run: int, seed: int | None) -> Order:
 
 
 def _quoted(identifier: str) -> str:
-    """An identifier as JSON, in which only letters outside ASCII have to be escaped."""
+    """An identifier as JSON, in which only characters outside ASCII must be escaped."""
     return f'"{identifier}"' if identifier.isascii() else json.dumps(identifier)
 
 

@@ -1,33 +1,33 @@
-"""The messages between a supervisor and its worker: frames of text.
+"""The messages between the supervisor and a worker, as frames of text.
 
-A frame is a header line, `<kind> <length> <length>...`, and the parts it announces, UTF-8, one after another:
+A frame is a header line, `<kind> <length> <length>...`, and its parts in UTF-8, one after another:
 
 | from | kind | parts | meaning |
 | --- | --- | --- | --- |
-| supervisor | module | boot JSON, nested boot JSON, context JSON, (line, code) pairs | the module that comes next |
-| supervisor | discover | beginnings, names | evaluate it and list functions, by how names begin and by names |
+| supervisor | module | boot JSON, nested boot JSON, context JSON, (line, code) pairs | the next module |
+| supervisor | discover | prefixes, names | evaluate it, and list functions with such prefixes or names |
 | supervisor | base | base text | the last script of the module without its functions, see `slicing` |
-| supervisor | run | per test: index, plan JSON, pieces | run these in order, each in a realm of its own |
+| supervisor | run | for each test: index, plan JSON, pieces | run these in order, each in a new realm |
 | supervisor | invoke | boot JSON, nested boot JSON, context JSON, function, arguments | call a function |
-| supervisor | spare | | free and make realms: the worker is idle, and will have work like the last again |
-| supervisor | reply | number, JSON or code | the answer to the `call` or `library` of that number |
-| supervisor | back | number, name, JSON arguments | asks the realm of the test, while it waits for `reply` |
-| supervisor | expired | work/number | what the lifeline says too, for a worker that waits for `reply`: see `alarm` |
-| worker | tests | (name, source) pairs | what `discover` asked for |
+| supervisor | spare | | the worker is idle and will get similar work: free old realms and make new ones |
+| supervisor | reply | number, JSON or code | the answer to the `call` or `library` with this number |
+| supervisor | back | number, name, JSON arguments | ask the realm of the test, while it waits for `reply` |
+| supervisor | expired | work/number | as on the lifeline, for a worker that waits for `reply`: see `alarm` |
+| worker | tests | (name, source) pairs | the answer to `discover` |
 | worker | broken | failure JSON | the module could not be evaluated |
-| worker | start | index, if of a test | the first test of `run` begins, or what `invoke` calls |
-| worker | log | level, JSON text | one captured line of the running test |
-| worker | failed | name of the test or subtest, JSON | a failure that `result` will have too, if it comes |
+| worker | start | index; nothing for a function | the first test of `run`, or the function of `invoke`, begins |
+| worker | log | level, JSON text | one line that the running test printed |
+| worker | failed | name of the test or subtest, JSON | a failure, which `result` will have too, if it comes |
 | worker | call | number, process name, JSON arguments, world | a host call; the worker waits for `reply` |
-| worker | backed | number, JSON envelope, world | the answer to the `back` of that number |
+| worker | backed | number, JSON envelope, world | the answer to the `back` with this number |
 | worker | library | number, script id | asks for the code of another script; the worker waits for `reply` |
-| worker | result | index, outcome JSON, index or nothing | a test has ended, and the next one begins, if there is one |
-| worker | returned | JSON | what `invoke` came to |
+| worker | result | index, outcome JSON, next index or nothing | a test has ended; the next one, if any, begins |
+| worker | returned | JSON | the result of `invoke` |
 
-`world` is JSON of `Told` in `bindings/src/mocks/told.ts`, or nothing where the test has neither mocks nor a clock that
-is stopped.
+`world` is JSON of `WorldState` in `bindings/src/mocks/world-state.ts`: the mocks, clock and seed of the test. It is
+empty if the test has none of these.
 
-Only text made by `JSON.stringify` or by the compiler crosses, so a part never holds a lone surrogate.
+All texts are made by `JSON.stringify` or by the compiler, so they never contain half of a surrogate pair.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 HEADER_LIMIT = 4 * 1024 * 1024
 """Greatest length of a header in bytes; that of a module with 200 000 functions is shorter."""
 SHOWN = 60
-"""At most so many bytes of an invalid header are shown in an error."""
+"""At most this many bytes of an invalid header are shown in an error."""
 
 Frame = tuple[str, list[str]]
 """The kind and the parts of a message."""

@@ -1,7 +1,7 @@
-"""One worker in use: what it is told, what it answers, and that it is gone.
+"""One worker in use: sends its work, receives its answers, and notices when it has ended.
 
-The owner of a pool is a `Listener`. It is told only of what has the form that `answers` knows; a worker that sends
-anything else is ended, and lost. Scripts that are called by others are answered here.
+The owner of a pool is a `Listener`. It gets only messages in a form that `answers` knows. A worker that sends
+anything else is ended. Calls of other scripts are answered here.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Loss(Value):
     message: str
     """The message for people."""
     cause: Cause
-    """`CRASH`, or `INFRASTRUCTURE`: somebody killed it. What runs in it cannot do that."""
+    """`CRASH`, or `INFRASTRUCTURE` if it was killed from outside, which scripts in it cannot do."""
 
 
 class Listener(Protocol[W]):

@@ -1,8 +1,9 @@
-"""Worker processes from outside: start, feed, watch the clock, kill and replace.
+"""Worker processes from outside: starts them, gives them work, watches their time, kills and replaces them.
 
-A worker that hangs, crashes or is killed costs the test that it was running, never the run: what it had not started is
-run by another worker. Time is the wall clock of this process. A worker is told when time is up, so that it stops the
-script and cleans up; it is told again when the time for that is up, and killed when it does not answer that.
+If a worker hangs, crashes or is killed, only the test that it was running fails. Another worker runs the tests that it
+had not started. Time is the wall clock of this process. When time is up, the worker gets a message, so that it stops
+the script and cleans up. When the time for the cleanup is up, it gets another message. If it does not answer that, it
+is killed.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ class Processes(Value):
     """Further workers that already run."""
 
     def prepare(self) -> None:
-        """Lets idle workers prepare realms for the next tests, while nobody waits for them."""
+        """Lets idle workers prepare realms for the next tests."""
         for worker in (self.worker, *self.more):
             worker.send_frame("spare")
 
@@ -103,15 +104,15 @@ class Worker:
         self._was_deaf = False
         """Whether it was killed because it did not read what was sent."""
         self._told = 0
-        """How often it was told that the time of its current work is up."""
+        """How many messages it got that the time of its current work is up."""
         self._alarms = 0
-        """How often it was told that of any work."""
+        """How many such messages it got for any work."""
         self.is_starting = True
         """Whether it has not sent anything yet."""
 
     def send(self, *frames: bytes) -> None:
         """Writes frames; blocks while the worker reads them. One that reads nothing for `SENDING` seconds is killed. A
-        worker that is gone is noticed when its output ends."""
+        worker that has ended is noticed when its output ends."""
         data = memoryview(b"".join(frames))
         while data:
             try:
@@ -129,7 +130,7 @@ class Worker:
         self.send(encode(kind, *parts))
 
     def read(self) -> Iterator[Frame] | None:
-        """The frames that have arrived; None when the worker is gone. Raises ValueError when it does not send
+        """The frames that have arrived; None if the worker has ended. Raises ValueError if it does not send
         frames."""
         data = os.read(self.child.stdout, CHUNK)
         if not data:
@@ -139,17 +140,17 @@ class Worker:
 
     @property
     def is_late(self) -> bool:
-        """Whether it was told that the time of its current work is up."""
+        """Whether it got a message that the time of its current work is up."""
         return self._told > 0
 
     def start_clock(self, seconds: float) -> None:
-        """Gives its work so many seconds from now, and more while its process is still starting."""
+        """Gives its work this many seconds from now, and more while its process is still starting."""
         self._told = 0
         self.deadline = time.monotonic() + seconds + (STARTING if self.is_starting else 0)
 
     def expire(self, work: str) -> bool:
-        """Tells it that the time of its work is up, see `alarm`. False when it was told twice, so that it has to be
-        killed."""
+        """Sends it a message that the time of its work is up, see `alarm`. Returns False after two of them: then it
+        must be killed."""
         if self._told == 2:
             return False
         self._told += 1

@@ -82,7 +82,7 @@ def adopt_orphans() -> None:
 
 
 def _wait_for_orphans(command: list[str]) -> None:
-    """Lets what a command left behind come to its end, so that it does not slow down the next one."""
+    """Waits until the processes that a command left behind have ended, so that they do not slow down the next one."""
     deadline = time.monotonic() + LEFT_LIMIT
     while time.monotonic() < deadline:
         try:

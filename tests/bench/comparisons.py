@@ -1,4 +1,4 @@
-"""What a comparison of two large runs takes: wall time, CPU time and peak memory of `yao-test diff`, by document.
+"""Measures comparisons of two large runs: wall time, CPU time and peak memory of `yao-test diff`, by output format.
 
     python -m tests.bench.comparisons [--cases 10000] [--rounds 3]
 

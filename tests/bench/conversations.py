@@ -1,4 +1,4 @@
-"""Graded conversations against a slow model server on this machine: nobody waits for anybody without need.
+"""Measures graded conversations with a slow model server on this machine: nothing must wait without need.
 
 python tests/bench/conversations.py [--turns 5] [--graders 8] [--rounds 3]
 
@@ -6,10 +6,10 @@ The agent answers after AGENT milliseconds; the graders of a turn after differen
 
 | conversation | goal |
 | --- | --- |
-| `on_turn_failure: continue` | turns x AGENT + SLOWEST: grading goes on beside the next turn |
+| `on_turn_failure: continue` | turns x AGENT + SLOWEST: grading continues during the next turn |
 | `on_turn_failure: stop` | turns x (AGENT + SLOWEST) + SLOWEST, for the whole, which is graded at the end |
 
-Both may take SPARE of that more. Ends with exit code 1 when a goal is missed.
+Both may take longer by the share SPARE. Ends with exit code 1 when a goal is missed.
 """
 
 from __future__ import annotations

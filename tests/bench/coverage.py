@@ -1,4 +1,4 @@
-"""What `--coverage` costs on the example application: pairs of runs, with it and without it, in turn.
+"""Measures what `--coverage` costs on the example application, with pairs of runs, with and without it, in turn.
 
 python tests/bench/coverage.py [--pairs 10]
 

@@ -1,9 +1,9 @@
-"""What the start of a run of one case takes, as it is and as it was: two trees of the project, in turn.
+"""Measures the time of a run of one case with two checkouts of the project, in turn.
 
 python tests/bench/first_case.py BEFORE [--rounds 20]
 
 BEFORE is the root of another checkout, with everything built. Both run `assistants/keyword/tests/inputs.jsonl`, one
-case of it, by this Python; the first round does not count. Prints the medians, and the share that is left.
+case of it, by this Python; the first round does not count. Prints the medians, and their ratio.
 """
 
 from __future__ import annotations

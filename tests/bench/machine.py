@@ -1,4 +1,4 @@
-"""What the figures were measured on, without naming the machine, and how much else it was doing meanwhile."""
+"""Describes the machine of the measurements without naming it, and how busy it was with other work."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Peak memory of a command and of every process that it starts, by looking at /proc while it runs. Linux only.
+"""Measures the peak memory of a command and of every process that it starts, from /proc while it runs. Linux only.
 
-`VmHWM` is the highest resident size of a process so far, so what is missed is what it grew by after the last look. It
-starts again when a process becomes another program, and until then a child shows the size of its parent: so the last
-figure counts, not the highest, and a child that still bears its parent's command line does not count.
+`VmHWM` is the highest resident size of a process so far, so only growth after the last sample is missed. It
+starts again when a process executes another program, and until then a child has the size of its parent. So the last
+figure counts, not the highest, and a child that still has its parent's command line does not count.
 """
 
 from __future__ import annotations

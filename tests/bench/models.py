@@ -1,7 +1,7 @@
-"""What models cost: a database for a test, many rows, and the tests of an application with data.
+"""Measures what models cost: a database for a test, many rows, and the tests of an application with data.
 
 `python tests/bench/models.py` prints Markdown, and exits with 1 when a goal is missed. It opens databases of an
-application with 60 models beside the built-in ones, writes and reads 10 000 rows as scripts do, and runs
+application with 60 models in addition to the built-in ones, writes and reads 10 000 rows as scripts do, and runs
 `tests/apps/pet_clinic` by the command.
 """
 

@@ -1,4 +1,4 @@
-"""Where the time of a run goes: process start, imports, the steps of a realm, compiling.
+"""Measures which parts of a run take how long: process start, imports, the steps of a realm, compiling.
 
 `python tests/bench/phases.py` prints Markdown; `README.md` says what the rows mean. To be run with the Python that
 yao-test is installed in, or with PYTHONPATH naming the repository.

@@ -1,4 +1,4 @@
-"""What records cost: defining the classes at the start of a command, and making, reading and comparing records.
+"""Measures what records cost: defining the classes at the start of a command, and making, reading and comparing records.
 
 `python tests/bench/records.py` prints Markdown. Each figure is the median of several processes, which take turns: `Value`
 (`scripttest/values.py`), frozen dataclasses with keywords only, and `NamedTuple`, which can be taken apart by position.

@@ -1,4 +1,4 @@
-"""Real runs of the command, which say what CPU time their reports took, or the live line of a terminal."""
+"""Real runs of the command that measure the CPU time of their reports, or of the live line of a terminal."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Cases:
 
 
 def _drain(leader: int) -> None:
-    """Reads what a terminal gets until nobody writes any more."""
+    """Reads the output of a terminal until its end."""
     try:
         while select.select([leader], [], []) and os.read(leader, 1 << 16):
             pass

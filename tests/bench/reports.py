@@ -1,4 +1,4 @@
-"""What reports cost, in CPU time, and the live line of a terminal.
+"""Measures the CPU time of reports, and of the live line of a terminal.
 
     .venv/bin/python tests/bench/reports.py [--only cases,scripts,live] [--results 10000] [--rounds 3]
 

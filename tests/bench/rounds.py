@@ -1,7 +1,6 @@
-"""How often variants that are run until they are told apart (`--until-decided`) are told apart wrongly, and after how
-many rounds.
+"""How often `--until-decided` says that equal variants differ, and after how many rounds.
 
-    python -m tests.bench.rounds [--trials 1000]
+python -m tests.bench.rounds [--trials 1000]
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What each shortcut of `scripttest/shortcuts` gains: the CPU time of whole commands with it and without.
+"""Measures what each shortcut of `scripttest/shortcuts` gains: the CPU time of whole commands with and without it.
 
 `python tests/bench/shortcuts.py` prints Markdown. The commands take turns; each figure is the least CPU time, of the
-command and all of its processes, over the rounds. A shortcut that gains less than 5 % in every workload is to go.
+command and all of its processes, over the rounds. A shortcut that gains less than 5 % in every workload must be removed.
 
 A command that takes a minute is stopped, and one whose runs have taken 20 seconds is not run again: without slicing, a
 module of a thousand tests is parsed a thousand times.

@@ -104,7 +104,7 @@ def problems_of(report: Path, wanted: int) -> list[str]:
 
 
 def soak(name: str, wanted: int, command: list[str], folder: Path, every: float) -> Soak:
-    """Runs a command to its end and looks at it meanwhile."""
+    """Runs a command to its end, and measures its memory while it runs."""
     report = folder / "report.jsonl"
     begin, used = time.monotonic(), _children_cpu()
     with (folder / "output.txt").open("w+b") as output:

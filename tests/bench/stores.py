@@ -1,4 +1,4 @@
-"""What looking into a store takes, in processor time: a run under way that the page of `yao-test view` follows, and
+"""Measures the processor time of reading a store: a running run that the page of `yao-test view` follows, and
 `yao-test history` over many runs.
 
     .venv/bin/python tests/bench/stores.py [--results 10000] [--runs 1000] [--tests 100]

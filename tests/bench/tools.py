@@ -1,7 +1,7 @@
-"""The tools that are compared: how each wants its files, how it is called, and how its output says what it ran.
+"""The tools that are compared: which files each needs, how it is called, and how its output says what it ran.
 
-Every tool gets its fastest usual setup. What comes from npm is called without npm or npx in between; deno and bun are
-called where their platform packages carry them, so no install script has to run.
+Every tool gets its fastest usual setup. Tools from npm are called directly, without npm or npx; deno and bun are
+called in their platform packages, so that no install script has to run.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Tool(NamedTuple):
         self.prepare(folder)
 
     def mismatch(self, output: str, workload: Workload) -> str | None:
-        """What the output lacks of a run in which every test passed, or None."""
+        """What is missing in the output of a run in which every test must pass, or None."""
         for pattern in self.patterns:
             wanted = pattern.format(tests=workload.total, modules=workload.modules)
             if not re.search(wanted, output, re.MULTILINE):

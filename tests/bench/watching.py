@@ -1,4 +1,4 @@
-"""What `--watch` takes from a save to the verdict, beside the watch modes of vitest and bun, in turns.
+"""Measures the time of `--watch` from a save to the verdict, compared with the watch modes of vitest and bun, in turns.
 
 `python tests/bench/watching.py` prints Markdown. Each tool stays on a terminal of its own. In turn, the same file is saved
 for each, and the time until its verdict is read from the terminal is taken.

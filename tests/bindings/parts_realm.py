@@ -1,4 +1,4 @@
-"""A realm that holds single parts of the bindings and a fake kernel."""
+"""A realm with single parts of the bindings and a fake kernel."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OPTIONS = (
 
 PARTS = (
     "bytes clock clone console context date encoding fs http memory messages mock mocked mocked-agent mocked-http plan printf "
-    "random sandbox services store table timers told trace url yao"
+    "random sandbox services store table timers trace url world-state yao"
 ).split()
 
 

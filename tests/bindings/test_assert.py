@@ -1,4 +1,4 @@
-"""What each assertion of `t.assert` lets pass, and that a script that overwrites intrinsics changes none of it."""
+"""Which values each assertion of `t.assert` accepts, also if a script overwrites built-ins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How `t.assert` shows values and what differs between them."""
+"""How `t.assert` shows values and their differences."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ PLACES = {
 
 @pytest.fixture(scope="module")
 def console(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Test → what the console says of it at the end."""
+    """Test → its part of the failures on the console."""
     application: Application = make_application(tmp_path_factory.mktemp("callers"), {"a_test.ts": MODULE})
     run = application.run("-i", "scripts.demo.a")
     assert run.code == 1

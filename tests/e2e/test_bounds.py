@@ -96,7 +96,7 @@ def test_a_list_of_tools_without_end_is_an_error(app: MakeApplication) -> None:
 
 
 def bomb(head: str, indent: str) -> str:
-    """YAML of some hundred characters that stands for 10 000 000 000 values."""
+    """YAML of some hundred characters that expands to 10 000 000 000 values."""
     lines = [f"{indent}a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"]
     for number in range(1, 10):
         lines.append(f"{indent}a{number}: &a{number} [{', '.join([f'*a{number - 1}'] * 10)}]\n")

@@ -1,4 +1,4 @@
-"""What one test may use, say and hold: more is an error of that test alone."""
+"""Limits of one test: exceeding them is an error of that test only."""
 
 from __future__ import annotations
 

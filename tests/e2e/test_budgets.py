@@ -1,4 +1,4 @@
-"""Budgets of a run, and model hosts that go down: what was done is kept, and errors are no failures."""
+"""Budgets of a run, and model hosts that go down: results so far are kept, and errors are not failures."""
 
 from __future__ import annotations
 

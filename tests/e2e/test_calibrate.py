@@ -46,7 +46,7 @@ def labels_of(path: Path) -> list[Record]:
 
 
 def fill(path: Path, wrong: tuple[str, ...] = ()) -> None:
-    """Labels like the judge's verdicts, but for those of some cases."""
+    """Labels that agree with the judge's verdicts, except for some cases."""
     filled = [{**one, "passed": (int(one["id"][1:]) % 3 != 0) is (one["id"] not in wrong)} for one in labels_of(path)]
     path.write_text(lines(*filled))
 

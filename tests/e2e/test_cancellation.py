@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and what else ends a run: the report is complete, nothing is left behind."""
+"""Ctrl-C, SIGTERM and other ends of a run: the report is complete, nothing is left behind."""
 
 from __future__ import annotations
 

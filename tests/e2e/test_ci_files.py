@@ -85,7 +85,7 @@ def test_a_release_has_the_version_of_its_tag(tmp_path: Path, tag: str, code: in
 
 
 class GitHub:
-    """A stand-in for the API: the comments of a pull request."""
+    """A fake of the API for the comments of a pull request."""
 
     def __init__(self) -> None:
         self.comments: list[dict[str, Any]] = []

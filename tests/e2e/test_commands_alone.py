@@ -1,4 +1,4 @@
-"""Commands without arguments do their work, and systems on which nothing works are told so."""
+"""Commands without arguments work; on systems that are not supported, they say so."""
 
 from __future__ import annotations
 

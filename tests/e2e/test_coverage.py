@@ -1,4 +1,4 @@
-"""`--coverage`: what of handlers ran, in script tests and in what cases run."""
+"""`--coverage`: which code of handlers ran, in script tests and in cases."""
 
 from __future__ import annotations
 

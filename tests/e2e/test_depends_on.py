@@ -1,4 +1,4 @@
-"""`depends_on`: the order of cases, what becomes of dependents, and what a filter leaves out."""
+"""`depends_on`: the order of cases, what happens to dependents, and what a filter leaves out."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def bad(id: str, *needs: str) -> Record:
 
 
 def demo(app: MakeApplication, *cases: Record) -> Application:
-    """An application whose agent says what it is told."""
+    """An application whose agent repeats its input."""
     written = [{key.rstrip("_"): value for key, value in case.items()} for case in cases]
     return app(agent(replies='- reply: "{{ input }}"', cases=written))
 

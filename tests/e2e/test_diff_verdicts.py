@@ -75,7 +75,7 @@ def compared(here: Application, *flags: str) -> tuple[int, str, Record]:
 
 
 def summed(text: str) -> str:
-    """What the lists come to: the line above the table of the verdict."""
+    """The summary of the lists: the line above the table of the verdict."""
     return text.partition("\n\n  Measure ")[0].splitlines()[-1]
 
 

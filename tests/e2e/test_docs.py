@@ -5,7 +5,7 @@ In an application made for a page, from the top of the page downward:
 - a block whose first line is a comment with a path (`// assistants/a/src/b.ts`, `# assistants/a/prompts.yml`) is written
   there;
 - a `typescript` block with test functions must pass, unless the console block after it shows how it does;
-- a `console` block is a command behind `$` and its whole output; durations may differ, and a line `...` stands for any
+- a `console` block is a command behind `$` and its whole output; durations may differ, and a line `...` matches any
   lines. What goes to a file with `>` is written there.
 
 The README and the pages of the command line show the assistants of this repository, the other pages what they wrote.
@@ -189,7 +189,7 @@ def flag_row(flag: Flag) -> str:
 
 
 def flag_table() -> str:
-    """The table of flags, as it stands in the page."""
+    """The table of flags, as in the page."""
     return "\n".join(["", "| flag | meaning |", "|---|---|", *map(flag_row, FLAGS), "", ""])
 
 

@@ -1,4 +1,4 @@
-"""`yao-test doctor`: what each agent of an application lacks."""
+"""`yao-test doctor`: what is missing for each agent of an application."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ REACHING = {
 
 
 def found(run: Run) -> dict[str, list[str]]:
-    """What each agent lacks, of `doctor --json`."""
+    """What is missing for each agent, from `doctor --json`."""
     agents: list[dict[str, Any]] = json.loads(run.stdout)["agents"]
     return {agent["id"]: agent["lacks"] for agent in agents}
 

@@ -1,11 +1,11 @@
 """Every command line in the README and in `docs/` runs, exactly as it is printed.
 
-A line counts wherever it stands: in a `bash` block, in an indented block, in code within a text or a table, in a step of a
+A line counts wherever it is: in a `bash` block, in an indented block, in code within a text or a table, in a step of a
 workflow. (`test_docs.py` runs those of `console` blocks and compares what they print.) On a page they run from top to
 bottom, in the application of the page. Each has to run, by bash where it is more than words, with an exit code of 0 or 1:
 the tests of an example may fail, the command may not.
 
-What cannot run as it stands is in a table here, with the reason: a line that is not found on any page any more fails, too.
+Lines that cannot run unchanged are in a table here, with the reason. An entry whose line is on no page fails, too.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ def application(page: Path, made: Path, folder: Path) -> Application:
 
 
 def run(app: Application, line: str) -> Run:
-    """What came of a line; bash runs it unless it has nothing but words to tell apart."""
+    """Runs a line; with bash, unless it is only words."""
     if ONLY_WORDS.fullmatch(line):
         return app.run(*shlex.split(line)[1:])
     path = f"{app.root.parent / 'bin'}:{os.defpath}"

@@ -1,4 +1,4 @@
-"""Rates and mean scores say how sure they are, in every format: of the run, and by suite, tag, criterion and
+"""Rates and mean scores have intervals in every format: of the run, and by suite, tag, criterion and
 checkpoint."""
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ const list = (last: number) => Array.from({ length: 5000 }, (_, i) => (i === 399
 
 @pytest.fixture(scope="module")
 def said(shared_app: MakeApplication) -> dict[str, str]:
-    """What the console says of each comparison."""
+    """The console output about each comparison."""
     tests = [
         f"export function Test{number}(t: any) {{ t.assert.Equal({actual}, {expected}); }}"
         for number, (actual, expected, _) in enumerate((LOOK_ALIKE | EQUAL_LOOKS).values())

@@ -1,4 +1,4 @@
-"""What tests throw, and modules that cannot be loaded: one clear error with a position, and the rest of the run goes on."""
+"""What tests throw, and modules that cannot be loaded: one clear error with a position, and the rest of the run continues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results know what they were made of: what has changed since runs again, and nothing else, and the reason is said."""
+"""Results have fingerprints: only tests that depend on a change run again, and the reason is printed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search of `--fuzz` takes for a find, what it does not, and what is said of either."""
+"""What counts as a find of `--fuzz` and what does not, and how both are reported."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_a_find_counts_although_other_inputs_break(shared_app: MakeApplication) 
 
 
 def test_a_process_that_is_called_for_ever_is_a_hang(shared_app: MakeApplication) -> None:
-    """A call is under way at almost any moment, and none of them is what takes so long."""
+    """A call is running at almost any moment, and none of them takes long."""
     test = (
         "export function FuzzPages(f) { f.add(1); f.fuzz((t, size) => {\n"
         "  while (size === 64) Process('utils.str.Concat', 'a', 'b'); }); }\n"

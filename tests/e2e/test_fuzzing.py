@@ -244,7 +244,7 @@ def test_an_input_that_fails_only_after_others_is_no_find(shared_app: MakeApplic
 
 
 def test_each_realm_of_a_search_has_a_world_of_its_own(shared_app: MakeApplication) -> None:
-    """Mocks, stores and files of the inputs before are gone where a find is confirmed."""
+    """Mocks, stores and files of earlier inputs do not exist when a find is confirmed."""
     test = (
         "export function FuzzStore(f) { f.add(1); f.fuzz((t, n) => {\n"
         "  const store = new Store('kept'); const count = (store.Get('count') ?? 0) + 1; store.Set('count', count);\n"
@@ -287,7 +287,7 @@ def test_no_other_test_runs(shared_app: MakeApplication) -> None:
     run = app.run("-i", "assistants", "--fuzz", "Shelf", "--fuzz-time", "100ms")
     assert (run.code, "1 passed, 0 failed" in run.stdout) == (0, True), run
     missing = app.run("-i", "scripts.demo.parse", "--fuzz", "Shelv")
-    assert (missing.code, missing.stderr.splitlines()[0]) == (2, "Error: No test and no case matches --fuzz Shelv")
+    assert (missing.code, missing.stderr.splitlines()[0]) == (2, "Error: No Fuzz function matches --fuzz Shelv")
     assert "Did you mean FuzzShelf?" in missing.stderr
     assert app.run("-i", "scripts.demo.parse", "--fuzz", "").stderr.startswith("Error: Cannot use --fuzz: it is empty")
     assert app.run("-i", "scripts.demo.parse", "--fuzz", "A", "--run", "B").code == 2
@@ -329,7 +329,7 @@ def test_an_interrupted_search_ends_at_once(shared_app: MakeApplication) -> None
 
 
 def _children(pid: int) -> list[int]:
-    """Searches under way of a command."""
+    """The running searches of a command."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -344,7 +344,7 @@ def _children(pid: int) -> list[int]:
 
 
 def test_the_corpus_is_what_a_result_was_made_of(shared_app: MakeApplication) -> None:
-    """A run that goes on runs a fuzz test again whose corpus has changed."""
+    """A resumed run runs a fuzz test again whose corpus has changed."""
     app = shared_app({"parse.ts": PARSE, "parse_test.ts": SHELF + "export function TestPlain(t) {}\n"})
     report = str(app.home / "report.jsonl")
     assert app.run("-i", "scripts.demo.parse", "-o", report).code == 0

@@ -1,4 +1,4 @@
-"""`-i agents:id?count=10` and `-i scripts:module`: what generators are told, what becomes of their answers."""
+"""`-i agents:id?count=10` and `-i scripts:module`: what generators get, and how their answers are used."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_parameters_have_types(query: str, values: dict[str, Any]) -> None:
         ("count=many", "Cannot use here: count must be a whole number from 1 up"),
         ("count=true", "Cannot use here: count must be a whole number from 1 up"),
         ("count=2.5", "Cannot use here: count must be a whole number from 1 up"),
-        ("target_agent=x", 'Cannot use here: "target_agent" is told by -n, and is no parameter'),
+        ("target_agent=x", 'Cannot use here: "target_agent" is set with -n, and cannot be a parameter'),
     ],
 )
 def test_bad_parameters_are_refused(query: str, message: str) -> None:

@@ -34,12 +34,12 @@ BOTH = ("-i", case_file(), "-i", "scripts.demo.some", "-q")
 
 
 def commit(here: Application, number: int, branch: str = "main") -> None:
-    """Checks out a commit, as far as files say so."""
+    """Makes files of Git as if a commit was checked out."""
     here.write({"/.git/HEAD": f"ref: refs/heads/{branch}\n", f"/.git/refs/heads/{branch}": f"{COMMITS[number]}\n"})
 
 
 def history(here: Application, *arguments: str) -> dict[str, dict[str, object]]:
-    """What `history --json` says of each test."""
+    """The entry of each test in `history --json`."""
     run = here.run("history", "--json", *arguments)
     assert run.code == 0, run
     return {one["test"]: one for one in json.loads(run.stdout)["tests"]}
@@ -264,7 +264,7 @@ def test_old_runs_leave_a_store_by_age_and_by_size(two: Callable[[], Application
     wrong = here.run(*BOTH, "--store", "a", "--store-keep", "many")
     assert (wrong.code, wrong.stderr.splitlines()[0]) == (
         2,
-        'Error: Cannot read --store-keep "many": it is no age and no size',
+        'Error: Cannot read --store-keep "many": it is neither an age nor a size',
     )
 
 

@@ -18,7 +18,7 @@ def app(tmp_path: Path) -> Application:
 
 
 def run(app: Application, source: str, *arguments: str, ci: bool = False, name: str = "a_test.ts") -> tuple[Run, str]:
-    """Runs a test file; what came of it, and what the file holds after."""
+    """Runs a test file. Returns the run, and the content of the file afterwards."""
     app.write({name: source})
     variables = {**app.environment, **({"CI": "true"} if ci else {})}
     done = app.run("-i", "scripts.demo.a", *arguments, env=variables)

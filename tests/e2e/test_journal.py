@@ -1,4 +1,4 @@
-"""The journal of model calls: a run that is killed and goes on asks for no answer twice."""
+"""The journal of model calls: a run that is killed and resumed asks for no answer twice."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def conversation(id: str, turns: int = TURNS) -> Record:
 
 
 def partner(delay: float = 0) -> Behaviour:
-    """Answers the tested agent with what it was told, the simulator with a question and the judge with a yes."""
+    """Answers the tested agent with its input, the simulator with a question and the judge with a yes."""
 
     async def behave(exchange: Exchange) -> None:
         system = exchange.request.body["messages"][0]["content"]

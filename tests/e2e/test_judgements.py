@@ -1,4 +1,4 @@
-"""Each verdict of a judge counts once, wherever it stands in a result: for `label`, and for `calibrate`."""
+"""Each verdict of a judge counts once, wherever it is in a result: for `label`, and for `calibrate`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`merge` of parts that are not all: the report is written, what is missing is named, and the exit code is 2."""
+"""`merge` with missing parts: the report is written, what is missing is named, and the exit code is 2."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a case comes to when a model says nothing, or says odd things of itself."""
+"""The verdict on a case if a model answers nothing, or odd usage figures."""
 
 from __future__ import annotations
 

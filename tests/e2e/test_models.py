@@ -154,10 +154,10 @@ def test_what_is_odd_about_models_and_queries_is_said_once_in_a_run(app: MakeApp
     assert sorted(report["warnings"]) == sorted(
         [
             '/models/bad.mod.yao: the table bad cannot be made: table "bad" has more than one primary key',
-            "models.town: nick is no column: left out",
+            "models.town: nick is not a column: left out",
             '/models/town.mod.yao: a row of values is left out: near ")": syntax error',
             f"models.dog: the validation typeof of name never runs: Yao skips it {first}",
-            f"models.dog: nick is no column: left out {first}",
+            f"models.dog: nick is not a column: left out {first}",
             f"models.dog: Get answers with the first 100 rows, since there is no limit; there are more {first}",
             f'models.pet: the condition on name compares with "=": there is no op "between" {second}',
             f"models.rat.Get: Model:rat; not found; there are bad, dog, pet, town: add the file of the model, or mock the process {second}",
@@ -231,7 +231,7 @@ def test_whoever_asks_for_columns_that_are_unknown_is_told(app: MakeApplication)
 
 
 def test_the_ledger_says_what_to_do_about_models_that_are_missing(app: MakeApplication) -> None:
-    """Scripts see the words of Yao alone; people are told more."""
+    """Scripts get only Yao's message; people get a longer one."""
     tried = "try { %s; } catch (error) { if (error.message !== %s) throw error; }"
     files = {
         **PET,

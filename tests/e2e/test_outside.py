@@ -1,4 +1,4 @@
-"""What tests ask of the outside is kept: served, mocked or missing; what is missing is always said."""
+"""Calls that go outside a test are recorded as served, mocked or missing; missing ones are always reported."""
 
 from __future__ import annotations
 

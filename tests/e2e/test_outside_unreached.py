@@ -76,7 +76,7 @@ def unreached(app: MakeApplication) -> Iterator[Application]:
 
 
 def missing(record: Record) -> dict[str, str]:
-    """Call → what the ledger says of it. All calls of the record are missing, or mocked."""
+    """Call → its entry in the ledger. All calls of the record are missing, or mocked."""
     outside = record.get("outside", [])
     assert {one["answered"] for one in outside} <= {"missing", "mocked"}
     return {one["call"]: one["message"] for one in outside if one["answered"] == "missing"}

@@ -1,4 +1,4 @@
-"""What real applications have and do not say: unknown MCP servers, hooks of an old form, folders of agents."""
+"""Things that real applications contain: unknown MCP servers, hooks of an old form, folders of agents."""
 
 from __future__ import annotations
 

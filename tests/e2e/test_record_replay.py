@@ -1,4 +1,4 @@
-"""`--record`, `--replay` and `--record-missing` by the real command: what is kept, and that a replay tells the same."""
+"""`--record`, `--replay` and `--record-missing` by the real command: what is stored, and that a replay gives the same results."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def helper(asked: Record, serial: int) -> Record:
 
 
 class Recorded:
-    """An application whose models are on a server that may be gone."""
+    """An application whose models are on a server that may be stopped."""
 
     def __init__(self, app: Application, server: ModelServer) -> None:
         self.app = app

@@ -33,7 +33,7 @@ def partner(verdict: str = "true", reason: str = "fine") -> Behaviour:
 
 
 def asked(server: ModelServer) -> list[str]:
-    """Who was asked."""
+    """The agents that were called."""
     names = {"JUDGE": "judge", "PLAYER": "player"}
     systems = [request.body["messages"][0]["content"] for request in server.requests]
     return [next((name for word, name in names.items() if word in system), "agent") for system in systems]
@@ -279,8 +279,8 @@ def test_the_flags_of_the_saved_run_hold_and_can_be_changed(app: MakeApplication
     ("content", "said"),
     [
         (None, "No such file or directory"),
-        ('{"type": "result"}\n', "it is no .jsonl report of yao-test"),
-        ("x", "it is no .jsonl report of yao-test"),
+        ('{"type": "result"}\n', "it is not a .jsonl report of yao-test"),
+        ("x", "it is not a .jsonl report of yao-test"),
         (
             json.dumps({"type": "start", "suites": [{"id": "scripts.a.b", "kind": "script_test", "label": "b"}]})
             + "\n",

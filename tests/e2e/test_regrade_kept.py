@@ -1,4 +1,4 @@
-"""`yao-test regrade` by what the report keeps: cases whose file is gone, what agents did, the configuration file."""
+"""`yao-test regrade` by what the report keeps: cases whose file no longer exists, what agents did, the configuration file."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ CHANGES = (
 
 
 def told(record: Record) -> Record:
-    """What has to be the same when nothing was changed."""
+    """What must be the same if nothing was changed."""
     told = {key: record.get(key) for key in CHANGES}
     kept = told["regrade"]
     answers = [{key: value for key, value in one.items() if key != "duration_ms"} for one in kept["answers"]]

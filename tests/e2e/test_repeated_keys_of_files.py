@@ -1,4 +1,4 @@
-"""Keys that stand twice in the other files that people write: the application's, and those of flags."""
+"""Keys that occur twice in the other files that people write: the application's, and those of flags."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Policies of repeats: how many runs a case makes, what they come to, and where that is said."""
+"""Policies of repeats: how many runs a case makes, their verdict, and where it is reported."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def test_the_plan_says_how_often_cases_run(app: MakeApplication) -> None:
 
 
 REFUSED: dict[str, tuple[Any, str]] = {
-    "no policy": ("often", 'cannot read repeat "often": it is no policy'),
+    "no policy": ("often", 'cannot read repeat "often": it is not a policy'),
     "too many": ("6 of 5", "6 of 5 runs can never pass"),
     "none": ("0 of 5", "0 runs always pass"),
     "no runs": ("all of 0", "it must be of 1 to 1000 runs, not 0"),

@@ -1,4 +1,4 @@
-"""Files of reports: what leaves them alone, what takes them away, and pipes in their place."""
+"""Files of reports: what does not change them, what removes them, and pipes in their place."""
 
 from __future__ import annotations
 

@@ -50,12 +50,12 @@ class Reports:
         return self.text["md"].partition(f" {id} - ")[2].partition("\n### ")[0]
 
     def output(self, id: str) -> str:
-        """What JUnit says of a result."""
+        """The output of a result in JUnit."""
         case = next(case for case in self.junit.iter("testcase") if case.get("name") == id)
         return case.findtext("system-out") or ""
 
     def extra(self, id: str) -> Record:
-        """What CTRF says of a result beside its own fields."""
+        """The additional fields of a result in CTRF."""
         found: Record = next(test for test in self.ctrf["tests"] if test["name"] == id)["extra"]
         return found
 

@@ -134,7 +134,10 @@ def test_other_flags_than_before_are_an_error(here: Application, arguments: tupl
 
 
 def test_what_is_no_report_is_left_alone(here: Application) -> None:
-    for content, why in [(b'{"id": "a"}\n', "it is no .jsonl report of yao-test"), (None, "No such file or directory")]:
+    for content, why in [
+        (b'{"id": "a"}\n', "it is not a .jsonl report of yao-test"),
+        (None, "No such file or directory"),
+    ]:
         path = here.home / "other.jsonl"
         path.unlink(missing_ok=True)
         if content is not None:

@@ -63,8 +63,8 @@ def test_a_report_of_another_application_is_refused(here: Application) -> None:
     assert "--app" in run.stderr
     assert (stands.code, stands.stderr) == (
         2,
-        f"Error: Cannot tell where <home>/{path.name} stands: it was made in the application <home>/other, and this is "
-        "<app>\nHint: Ask in the folder of that application\n",
+        f"Error: Cannot show the status of <home>/{path.name}: it was made in the application <home>/other, and this is "
+        "<app>\nHint: Run the command in the folder of that application\n",
     )
     assert path.read_bytes() == before
 

@@ -1,4 +1,4 @@
-"""`--retry-errors` and `--max-errors`: runs that finish by themselves, and the gate for what broke all the same."""
+"""`--retry-errors` and `--max-errors`: runs that finish by themselves, and the gate for tests that broke in every pass."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Document:
         self.blocks = list(blocks(self.text))
 
     def block(self, *parts: str) -> str:
-        """The text of the one block that holds all these parts."""
+        """The text of the one block that contains all these parts."""
         found = [block.text for block in self.blocks if all(part in block.text for part in parts)]
         assert len(found) == 1, (parts, found)
         return found[0]

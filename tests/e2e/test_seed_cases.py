@@ -39,7 +39,7 @@ class Document(NamedTuple):
         return [body for tag, body in re.findall(r"^```(\w*)\n(.*?)^```$", text, re.M | re.S) if tag == language]
 
     def block(self, *parts: str, language: str = "jsonl") -> str:
-        """The one block that holds all these parts."""
+        """The one block that contains all these parts."""
         found = [block for block in self.blocks(language) if all(part in block for part in parts)]
         assert len(found) == 1, (parts, found)
         return found[0]

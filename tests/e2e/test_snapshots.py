@@ -43,7 +43,7 @@ def stored(app: Application, name: str = FILE) -> str:
 
 
 def summary(app: Application, *arguments: str, code: int | None = 0, ci: str = "") -> list[str]:
-    """What a run says of snapshots."""
+    """The summary of a run about snapshots."""
     run = app.run(*arguments, "--no-color", env=app.environment | ({"CI": ci} if ci else {}))
     assert code is None or run.code == code, run
     return [

@@ -1,4 +1,4 @@
-"""`--runs N`: what runs, what counts, and what reports say of it."""
+"""`--runs N`: what runs, what counts, and what reports show."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def demo(app: MakeApplication, *cases: Record, **files: str) -> Application:
 
 
 def figures(record: Record) -> Record:
-    """What the stability report of seed 004 says of a result, without times and outputs."""
+    """A result in the stability report of seed 004, without times and outputs."""
     keys = ("id", "runs", "passed", "failed", "pass_rate", "consistency", "stable")
     return {key: record[key] for key in keys}
 

@@ -1,4 +1,4 @@
-"""`--store`: runs are kept beside their reports, whatever happens to the run, to the store or to the machine."""
+"""`--store`: runs are stored in addition to their reports, even if the run, the store or the machine fails."""
 
 from __future__ import annotations
 

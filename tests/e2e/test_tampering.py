@@ -1,4 +1,4 @@
-"""Scripts that overwrite what the language brings: verdicts and messages stay right, also of failing assertions."""
+"""Scripts that overwrite built-ins: verdicts and messages stay right, also of failing assertions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a failure says of an error: its place, where it was awaited, its own fields, its causes and inner errors."""
+"""What a failure shows of an error: its place, where it was awaited, its own fields, its causes and inner errors."""
 
 from __future__ import annotations
 

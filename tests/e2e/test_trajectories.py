@@ -1,4 +1,4 @@
-"""Assertions on what agents did, through the command: tools, model calls, other agents; per turn and over the talk."""
+"""Assertions on what agents did, through the command: tools, model calls, other agents; for each turn and for the whole conversation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`yao-test types` has the TypeScript compiler and editors know the module beside a test that imports nothing."""
+"""With `yao-test types`, the TypeScript compiler and editors know the module beside a test that imports nothing."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_an_editor_finds_the_project_of_a_test_and_of_its_module(app: Applicatio
 
 
 def ask_editor(files: list[str]) -> list[dict[str, Any]]:
-    """Opens files in the server that editors have for TypeScript: what it says of the project of each."""
+    """Opens files in the TypeScript server of editors. Returns what it says about the project of each."""
     requests = [("open", {"file": file}) for file in files]
     requests += [("projectInfo", {"file": file, "needFileNameList": False}) for file in files]
     answers: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""Folders and files as they are not expected: shared, read-only, with blanks, other line ends, a byte order mark."""
+"""Unusual folders and files: shared, read-only, names with spaces, other line ends, a byte order mark."""
 
 from __future__ import annotations
 

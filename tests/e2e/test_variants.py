@@ -43,7 +43,7 @@ def lines_of(path: Path, kind: str = "result") -> list[Record]:
 
 
 def section(run: Run) -> list[str]:
-    """What the console says of variants."""
+    """The section of the console output about variants."""
     return run.stdout.partition("\n  Variants\n")[2].splitlines()[1:]
 
 

@@ -31,7 +31,7 @@ def here(app: MakeApplication) -> Application:
 
 @contextmanager
 def started(here: Application, *arguments: str, directory: str = "") -> Iterator[tuple[Popen[bytes], int, str, str]]:
-    """The command, its port, the token of its link, and what it says of the store."""
+    """The command, its port, the token of its link, and its message about the store."""
     with here.start("view", *arguments, cwd=here.root / directory) as process:
         assert process.stdout is not None
         link = LINK.fullmatch(process.stdout.readline().decode())
@@ -79,7 +79,7 @@ def test_a_port_in_use_is_said(here: Application) -> None:
 def test_a_store_without_a_run_waits_for_the_first(app: MakeApplication) -> None:
     application = app({"/.yao-test/.keep": ""})
     before = application.run("store", "list")
-    said = "Error: There is no store in <app>/.yao-test\nHint: The first run that is kept there makes one\n"
+    said = "Error: There is no store in <app>/.yao-test\nHint: The first run that is stored there makes one\n"
     assert (before.code, before.stderr) == (2, said)
     with started(application) as (process, port, token, _):
         assert asked(port, token) == 200
@@ -94,7 +94,7 @@ def test_a_store_that_is_not_there_is_said(app: MakeApplication) -> None:
         run = application.run("view", *arguments)
         assert (run.code, run.stdout) == (2, "")
         assert run.stderr.startswith("Error: There is no store in <app>/")
-        assert "yao-test --store DIR keeps a run" in run.stderr
+        assert "Hint: Run the tests with --store DIR" in run.stderr
 
 
 def test_a_store_of_a_newer_version_is_refused(here: Application) -> None:

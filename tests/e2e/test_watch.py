@@ -110,7 +110,7 @@ def test_what_changes_nothing_starts_nothing(watched: Terminal) -> None:
 
 
 def save_at_once(here: Application, name: str, content: str) -> None:
-    """As an editor that writes beside the file and then takes its place: nobody sees the file empty or half written."""
+    """Saves like an editor that writes another file and renames it: nobody sees the file empty or half written."""
     part = here.source / f"{name}.tmp"
     part.write_text(content)
     part.replace(here.source / name)

@@ -1,4 +1,4 @@
-"""Agents that a test writes, and what a run says of their cases."""
+"""Writes agents for tests, and reads the results of their cases."""
 
 from __future__ import annotations
 

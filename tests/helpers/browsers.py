@@ -1,4 +1,4 @@
-"""A real browser, and what is asked of every page in it."""
+"""A real browser, and checks for every page in it."""
 
 from __future__ import annotations
 

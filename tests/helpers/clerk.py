@@ -1,4 +1,4 @@
-"""An agent that takes bookings turn by turn, and what a report says of the talk with it."""
+"""A travel clerk: an agent that takes bookings turn by turn; and what a report shows of the conversation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dask's scheduler and workers, forked from a process that has loaded Dask: the same processes, without that wait.
+"""Dask's scheduler and workers, forked from a process that has loaded Dask, so that they start at once.
 
 `DaskForks` belongs to the tests; as a program, this file is that process.
 """
@@ -31,7 +31,7 @@ class Forked:
             os.kill(self.pid, signal.SIGKILL)
 
     def wait(self) -> None:
-        """Returns when it is gone."""
+        """Waits until it has ended."""
         from command import eventually
         from faults import are_gone
 
@@ -53,7 +53,7 @@ class DaskForks:
         return Forked(int(self._process.stdout.readline()))
 
     def close(self) -> None:
-        """Ends what forks; what was forked goes on."""
+        """Ends the process that forks; forked processes continue."""
         self._process.communicate()
 
 

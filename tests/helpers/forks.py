@@ -1,4 +1,4 @@
-"""Commands that are forked from a process which has loaded what they load: the same processes, without that wait.
+"""Commands that are forked from a process which has loaded their modules, so that they start at once.
 
 `ForkServer` belongs to the tests; as a program, this file is that process.
 """
@@ -111,7 +111,7 @@ def load_all() -> None:
 
 
 def watch(request: bytes, stdout: int, stderr: int, status: int) -> NoReturn:
-    """Forks the command, and tells its process ID and then its exit code."""
+    """Forks the command. Sends its process ID, and later its exit code."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     pid = os.fork()
     if not pid:

@@ -1,4 +1,4 @@
-"""Reports made by hand, with something of everything that a page shows."""
+"""Reports made by hand, with an example of everything that a page shows."""
 
 from __future__ import annotations
 

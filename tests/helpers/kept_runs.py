@@ -1,4 +1,4 @@
-"""Runs in a store, made of reports: as they come from a run, event by event."""
+"""Runs in a store, made from reports: written event by event, as by a run."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from runner.store.revisions import Revision
 
 
 class KeptRunUnderWay:
-    """A run that goes on as far as a test wants it to."""
+    """A run that a test advances step by step."""
 
     def __init__(self, folder: Path, report: Report, revision: Revision | None = None, resumed: str = "") -> None:
-        """`resumed` is the id of the run that it goes on with."""
+        """`resumed`: the id of the run that it continues."""
         self.id = resumed or new_run()
         self._so_far = Execution()
         self._events: Iterator[Event] = events_of(report)

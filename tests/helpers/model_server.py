@@ -118,11 +118,11 @@ class ModelServer:
         self._planned += behaviours
 
     def saw_hang_up(self) -> bool:
-        """Waits until a caller has gone away before its answer was complete."""
+        """Waits until a caller has closed its connection before the answer was complete."""
         return self.hang_ups.acquire(timeout=PATIENCE)
 
     def wait_for_quiet(self) -> None:
-        """Waits until everything that was sent has been read, and all callers have gone away."""
+        """Waits until everything that was sent has been read, and all callers have closed their connections."""
         with socket.create_connection(("127.0.0.1", self.port), PATIENCE) as last:
             last.shutdown(socket.SHUT_WR)
             last.recv(1)  # connections are accepted in their order

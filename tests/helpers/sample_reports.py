@@ -1,4 +1,4 @@
-"""Reports that tests make, and odd texts for them."""
+"""Reports for tests, and unusual texts for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Saved runs of one case file, as small as they may be."""
+"""Small saved runs of one case file."""
 
 from __future__ import annotations
 

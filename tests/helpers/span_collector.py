@@ -94,7 +94,7 @@ def collecting() -> Iterator[Collector]:
         daemon_threads = True
 
         def handle_error(self, request: Any, client_address: Any) -> None:
-            """Whoever asked has gone."""
+            """The client has closed the connection."""
 
     with Server(("127.0.0.1", 0), Handler) as server:
         collector.url = f"http://127.0.0.1:{server.server_port}"

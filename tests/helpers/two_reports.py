@@ -1,4 +1,4 @@
-"""Two saved reports, made of marks, and what `yao-test diff` says of them."""
+"""Two saved reports, made from marks such as `p` and `f`, and what `yao-test diff` prints for them."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Pair:
         return found
 
     def last(self, *flags: str) -> list[str]:
-        """The sentences: the verdict, and what stands below it."""
+        """The sentences: the verdict, and the lines below it."""
         out = self.diff(*flags).stdout.splitlines()
         at = max(i for i, line in enumerate(out) if line.startswith(("Regressed", "Improved", "Unchanged", "Cannot")))
         return out[at:]

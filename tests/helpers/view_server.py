@@ -35,7 +35,7 @@ class View:
         return f"{self.origin}{path}{query}#token={self.token}{hash}"
 
     def get(self, path: str, **values: Any) -> Any:
-        """What the server answers, which is no refusal."""
+        """The answer of the server, which must not be a refusal."""
         response = self.client.get(path, params=values)
         assert response.status_code == 200, response.text
         return response.json()

@@ -1,4 +1,4 @@
-"""Properties: what has to hold for any input, tried on inputs that hypothesis makes up.
+"""Properties: statements that must be true for any input, tested with inputs that hypothesis generates.
 
 The suite tries the same inputs in each run, few enough for a few seconds. To look for new ones, take the profile
 `search`, which takes others each time, as many as `YAO_TEST_EXAMPLES` says (1000 for each property by default):

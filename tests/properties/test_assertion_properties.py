@@ -61,7 +61,7 @@ def judge(fields: Fields, evidence: Evidence, judges: Judges | None = None) -> A
 
 
 def passes(fields: Fields, output: Any) -> bool:
-    """Whether an assertion that can be evaluated holds."""
+    """Whether an assertion that can be evaluated passes."""
     result = judge(fields, Evidence(output=output))
     assert not result.error, result.message
     return result.passed
@@ -280,7 +280,7 @@ atoms = st.sampled_from(
 
 @st.composite
 def expressions(draw: st.DrawFn) -> str:
-    """Patterns on which Go and Python agree, but for `$`."""
+    """Patterns on which Go and Python agree, except for `$`."""
     parts = draw(st.lists(st.tuples(atoms, st.sampled_from(["", "", "*", "+?", "?", "{1,2}"])), min_size=1, max_size=4))
     text = "".join(atom + times for atom, times in parts if not (times and atom.startswith("\\b")))
     text = draw(st.sampled_from(["{}", "({})", "(?:{})|b", "^{}", "{}$", "^(?:{})$"])).format(text)

@@ -1,4 +1,4 @@
-"""The border to the engine: JSON goes into a script, out of it to a host function, and back, and is still the same."""
+"""The boundary of the engine: JSON is passed to a script, from it to a host function, and back, without a change."""
 
 from __future__ import annotations
 

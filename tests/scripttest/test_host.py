@@ -1,4 +1,4 @@
-"""The script host with real workers: what it tells of modules, and in which order."""
+"""The script host with real workers: its records of modules, and their order."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def run(
     workers: int = 1,
     **more: Any,
 ) -> list[HostRecord]:
-    """What a host tells of modules; `left` is asked with what it has told so far."""
+    """The records of a host; `left` is called with the records so far."""
     made = []
     for name, code in modules.items():
         (folder / f"{name}_test.ts").write_text(code)

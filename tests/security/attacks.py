@@ -1,4 +1,4 @@
-"""Script tests that attack: what they share, and what is told of each."""
+"""Script tests that attack: what they share, and the result of each."""
 
 from __future__ import annotations
 

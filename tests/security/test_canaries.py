@@ -1,4 +1,4 @@
-"""Planted secrets: nothing that a run writes, and no process that it starts, holds one in any known form.
+"""Planted secrets: nothing that a run writes, and no process that it starts, contains one in any known form.
 
 The environment, `.env`, a connector file and the `env` of an MCP server each have one. The run has failures, errors and
 recordings, and what it tests says all secrets in all forms.
@@ -61,7 +61,7 @@ def forms(secret: str) -> dict[str, str]:
 
 
 def found_in(text: str, secret: str) -> list[str]:
-    """The forms of a secret that a text holds; of base64 the letters that depend on nothing else."""
+    """The forms of a secret that a text contains; of base64 only the characters that depend on the secret alone."""
     return [name for name, form in forms(secret).items() if (form[4:-4] if "base64" in name else form) in text]
 
 

@@ -44,7 +44,7 @@ def here(app: MakeApplication) -> Application:
 
 
 def refused(run: Run, *texts: str) -> None:
-    """Nothing came of a run but the words that say why."""
+    """A run did nothing but print the reason."""
     said = run.stdout + run.stderr
     assert run.code != 0, run
     assert MARK not in said
@@ -157,7 +157,7 @@ PIPES = {
 
 @pytest.mark.parametrize("name", PIPES)
 def test_a_pipe_is_not_opened(here: Application, name: str) -> None:
-    """Who opens it waits forever."""
+    """Opening it would wait forever."""
     (here.root / name).unlink()
     os.mkfifo(here.root / name)
     refused(here.run("-i", CASES), PIPES[name])

@@ -233,7 +233,7 @@ def application(shared_app: MakeApplication) -> Application:
 
 
 def outside_of(app: Application) -> dict[str, str]:
-    """Everything beside the application, with its content and permissions."""
+    """Everything outside the application, with its content and permissions."""
     found = {}
     for path in sorted(app.root.parent.rglob("*")):
         if not path.is_relative_to(app.root) and not path.is_relative_to(app.home) and path.is_file():

@@ -110,7 +110,7 @@ def folder() -> Iterator[Path]:
 
 
 def outcomes(folder: Path, is_jailed: bool, user: str, attempts: dict[str, str]) -> dict[str, str]:
-    """What came of each attempt of a program."""
+    """The result of each attempt of a program."""
     here = folder / "workspace"
     here.mkdir()
     here.chmod(0o777)

@@ -1,4 +1,4 @@
-"""The scratch folder of a run: one for all that is temporary, gone when the run ends, whatever ended it."""
+"""The scratch folder of a run: all temporary files are in it, and it is removed however the run ends."""
 
 from __future__ import annotations
 

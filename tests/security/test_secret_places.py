@@ -41,7 +41,7 @@ export function Create(ctx: any, messages: any) { const s = Process("utils.env.G
 
 
 def leaks() -> Any:
-    """A model that tells the key it was asked with, in pieces of two letters, and as the name of a tool."""
+    """A model that returns the key of the request, in pieces of two characters, and as the name of a tool."""
 
     async def behave(exchange: Any) -> None:
         key = exchange.request.headers.get("authorization", "").partition(" ")[2] or "none"

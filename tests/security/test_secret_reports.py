@@ -1,4 +1,4 @@
-"""Runs in which scripts, tools, models and errors tell secrets: no report, no stream and no stored file shows one."""
+"""Runs in which scripts, tools, models and errors output secrets: no report, no stream and no stored file shows one."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ export function TestConstant(t) { t.fail("VARIABLE"); }
 
 
 def unpacked(text: str) -> str:
-    """A report with what an HTML page holds in packed form."""
+    """A report with the unpacked data of an HTML page."""
     blocks = re.findall(r'<script type="text/plain"[^>]*>([^<]*)</script>', text)
     return text + "".join(gzip.decompress(base64.b64decode(block)).decode() for block in blocks)
 

@@ -201,7 +201,7 @@ RESOURCES = {
 
 
 def with_innocent_ones(app: Application, attacks: dict[str, str], seconds: float, parallel: int) -> dict[str, Record]:
-    """What came of the attacks, and after each one of a test that has to pass."""
+    """The results of the attacks, and after each one of a test that must pass."""
     tests = {
         name: text for attack, code in attacks.items() for name, text in ((attack, code), (f"after {attack}", INNOCENT))
     }

@@ -90,7 +90,7 @@ for code in sys.argv[3:]:
 
 
 def outcomes(folder: Path, walls: str, user: str, attempts: dict[str, str]) -> dict[str, str]:
-    """What came of each attempt in a process with these of a worker's walls."""
+    """The result of each attempt in a process with these of a worker's walls."""
     import socket
 
     folder.mkdir()

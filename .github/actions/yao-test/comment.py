@@ -1,6 +1,6 @@
-"""Writes the report of a run as a comment on the pull request, or updates the one that an earlier run has written, by
-GitHub's REST API (https://docs.github.com/rest/issues/comments). What goes wrong with it is a warning of the job:
-a token of a fork may not write comments.
+"""Writes the report of a run as a comment on the pull request, or updates the one that an earlier run has written, with
+GitHub's REST API (https://docs.github.com/rest/issues/comments). If that fails, the job gets a warning, because the
+token of a fork may not write comments.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 LIMIT = 60_000
-"""Characters of a comment; GitHub takes 65 536."""
+"""Most characters of a comment; GitHub accepts 65 536."""
 PAGE = 100
-"""Comments of one answer."""
+"""Comments in one answer."""
 
 
 def main() -> None:
@@ -43,12 +43,12 @@ def main() -> None:
 
 
 def find(comments: str, marker: str) -> int | None:
-    """The comment of an earlier run: one of a bot, so that nobody else's is taken for it."""
+    """The id of the comment of an earlier run. Only comments of bots count, so that nobody else can imitate it."""
     page = 1
     while True:
         found = call("GET", f"{comments}?per_page={PAGE}&page={page}")
         for comment in found:
-            is_bot = (comment["user"] or {}).get("type") == "Bot"  # nobody: the account is gone
+            is_bot = (comment["user"] or {}).get("type") == "Bot"  # None: the account was deleted
             if is_bot and (comment["body"] or "").startswith(marker):
                 return comment["id"]
         if len(found) < PAGE:
@@ -74,7 +74,7 @@ def call(method: str, path: str, content: dict[str, Any] | None = None) -> Any:
 
 
 def shortened(text: str) -> str:
-    """A report within the limit, cut between lines, with what is open closed. Nobody is called by it."""
+    """A report within the limit, cut between lines, with open blocks closed. An `@` in it notifies nobody."""
     text = text.replace("@", "@\u2060")
     if len(text) <= LIMIT:
         return text

@@ -1,4 +1,4 @@
-"""Installs yao-test: what PACKAGE names, in words as in a shell; else the repository that this action is in."""
+"""Installs yao-test: the arguments for pip in PACKAGE, or by default the repository of this action."""
 
 import subprocess
 import sys

@@ -1,5 +1,5 @@
-"""Runs yao-test with the words of ARGUMENTS and four reports. The exit code is an output of the step, not its own: what
-keeps the reports comes after it. Annotations and the summary of the job are made by yao-test itself.
+"""Runs yao-test with the arguments in ARGUMENTS and four reports. The exit code becomes an output of the step, which
+itself ends with 0, because later steps store the reports. yao-test writes annotations and the summary of the job.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The words of an input, as a shell would read them."""
+"""Splits an input into words as a shell does."""
 
 import os
 import shlex

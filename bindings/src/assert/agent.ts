@@ -1,7 +1,7 @@
 import type { Check } from "../kernel";
 import { explain, isObject, refuse } from "./support";
 
-/** What one judge answered; without `passed` it could not judge, or could not be asked, which `failed` tells. */
+/** The answer of one judge. `passed` is undefined if it could not judge; `failed` is true if it could not be asked. */
 interface Vote {
   judge: string;
   passed?: boolean;
@@ -11,7 +11,7 @@ interface Vote {
   broke?: boolean;
 }
 
-/** Who is asked next, or what the votes come to. */
+/** The judge to ask next (`ask`), or, once no more are needed, the result of the vote. */
 interface Count {
   ask?: string;
   connector?: string;
@@ -24,10 +24,12 @@ interface Count {
 }
 
 /**
- * `Agent(response, agentId, {criteria, metadata, connector, judge})`: the validator agent finds that the response
- * passes. Fails with the agent's reason, and when it cannot be asked or answers something else than a judgement. When it
- * could not judge (`judged: false`), the check holds unjudged, or fails where a judge is required. The host counts the
- * votes of `judge: {samples, quorum, judges}`, as it does in cases.
+ * `Agent(response, agentId, {criteria, metadata, connector, judge})`: the validator agent accepts the response.
+ *
+ * Fails with the agent's reason if it does not accept it. Also fails if the agent cannot be asked, or answers something
+ * that is not a judgement. If the agent answers that it could not judge (`judged: false`), the check passes and counts
+ * as not judged; with `--require-judge` it fails. With `judge: {samples, quorum, judges}` several judges vote, and the
+ * host counts their votes as it does for cases.
  */
 export const agent: Check = {
   params: ["response", "agentId", "options?"],

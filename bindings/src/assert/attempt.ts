@@ -1,7 +1,7 @@
 import type { Check, Kernel, Mismatch } from "../kernel";
 import { refuse } from "./support";
 
-/** What a call came to: what it threw, or what it returned. */
+/** The result of a call: the value that it threw or returned. */
 export interface Attempt {
   threw: boolean;
   value: unknown;
@@ -14,7 +14,10 @@ function isThenable(value: unknown): boolean {
   );
 }
 
-/** A check that calls its argument without arguments, awaits a thenable that it returns, and judges the attempt. */
+/**
+ * An assertion about a function: calls it without arguments, awaits the result if it has a `then`, and asks `judge`
+ * whether that is what was expected.
+ */
 export function ofCall(judge: (attempt: Attempt) => Mismatch | undefined): Check {
   const thrown = (kernel: Kernel, value: unknown) => {
     if (kernel.isStop(value)) throw value;

@@ -2,8 +2,8 @@ import type { Kernel, Mismatch } from "../kernel";
 import { equal, refuse, search } from "./support";
 
 /**
- * Whether a text has the substring, an array, set or typed array a deeply equal item, or a map a deeply equal key.
- * A mismatch when it is none of these.
+ * Whether a string contains the substring, an array, Set or typed array contains a deeply equal item, or a Map has a
+ * deeply equal key. Any other value is a mismatch.
  */
 export function contains(kernel: Kernel, value: unknown, item: unknown): boolean | Mismatch {
   const { std } = kernel;
@@ -30,5 +30,5 @@ export function contains(kernel: Kernel, value: unknown, item: unknown): boolean
   return found;
 }
 
-/** `Contains(value, item)`: the value has the item, as `contains` decides. */
+/** `Contains(value, item)`: the value contains the item. */
 export const containsItem = search("item", "Should contain the item", true, contains);

@@ -1,7 +1,7 @@
 import type { Check } from "../kernel";
 import { differ, equal as isEqual } from "./support";
 
-/** `Equal(actual, expected)`: the two are deeply equal, as `check/equal.ts` defines it. */
+/** `Equal(actual, expected)`: the two are deeply equal. `check/equal.ts` says what that means. */
 export const equal: Check = {
   params: ["actual", "expected"],
   test: (kernel, args) =>

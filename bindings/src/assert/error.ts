@@ -1,4 +1,4 @@
 import { ofValue } from "./support";
 
-/** `Error(err)`: there is an error, which is an `Error` or any other value but null and undefined. */
+/** `Error(err)`: there is an error. Every value except null and undefined counts as one. */
 export const error = ofValue("Should be an error", (value) => value !== null && value !== undefined);

@@ -1,4 +1,4 @@
 import { ofValue } from "./support";
 
-/** `False(value)`: the value counts as false in a condition. */
+/** `False(value)`: the value is falsy. */
 export const isFalse = ofValue("Should be false", (value) => !value, false);

@@ -1,6 +1,6 @@
 /**
- * The table of assertions: each method of `t.assert` by its name, in the order of the documentation. The build makes a
- * part `check.<Name>` of each, and gives the core their names.
+ * The table of assertions: the methods of `t.assert` and `t.require`, in the order of the documentation. The build makes
+ * a part `check.<Name>` of each one, and passes their names to the core.
  */
 
 export { isTrue as True } from "./true";

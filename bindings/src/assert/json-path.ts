@@ -6,7 +6,7 @@ const step = /\.([\w$\-\u0080-\uffff]+)|\[(\d+)]/y;
 const rooted = /^\$([.[]|$)/;
 const relative = /^[.[]/;
 
-/** The keys of a path of the forms `a.b[0].c`, `$.a`, `[0]` and `$`; undefined for any other. */
+/** The keys in a path such as `a.b[0].c`, `$.a`, `[0]` or `$`; undefined if the path has anything else in it. */
 function simpleKeys({ std }: Kernel, path: string): string[] | undefined {
   const rest = std.exec(rooted, path) ? std.slice(path, 1) : std.exec(relative, path) ? path : "." + path;
   const keys = std.list<string>();
@@ -19,7 +19,7 @@ function simpleKeys({ std }: Kernel, path: string): string[] | undefined {
   return keys;
 }
 
-/** What a path leads to: one value, or a list of the values that a query matches; undefined when there is nothing. */
+/** The value at a path. If several values match, a list of them; undefined if none does. */
 function find(kernel: Kernel, root: unknown, path: string): unknown {
   const { std } = kernel;
   const keys = simpleKeys(kernel, path);
@@ -34,9 +34,9 @@ function find(kernel: Kernel, root: unknown, path: string): unknown {
 }
 
 /**
- * `JSONPath(obj, path, expected)`: what the path leads to in an object, or in a JSON text, equals the expected value. A
- * list of expected values also means "one of these" when the path leads to something else than a list. A path that
- * leads nowhere equals null and undefined.
+ * `JSONPath(obj, path, expected)`: the value at a path in an object, or in a JSON text, equals the expected value. If
+ * `expected` is a list and the value at the path is not, the value must equal one of the list. If there is nothing at
+ * the path, it equals both null and undefined.
  */
 export const jsonPath: Check = {
   params: ["obj", "path", "expected"],

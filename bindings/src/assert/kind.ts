@@ -1,4 +1,4 @@
-/** What sort of object a value is, by what it inherits from; a class cannot change that with `Symbol.toStringTag`. */
+/** Which kind of object a value is. The prototypes decide, so a class cannot change it with `Symbol.toStringTag`. */
 
 import type { Std } from "../std";
 
@@ -39,7 +39,7 @@ const classes = [
 const opaque =
   /^\[object (Promise|Weak(Map|Set|Ref)|SharedArrayBuffer|FinalizationRegistry|(Async)?Generator|.* Iterator)]$/;
 
-/** The kind of an object. `View` is a typed array, `Opaque` is equal only to itself. A proxy may make this throw. */
+/** The kind of an object. `View` is a typed array. An `Opaque` object equals only itself. A proxy can make this throw. */
 export function kindOf(std: Std, value: object): Kind {
   if (std.isArray(value)) return "Array";
   const proto = std.getPrototypeOf(value) as unknown;
@@ -56,7 +56,7 @@ export function bytesOf(std: Std, value: ArrayBuffer | DataView): Uint8Array {
     : new std.Uint8Array(value);
 }
 
-/** The primitive inside a boxed one. */
+/** The primitive value inside a wrapper object such as `new Number(1)`. */
 export function unbox(std: Std, kind: Kind, value: object): unknown {
   switch (kind) {
     case "Number":
@@ -72,7 +72,7 @@ export function unbox(std: Std, kind: Kind, value: object): unknown {
   }
 }
 
-/** The enumerable own keys of an object, symbols last. */
+/** The enumerable own keys of an object, symbols at the end. */
 export function keysOf(std: Std, value: object): PropertyKey[] {
   const keys: PropertyKey[] = std.bare(std.keys(value));
   const all = std.ownKeys(value);

@@ -1,7 +1,7 @@
 import type { Check, Kernel } from "../kernel";
 import { isObject, refuse } from "./support";
 
-/** The number of characters, items, or keys of a plain object; undefined for a value that has none. */
+/** The number of UTF-16 code units of a string, items of a collection, or keys of a plain object; otherwise undefined. */
 function lengthOf({ std }: Kernel, value: unknown): number | undefined {
   if (typeof value === "string") return value.length;
   if (!isObject(value)) return undefined;
@@ -13,7 +13,7 @@ function lengthOf({ std }: Kernel, value: unknown): number | undefined {
   return proto === null || proto === std.objectPrototype ? std.keys(value).length : undefined;
 }
 
-/** `Len(value, length)`: a text, an object with a numeric `length` or `size`, or a plain object has that many items. */
+/** `Len(value, length)`: a string, an object with a numeric `length` or `size`, or a plain object has that length. */
 export const len: Check = {
   params: ["value", "length"],
   test(kernel, args) {

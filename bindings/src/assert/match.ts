@@ -2,9 +2,9 @@ import type { Kernel, Mismatch } from "../kernel";
 import { isObject, refuse, search } from "./support";
 
 /**
- * Whether the pattern is found anywhere in the value: a text as it is, an error as `name: message`, other objects as
- * JSON, and the rest as `String` has it. A pattern given as text is of Go's syntax and evaluated by the host; a
- * `RegExp` is evaluated here, from the beginning whatever its `lastIndex`, which stays as it is.
+ * Whether the pattern matches anywhere in the value. Strings are searched as they are, errors as `name: message`, other
+ * objects as JSON, and everything else as `String(value)`. A pattern that is a string has the syntax of Go, and the host
+ * evaluates it. A `RegExp` is evaluated here, from the beginning; its `lastIndex` is neither used nor changed.
  */
 export function matches(kernel: Kernel, value: unknown, pattern: unknown): boolean | Mismatch {
   const { std } = kernel;
@@ -21,5 +21,5 @@ export function matches(kernel: Kernel, value: unknown, pattern: unknown): boole
   return refuse(kernel, "A pattern is a text or a RegExp", pattern);
 }
 
-/** `Match(value, pattern)`: the pattern is found in the value, as `matches` decides. */
+/** `Match(value, pattern)`: the pattern matches in the value. */
 export const match = search("pattern", "Should match the pattern", true, matches);

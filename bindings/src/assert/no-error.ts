@@ -1,4 +1,4 @@
 import { ofValue } from "./support";
 
-/** `NoError(err)`: there is no error, the value is null or undefined. A failure shows the error's message. */
+/** `NoError(err)`: there is no error: the value is null or undefined. */
 export const noError = ofValue("Should not be an error", (value) => value === null || value === undefined);

@@ -1,5 +1,5 @@
 import { contains } from "./contains";
 import { search } from "./support";
 
-/** `NotContains(value, item)`: the value does not have the item, as `contains` decides. */
+/** `NotContains(value, item)`: the value does not contain the item. */
 export const notContains = search("item", "Should not contain the item", false, contains);

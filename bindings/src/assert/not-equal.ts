@@ -1,7 +1,7 @@
 import type { Check } from "../kernel";
 import { equal } from "./support";
 
-/** `NotEqual(actual, expected)`: the two are not deeply equal, as `check/equal.ts` defines it. */
+/** `NotEqual(actual, expected)`: the two are not deeply equal. `check/equal.ts` says what that means. */
 export const notEqual: Check = {
   params: ["actual", "expected"],
   test: (kernel, args) =>

@@ -3,7 +3,7 @@ import { differ } from "./support";
 
 type Ordered = number | bigint | string;
 
-/** Numbers, bigints, texts and dates, each among themselves; undefined for anything else. */
+/** The type of a value and a key to compare it by; undefined if it is neither a number, a bigint, a string nor a Date. */
 function rank({ std }: Kernel, value: unknown): { sort: string; key: Ordered } | undefined {
   if (typeof value === "string" || typeof value === "bigint") return { sort: typeof value, key: value };
   const date = value instanceof std.Date;
@@ -11,7 +11,7 @@ function rank({ std }: Kernel, value: unknown): { sort: string; key: Ordered } |
   return typeof key === "number" && key === key ? { sort: date ? "date" : "number", key } : undefined;
 }
 
-/** A comparison of two values of the same sort: number, bigint, string or Date. NaN and mixed sorts are failures. */
+/** An assertion that compares two numbers, bigints, strings or Dates. NaN, and values of different types, fail. */
 export function order(reason: string, holds: (a: Ordered, b: Ordered) => boolean): Check {
   return {
     params: ["a", "b"],

@@ -1,14 +1,14 @@
-/** What several assertions share. */
+/** Functions that several assertions use. */
 
 import type { Check, Kernel, Mismatch } from "../kernel";
 import type { Explain } from "../check/explain";
 
-/** The deep equality of part "equal". */
+/** Whether two values are deeply equal, by the part "equal". */
 export function equal(kernel: Kernel, a: unknown, b: unknown): boolean {
   return kernel.part<(a: unknown, b: unknown) => boolean>("equal")(a, b);
 }
 
-/** Part "explain"; only failures need it. */
+/** The part "explain", which only failures need. */
 export function explain(kernel: Kernel): Explain {
   return kernel.part("explain");
 }
@@ -17,10 +17,10 @@ export function isObject(value: unknown): value is Record<PropertyKey, unknown> 
   return typeof value === "object" && value !== null;
 }
 
-/** What is wrong with a promise where a value is meant: it would count as something that is there, whatever comes of it. */
+/** Why a promise is refused as an argument: it would count as a value, whatever it resolves to. */
 export const AWAIT_IT = "got a Promise: await it";
 
-/** Whether a value has a function `then`; one that cannot be read is none. */
+/** Whether a value has a function `then` that can be read. */
 export function isThenable(value: unknown): boolean {
   if (!isObject(value) && typeof value !== "function") return false;
   try {
@@ -30,22 +30,22 @@ export function isThenable(value: unknown): boolean {
   }
 }
 
-/** `array` and `null` beside what `typeof` knows. */
+/** The `typeof` of a value, but `array` for arrays and `null` for null. */
 export function typeName(kernel: Kernel, value: unknown): string {
   return value === null ? "null" : kernel.std.isArray(value) ? "array" : typeof value;
 }
 
-/** A failure because an argument does not fit: what it should be, and the type that it is. */
+/** The mismatch for an argument of the wrong type: `reason` says what it should be; its actual type is added. */
 export function refuse(kernel: Kernel, reason: string, value: unknown): Mismatch {
   return { reason: reason + ", got " + typeName(kernel, value), bare: true };
 }
 
-/** A failure of a check of (actual, expected). */
+/** The mismatch of an assertion that takes (actual, expected). */
 export function differ(reason: string, args: readonly unknown[]): Mismatch {
   return { reason, expected: args[1], actual: args[0] };
 }
 
-/** An assertion about one value: `holds` decides, `reason` says what is expected of it, in words and, if given, as a value. */
+/** An assertion about one value. `holds` decides; `reason` says in words what is expected, and `expected` as a value. */
 export function ofValue(reason: string, holds: (value: unknown) => boolean, expected?: unknown): Check {
   return {
     params: ["value"],
@@ -57,8 +57,8 @@ export function ofValue(reason: string, holds: (value: unknown) => boolean, expe
 }
 
 /**
- * An assertion that something is found in a value, or that it is not. `find` answers whether it is there, or a mismatch
- * when it cannot look, which is a failure either way.
+ * An assertion that a value contains something (`wanted`), or does not. `find` returns whether it does, or a mismatch if
+ * the value cannot be searched; then the assertion fails in both cases.
  */
 export function search(
   target: string,

@@ -1,4 +1,4 @@
 import { ofValue } from "./support";
 
-/** `True(value)`: the value counts as true in a condition. */
+/** `True(value)`: the value is truthy. */
 export const isTrue = ofValue("Should be true", (value) => !!value, true);

@@ -3,7 +3,7 @@ import { explain, typeName } from "./support";
 
 const names = "string, number, boolean, object, array, function, null, undefined, bigint, symbol";
 
-/** `Type(value, typeName)`: the value is of that type. Arrays and null are not of type object. */
+/** `Type(value, typeName)`: the value has this type. Arrays have the type "array", null has the type "null". */
 export const type: Check = {
   params: ["value", "typeName"],
   test(kernel, args) {

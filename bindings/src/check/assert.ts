@@ -1,24 +1,24 @@
 /**
- * Runs the assertions of `t.assert` and `t.require`: counts the arguments, asks the check, and has a mismatch
- * explained. Whatever goes wrong on the way is a failure, never a pass.
+ * Runs the assertions of `t.assert` and `t.require`: checks the number of arguments, evaluates the assertion, and
+ * explains a mismatch. An assertion that cannot be evaluated fails.
  */
 
 import { AWAIT_IT, explain, isThenable } from "../assert/support";
 import type { Check, Explained, Kernel, Mismatch } from "../kernel";
 
-/** The result of one assertion; it holds when there is no outcome. */
+/** The result of one assertion. `outcome` is undefined if it passed. */
 export interface Checked {
-  /** The message that the script gave, when the assertion failed. */
+  /** The message that the script passed, if the assertion failed. */
   message?: string;
   outcome: Explained | undefined;
-  /** Whether no judge could judge. */
+  /** true if no judge could judge. */
   unjudged?: boolean;
-  /** Why it failed, where that is no verdict on what was checked: what it needs broke, or votes do not decide. */
+  /** Set if the failure says nothing about the checked value: something the assertion needs broke, or judges disagree. */
   kind?: "infrastructure" | "inconclusive";
 }
 
 export interface Assertions {
-  /** Runs one; answers with a promise only when the check is asynchronous. */
+  /** Runs one assertion. Returns a promise only if the assertion is asynchronous. */
   check(name: string, args: readonly unknown[]): Checked | Promise<Checked>;
 }
 

@@ -1,4 +1,4 @@
-/** An assertion whose verdict is not certain at once: asks for it, and records a failure. */
+/** Evaluates an assertion that `certain` in `core.ts` could not decide, and records a failure. */
 
 import type { Core, T } from "../core";
 import type { Assertions, Checked } from "./assert";

@@ -1,6 +1,6 @@
 /**
- * What an error says beside its message: its own fields, its causes, the errors of an `AggregateError`. Loaded when one
- * is recorded.
+ * What an error has in addition to its message: its own fields, its causes, and the errors in an `AggregateError`.
+ * Loaded when the first error is recorded.
  */
 
 import { keysOf } from "../assert/kind";
@@ -8,9 +8,9 @@ import { describeError, isError } from "../errors";
 import type { Kernel } from "../kernel";
 import type { Explain } from "./explain";
 
-/** One line or several; an error's place is found by the host, from its stack. */
+/** One detail, of one or more lines. The host finds the place of a related error from `stack`. */
 export interface Detail {
-  /** 1 for what belongs to the error itself, 2 for what belongs to its cause ... */
+  /** 1 for details of the error itself, 2 for details of its cause, and so on. */
   depth: number;
   text: string;
   stack?: string;
@@ -86,7 +86,7 @@ export default function (kernel: Kernel): (error: unknown) => Detail[] {
     try {
       if (isError(std, root)) about(root, 1);
     } catch {
-      // a proxy, of which the message says so
+      // a proxy that throws: the error's message says so
     }
     return details;
   };

@@ -1,17 +1,18 @@
 /**
  * Deep structural equality: decides `Equal`, `NotEqual`, `Contains` and `JSONPath`.
  *
- * Two values are equal when a test could not tell them apart by their content: the same primitive (`NaN` equals itself,
- * `-0` equals `0`), or objects of the same class with equal content and equal own enumerable properties, symbols too.
+ * Two values are equal if they are the same primitive (`NaN` equals itself, `-0` equals `0`), or objects of the same
+ * class with equal content and equal own enumerable properties, including those whose keys are symbols.
  *
- * - A property that is undefined equals an absent one; an object without prototype equals a plain one.
- * - Maps and sets compare without order, keys and items deeply. Errors compare by name, message and cause.
- * - Functions, promises, iterators and weak collections are equal only to themselves. Private fields are not seen.
- * - Cycles are equal when they unfold to the same infinite value.
- * - An object that throws while it is read is equal only to itself.
+ * - A property that is undefined equals a missing one. An object without a prototype equals a plain object.
+ * - The order of Maps and Sets does not matter; keys and items are compared deeply. Errors are compared by name, message,
+ *   cause and, for an `AggregateError`, their errors.
+ * - Functions, promises, iterators and weak collections equal only themselves. Private fields are not compared.
+ * - Cyclic values are equal if following them step by step never shows a difference.
+ * - An object that throws while it is read equals only itself.
  *
- * Pairs still to be compared wait in a list, not on the engine's stack, so depth is not bounded; only maps and sets of
- * several objects recurse, a level for each nesting.
+ * Pairs that are still to be compared are kept in a list instead of on the engine's stack, so the depth of values is not
+ * limited. Only Maps and Sets with several objects are compared recursively.
  */
 
 import { bytesOf, keysOf, kindOf, unbox } from "../assert/kind";
@@ -21,22 +22,22 @@ import type { Kernel } from "../kernel";
 /** One comparison in progress. */
 interface State {
   /**
-   * Objects that are taken to be equal, as a forest: each object has its parent or, when it is a root, its rank. Any
-   * two objects of one tree are equal, since equality is transitive.
+   * Objects that are assumed to be equal, as a union-find forest: each object maps to its parent, and a root maps to its
+   * rank. Equality is transitive, so all objects in a tree are equal.
    */
   links?: Map<object, object | number>;
-  /** What was written to `links`: object, former value, object, former value. */
+  /** The changes to `links`, so that they can be undone: object, former value, object, former value, ... */
   trail: unknown[];
   steps: number;
 }
 
-/** Items of a map or a set that must find a partner. There are at least as many on the left. */
+/** Items of two Maps or Sets that must still be paired. `left` is never shorter than `right`. */
 interface Loose {
   left: unknown[];
   right: unknown[];
 }
 
-/** Short comparisons end sooner without a record of the pairs seen; cycles go round until this many steps. */
+/** Pairs are recorded only after this many steps: short comparisons are faster without, and cycles still end. */
 const stepsWithoutRecord = 50;
 const nestingLimit = 100;
 
@@ -64,7 +65,7 @@ export default function ({ std }: Kernel): (a: unknown, b: unknown) => boolean {
     return true;
   }
 
-  /** Compares two objects but for what they hold, which is added to `todo`, or returned when its order is free. */
+  /** Compares two objects without their content. The content is added to `todo`, or returned if its order is free. */
   function compare(a: object, b: object, todo: unknown[]): boolean | Loose {
     const kind = kindOf(std, a);
     const protoA = std.getPrototypeOf(a) as unknown;
@@ -161,7 +162,7 @@ export default function ({ std }: Kernel): (a: unknown, b: unknown) => boolean {
     return result && { left, right };
   }
 
-  /** Finds an equal partner for each item; taking the first is right because equality is transitive. */
+  /** Finds an equal item on the right for each on the left. The first one found will do, as equality is transitive. */
   function pairUp(state: State, { left, right }: Loose, todo: unknown[], nesting: number): boolean {
     const count = left.length;
     if (count === 1) {
@@ -192,7 +193,7 @@ export default function ({ std }: Kernel): (a: unknown, b: unknown) => boolean {
     return true;
   }
 
-  /** A text that equal values have in common. */
+  /** A short text that is the same for all equal values. */
   function sketch(value: unknown, depth: number): string {
     if (!isObject(value)) return typeof value === "function" ? "function" : std.String(value);
     try {
@@ -210,7 +211,7 @@ export default function ({ std }: Kernel): (a: unknown, b: unknown) => boolean {
     }
   }
 
-  /** Takes the two to be equal from now on; true when they already were. */
+  /** Assumes from now on that the two are equal. Returns true if that was assumed already. */
   function assume(state: State, a: object, b: object): boolean {
     if (++state.steps < stepsWithoutRecord) return false;
     state.links ??= new std.Map();

@@ -1,8 +1,8 @@
 /**
- * Printed forms of values and of their differences, loaded when something has to be shown.
+ * Prints values and the differences between them. Loaded when something must be shown.
  *
- * Everything printed is bounded, and nothing that a value does while it is read (getters and proxies that throw,
- * cycles, hostile class names) gets out of here. Two values that differ are never printed alike.
+ * Printed texts have a limited length. Getters and proxies that throw, cycles and odd class names do no harm here. Two
+ * values that differ are never printed the same.
  */
 
 import { isObject } from "../assert/support";
@@ -15,36 +15,37 @@ import type { Explained, Kernel, Mismatch } from "../kernel";
 
 export interface Explain {
   /**
-   * The value as text: one line if it fits into 80 columns, else indented lines. What is left out is said in place.
-   * Bounds that are not given: 6 levels, 100 items, 10 000 characters.
+   * The value as text: one line if it fits into 80 columns, otherwise indented lines. Where something is left out, the
+   * text says so. Default limits: 6 levels, 100 items, 10,000 characters.
    */
   inspect(value: unknown, options?: Partial<PrintOptions>): string;
   /**
-   * Lines that start with `-` (expected), `+` (actual) or a space (both, or a remark). Texts are compared by their lines
-   * or characters, other values by their printed forms with sorted keys.
+   * Lines that start with `-` (expected), `+` (actual) or a space (both, or a note). Strings are compared by lines or
+   * characters; other values are printed with sorted keys, and then compared by lines.
    */
   diff(expected: unknown, actual: unknown): string;
-  /** The JSON text of a value of plain JSON, if it has at most 16 384 characters. */
+  /** The value as JSON; undefined if it is not plain JSON, or has more than 16,384 characters. */
   json(value: unknown): string | undefined;
   /** The message of an error, or the printed form of anything else that was thrown. */
   thrown(error: unknown): string;
-  /** A mismatch in the form that leaves the realm. */
+  /** A mismatch in the form that is sent out of the realm. */
   mismatch(mismatch: Mismatch): Explained;
-  /** What differs between two printed texts, such as a value and its snapshot. */
+  /** The difference between two printed values, such as a value and its snapshot. */
   ofTexts(expected: string, actual: string): { expected_text: string; actual_text: string; diff?: string };
-  /** The sentence about an assertion that got too few or too many arguments. */
+  /** The message for an assertion that was called with too few or too many arguments. */
   miscounted(name: string, params: readonly string[], count: number): string;
-  /** The whole value as text for a snapshot; undefined when it is too large. */
+  /** The whole value as text for a snapshot; undefined if it is too large. */
   whole(value: unknown): string | undefined;
-  /** The name of a property as it is printed, and whether its value is left out of masked prints. */
+  /** The name of a property as it is printed. */
   label(key: string): string;
+  /** Whether the value of a property is secret by its name, and so hidden in masked prints. */
   masks(key: string, value: unknown): boolean;
 }
 
 const jsonLimit = 16_384;
-/** Characters of a printed value that every report shows; what differs must be within them. */
+/** Every report shows at least this many characters of a printed value, so the difference must be within them. */
 const shownLimit = 1_500;
-/** Lines of a diff that show no difference: equal ones, remarks, and counts of what was left out. */
+/** Lines of a diff that show no difference: equal lines, notes, and counts of what was left out. */
 const unchanged = /^( |[-+] +\.\.\. \d+ more$)/;
 
 export default function (kernel: Kernel): Explain {
@@ -69,12 +70,12 @@ export default function (kernel: Kernel): Explain {
     try {
       while (descend(kernel, at, inspect, label));
     } catch {
-      // what was found so far has to do
+      // a value cannot be read any further: the place that was found so far is used
     }
     return at;
   }
 
-  /** Printed forms of what differs at the place where two values differ first. */
+  /** The two values at the first difference, printed. */
   function pairAt({ expected, actual }: Difference): [string, string] {
     if (typeof expected === "string" && typeof actual === "string") return ofTexts.around(expected, actual);
     const short = { depth: 2, items: 10, length: 500 };
@@ -147,7 +148,7 @@ export default function (kernel: Kernel): Explain {
     return inspect(error);
   }
 
-  /** Printed forms of two values that differ: never the same, and the place where they differ is within what is shown. */
+  /** Two different values, printed: the two texts differ, and the difference is within the part that reports show. */
   function pairOf(expected: unknown, actual: unknown): [string, string] {
     if (typeof expected === "string" && typeof actual === "string") return ofTexts.around(expected, actual);
     const pair: [string, string] = [inspect(expected), inspect(actual)];
@@ -158,7 +159,7 @@ export default function (kernel: Kernel): Explain {
     return at.path ? ["at " + at.path + ": " + told[0], "at " + at.path + ": " + told[1]] : told;
   }
 
-  /** The printed form of what a list was searched for, which says why an item that is printed alike is not it. */
+  /** The printed form of an item that a list does not contain. If a listed item looks the same, it says why they differ. */
   function searched(expected: unknown, list: unknown, text: string): string {
     try {
       for (let i = 0; std.isArray(list) && i < list.length && i < 100; i++) {

@@ -1,4 +1,4 @@
-/** The record of what failed, and its encoding. */
+/** Records the failures of a test, and encodes its outcome as JSON. */
 
 import { bounded } from "../bounded";
 import type { Core, Outcome, T } from "../core";
@@ -9,25 +9,24 @@ import type { Detail } from "./details";
 const failureLimit = 100;
 
 export interface Recorder {
-  /** Text of what was passed to a logging function. */
+  /** The text of the arguments of a logging function. */
   text(args: readonly unknown[]): string;
-  /** Records a failure; `more` adds to it, or replaces its stack. */
+  /** Records a failure. `more` has further fields; a `stack` in it is used instead of the current one. */
   fail(t: T, kind: string, message: string, more?: object): void;
-  /** Records an exception. */
+  /** Records an exception as a failure of `t`. */
   thrown(t: T, error: unknown, phase?: string): void;
-  /** Records an exception that no test function saw. */
+  /** Records an exception that was thrown outside a test function, such as in a timer. */
   record(error: unknown, phase: string): void;
-  /** JSON text as a value of a record. */
+  /** Marks a text as JSON already, so that `encode` does not quote it. */
   raw(text: string): unknown;
   encodeOutcome(name: string, milliseconds: number, outcome: Outcome, warnings?: object[]): string;
-  /** The outcome of the test itself, with what it has left. */
+  /** The outcome of the whole test, with warnings about timers and calls that it left unfinished. */
   encodeTest(): string;
 }
 
 export default function (core: Core): Recorder {
   const { std } = core;
 
-  /** Text of what was passed to a logging function. */
   function text(args: readonly unknown[]): string {
     let plain = "";
     for (let i = 0; i < args.length; i++) {

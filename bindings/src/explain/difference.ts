@@ -1,11 +1,11 @@
-/** Where two values differ, and what tells apart two that are printed alike. */
+/** Finds where two values differ, and explains how values differ that are printed the same. */
 
 import { keysOf, kindOf } from "../assert/kind";
 import { isObject } from "../assert/support";
 import type { Kernel } from "../kernel";
 
 export interface Difference {
-  /** Such as `.items[3].name`; empty for the values themselves. */
+  /** For example `.items[3].name`; empty for the values themselves. */
   path: string;
   expected: unknown;
   actual: unknown;
@@ -13,12 +13,12 @@ export interface Difference {
 
 const pathLimit = 1_000;
 const sourceLimit = 300;
-/** Items of a set that are looked for one by one. */
+/** How many items of a Set are searched for one by one. */
 const itemLimit = 200;
 
 type Inspect = (value: unknown, options?: { length?: number }) => string;
 
-/** Moves to the first property or item of the two that differs; false when there is none. */
+/** Moves `at` to the first property or item that differs. Returns false if there is none. */
 export function descend(kernel: Kernel, at: Difference, inspect: Inspect, label: (key: string) => string): boolean {
   const { std } = kernel;
   const { expected, actual } = at;
@@ -56,7 +56,7 @@ export function descend(kernel: Kernel, at: Difference, inspect: Inspect, label:
     return found;
   }
 
-  /** An item that only one of two sets has. */
+  /** Moves to an item that only one of two Sets has. */
   function byItems(x: object, y: object): boolean {
     const lacks = (one: object, other: object): { item: unknown } | undefined => {
       let missing: { item: unknown } | undefined;
@@ -81,7 +81,7 @@ export function descend(kernel: Kernel, at: Difference, inspect: Inspect, label:
   return expected instanceof std.Set && byItems(expected, actual);
 }
 
-/** Texts for two values that differ although both are printed as `text`; nothing when they differ by what was cut. */
+/** Texts for two values that differ although both are printed as `text`; undefined if the difference was cut off. */
 export function otherwise(kernel: Kernel, expected: unknown, actual: unknown, text: string): [string, string] | undefined {
   const { std } = kernel;
   const other = (what: string): [string, string] => [text, text + " (" + what + ")"];

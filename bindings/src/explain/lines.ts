@@ -1,15 +1,15 @@
-/** Two lists of lines as one: what only one has, with signs, and around it what both have. */
+/** Compares two lists of lines: lines of one side with a sign, and a few common lines around them. */
 
 import type { Std } from "../std";
 
-/** Cells of the table that finds the longest common run of lines. */
+/** Most cells of the table that finds the longest common subsequence of lines. */
 const tableLimit = 160_000;
-/** Lines of a diff, and lines of one side in a row where no lines in common were looked for. */
+/** Most lines of a diff; and most lines of one side in a row, where no common lines were found. */
 const diffLines = 400;
 const sideLines = 100;
 const context = 3;
 
-/** A stretch of lines of both sides. */
+/** A range of lines on each side. */
 interface Stretch {
   left: number;
   leftEnd: number;
@@ -17,14 +17,14 @@ interface Stretch {
   rightEnd: number;
 }
 
-/** Adds to `out` lines that start with `-` (left), `+` (right) or a space (both, or a remark). */
+/** Adds lines to `out` that start with `-` (left), `+` (right) or a space (both, or a note). */
 export function compareLines(std: Std, left: string[], right: string[], out: string[]): void {
   let i = 0;
   let j = 0;
   let same = 0;
   let changed = false;
 
-  /** Writes the equal lines before `i`, without the middle of a long stretch. */
+  /** Writes the equal lines before `i`; of many, only the first and the last. */
   function flush(after: boolean): void {
     const until = changed ? i - same + context : i - same;
     const from = after ? i - context : i;
@@ -36,14 +36,14 @@ export function compareLines(std: Std, left: string[], right: string[], out: str
     same = 0;
   }
 
-  /** Writes a line that one side alone has; `i` is still before it. */
+  /** Writes a line that only one side has. `i` must not be past it yet. */
   function change(sign: string, line: string): void {
     if (same) flush(true);
     changed = true;
     out[out.length] = sign + line;
   }
 
-  /** Goes on to lines of which those before are on one side only. */
+  /** Writes all lines up to the given ends as lines of one side only. */
   function changeUntil(leftEnd: number, rightEnd: number): void {
     for (const end = std.min(leftEnd, i + sideLines); i < end; i++) change("- ", left[i]);
     if (i < leftEnd) change("- ", "... " + (leftEnd - i) + " more lines");
@@ -53,7 +53,7 @@ export function compareLines(std: Std, left: string[], right: string[], out: str
     j = rightEnd;
   }
 
-  /** Lengths[x][y]: how many lines the rest of the left from x and the rest of the right from y have in common. */
+  /** `table[x][y]`: how many lines the left from `x` on and the right from `y` on have in common, in the same order. */
   function table(n: number, m: number): number[][] {
     const lengths: number[][] = [];
     for (let x = n; x >= 0; x--) {
@@ -84,13 +84,13 @@ export function compareLines(std: Std, left: string[], right: string[], out: str
     changeUntil(leftEnd, rightEnd);
   }
 
-  /** Lines that each side has once in a stretch, as places of both, in an order that both have. */
+  /** Lines that occur once on each side, in an order that both sides share: `[left, right, left, right, ...]`. */
   function anchors({ left: start, leftEnd, right: startRight, rightEnd }: Stretch): number[] {
     const places = new std.Map<string, number>();
     for (let at = start; at < leftEnd; at++) std.mapSet(places, left[at], std.mapHas(places, left[at]) ? -1 : at);
     const seen = new std.Map<string, number>();
     for (let at = startRight; at < rightEnd; at++) std.mapSet(seen, right[at], std.mapHas(seen, right[at]) ? -1 : at);
-    // The longest rising run, by patience: tops[k] is the last of the best run of k + 1 lines.
+    // The longest increasing subsequence, by patience sorting: tops[k] is the last line of the best one of length k + 1.
     const tops = std.list<number>();
     const before = new std.Map<number, number>();
     for (let at = startRight; at < rightEnd; at++) {

@@ -1,31 +1,31 @@
 /**
- * Characters that nobody can see or tell apart, written as escapes.
+ * Writes characters as escapes that are invisible or look like others.
  *
- * Some are escaped wherever a text is printed. Others are fine in one text, such as the Cyrillic letters of a Russian
- * word, and are escaped when two texts are shown beside each other that differ by them.
+ * Invisible ones are escaped wherever a text is printed. Look-alikes, such as Cyrillic letters in a Russian word, are
+ * escaped only if two texts are shown together and differ in them.
  */
 
 import type { Std } from "../std";
 
-/** Never seen: controls, blanks that look like another, marks of direction and width, unassigned and private ones. */
+/** Invisible: control characters, unusual spaces, marks of direction and width, unassigned and private characters. */
 const hidden =
   /[\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200b\u200e\u200f\u2028-\u202f\u205f-\u206f\u3164\ue000-\uf8ff\ufeff\uffa0\ufff0-\ufffb\u{e0000}-\u{e0fff}]/u;
 const beyondAscii = /[^\0-\x7f]/;
-/** Left out when it is asked what a text looks like: joiners and the like. */
+/** Characters that do not change how a text looks, such as joiners. */
 const ignorable = /^[\xad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\u{e0000}-\u{e0fff}]$/u;
 const blank = /^[\s\u3164\u2800]$/;
 const mark = /^\p{M}$/u;
 
-/** Letters and signs of other scripts, each before the ASCII one that it looks like; those that Unicode itself calls compatible are not listed. */
+/** Pairs of a character and the ASCII character that it looks like. Those that NFKC already maps are not listed. */
 const pairs =
   "аaеeоoрpсcуyхxіiјjѕsԁdһhԛqԝwӏlАAВBЕEКKМMНHОOРPСCТTХXУYІIЈJЅSԌGԚQԜWЗ3ЬbвBкkмmнHтT" +
   "αaοoρpνvκkιiτtυuγyΑAΒBΕEΖZΗHΙIΚKΜMΝNΟOΡPΤTΥYΧXϲcɑaɡgıiօoսuհhոnցgլlɩiʋuƽ5ɪiǀ|" +
   "‐-‑-‒-–-—-―-−-⁃-‘'’'‚'‛'′'ʼ'´'ˈ'“\"”\"„\"‟\"″\"×xꞏ·•·∙·⋅·∗*⁎*⁄/∕/∶:ː:։:ǃ!‹<›>∣|ⅼl";
 
 export interface LookAlikes {
-  /** A text in which what cannot be seen is written as escapes. */
+  /** The text with its invisible characters as escapes. */
   visible(text: string): string;
-  /** Two texts that differ, with escapes for the characters that look like another of the other text. */
+  /** Two different texts, with escapes for characters that look like another character of the other text. */
   apart(a: string, b: string): [string, string];
 }
 
@@ -61,7 +61,7 @@ export function lookAlikes(std: Std): LookAlikes {
     return out;
   }
 
-  /** Letters with the marks that belong to them. */
+  /** The characters of a text, each with its combining marks. */
   function letters(text: string): string[] {
     const list = characters(text);
     const found = std.list<string>();
@@ -72,7 +72,7 @@ export function lookAlikes(std: Std): LookAlikes {
     return found;
   }
 
-  /** What a letter looks like. */
+  /** A letter as ASCII where it looks like it, so that look-alikes give the same text. */
   function look(letter: string): string {
     const list = characters(std.normalize(letter, "NFKC"));
     let out = "";
@@ -86,7 +86,7 @@ export function lookAlikes(std: Std): LookAlikes {
   interface Counted {
     list: string[];
     counts: Map<string, number>;
-    /** Look → the one letter that has it, or "" when several have. */
+    /** Result of `look` → the letter that has it, or "" if several letters have it. */
     looks: Map<string, string>;
   }
 

@@ -1,23 +1,23 @@
-/** Values as text: bounded, and safe from whatever a value does while it is read. */
+/** Prints values as text of limited length. It is safe even if a value throws while it is read. */
 
 import { bytesOf, keysOf, kindOf, unbox } from "../assert/kind";
 import { isObject } from "../assert/support";
 import type { Std } from "../std";
 
 export interface PrintOptions {
-  /** Levels of nesting that are opened. */
+  /** How many levels of nesting are shown. */
   depth: number;
-  /** Items of one container that are shown. */
+  /** How many items of one container are shown. */
   items: number;
-  /** Characters of the whole text, roughly. */
+  /** The length of the whole text, roughly. */
   length: number;
-  /** A line for each item, keys sorted, and nothing that equality overlooks. */
+  /** For diffs: one line for each item, sorted keys, and no differences that `check/equal.ts` ignores. */
   forDiff?: boolean;
-  /** Texts of several lines as lines between `"""`, and keys in the order of their names: for people who compare prints. */
+  /** For snapshots: strings of several lines as lines between `"""`, and sorted keys. */
   forReview?: boolean;
   /** Called when something is left out. */
   onCut?: () => void;
-  /** Texts in properties that are secret by their names are left out. */
+  /** Hides strings in properties whose names look secret, such as `token`, and strings such as `Bearer ...`. */
   masked?: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface Printer {
   print(value: unknown, options: PrintOptions): string;
   /** The name of a property as it is printed. */
   label(key: string): string;
-  /** Whether a property is left out of masked prints. */
+  /** Whether the value of a property is hidden in masked prints. */
   masks(key: string, value: unknown): boolean;
   className(it: object): string;
 }
@@ -38,7 +38,6 @@ const secret =
 const bearer = /^(Bearer|Basic|Token) +\S{6,}/i;
 
 export function printer(std: Std, visible: (text: string) => string): Printer {
-  /** Prints one value. */
   function print(root: unknown, { depth: depthLimit, items: itemLimit, length: limit, forDiff, forReview, onCut, masked }: PrintOptions): string {
     let room = limit;
     const ancestors = std.list();
@@ -48,7 +47,7 @@ export function printer(std: Std, visible: (text: string) => string): Printer {
       room -= text.length;
       return text;
     };
-    /** Text within the room that is left, passed through `form`. */
+    /** `form(text)`, after cutting the text to the length that is left. */
     const cut = (text: string, form: (text: string) => string): string => {
       const over = text.length - std.max(room, 20);
       if (over > 0) onCut?.();
@@ -82,7 +81,7 @@ export function printer(std: Std, visible: (text: string) => string): Printer {
       }
     }
 
-    /** A text of several lines between marks, each line as in a quoted text but for quotes. */
+    /** A string of several lines between `"""`, with the escapes of a quoted string but plain quotes. */
     function block(text: string): string {
       const pad = "\n" + std.repeat("  ", depth);
       const lines = std.split(text, "\n");
@@ -113,7 +112,7 @@ export function printer(std: Std, visible: (text: string) => string): Printer {
       const parts = std.list<string>();
       const open = depth <= depthLimit;
       let count = 0;
-      /** Adds a part if there is room; it stands for one item, or for several. */
+      /** Adds a text for one item, or for several, if there is room. */
       const add = (text: () => string, items = 1): void => {
         count += items;
         if (!open || parts.length >= itemLimit || room <= 0) {
@@ -243,7 +242,7 @@ export function printer(std: Std, visible: (text: string) => string): Printer {
       for (let i = 0; i < symbols.length; i++) field(symbols[i], () => spend("[" + symbolText(symbols[i]) + "]"));
     }
 
-    /** Properties that are shown as items or in the head. */
+    /** Whether a property is already shown as an item or in the head. */
     function isHidden(it: object, kind: string, key: string): boolean {
       if (kind === "Error") return std.indexOf("|name|message|stack|cause|errors|", "|" + key + "|") >= 0;
       const length = kind === "Array" || kind === "String" ? (it as unknown[]).length : 0;
@@ -310,7 +309,7 @@ export function printer(std: Std, visible: (text: string) => string): Printer {
     );
   }
 
-  /** Name of the object's class; empty for plain objects. */
+  /** The name of the object's class; empty for plain objects. */
   function className(it: object): string {
     let proto = std.getPrototypeOf(it) as object | null;
     if (proto === std.objectPrototype) return "";
@@ -325,7 +324,7 @@ export function printer(std: Std, visible: (text: string) => string): Printer {
     return "";
   }
 
-  /** Registered symbols are told from others of the same description. */
+  /** `Symbol(x)`, or `Symbol.for(x)` for a registered symbol. */
   function symbolText(it: unknown): string {
     const text = visible(std.symbolText(it));
     return std.keyFor(it as symbol) === undefined ? text : "Symbol.for" + std.slice(text, 6);

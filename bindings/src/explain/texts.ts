@@ -1,34 +1,34 @@
-/** What differs between two texts: by lines, or by characters with the place marked. */
+/** Shows how two texts differ: by lines, or by characters with the place marked. */
 
 import type { Std } from "../std";
 import { compareLines } from "./lines";
 import type { LookAlikes } from "./look-alikes";
 
 export interface Texts {
-  /** Lines with signs, as of `Explain.diff`. */
+  /** Lines with signs, as `Explain.diff` returns them. */
   diff(expected: string, actual: string): string;
-  /** Quoted forms, of long texts the part in which they differ first. */
+  /** The two texts in quotes; of long ones, only the part around the first difference. */
   around(expected: string, actual: string): [string, string];
-  /** The lines of a diff, those of both sides told apart. */
+  /** The lines of a diff, with differences that are hard to see made visible. */
   told(lines: string[]): string[];
-  /** How many characters two texts begin with in common. */
+  /** The length of the longest common prefix. */
   common(a: string, b: string): number;
-  /** Whether a diff says more than the two texts beside each other. */
+  /** Whether a diff helps more than showing the two texts. */
   isWorthADiff(expected: string, actual: string): boolean;
-  /** What differs between two texts that are printed values. */
+  /** The two texts as they are shown, and their diff if it helps. The texts are printed values. */
   ofPrinted(expected: string, actual: string): { expected_text: string; actual_text: string; diff?: string };
 }
 
-/** Characters of a text that is shown whole. */
+/** A text of at most this many characters is shown whole. */
 const wholeLimit = 1_000;
-/** Characters before and after the place where long texts differ. */
+/** Characters that are shown before and after the first difference of long texts. */
 const before = 60;
 const after = 200;
-/** Characters of one line of a diff, and of the part of two texts that is cut into lines. */
+/** Most characters of one line of a diff; and of the part of a text that is split into lines. */
 const lineLimit = 400;
 const partLimit = 2_000_000;
 const step = 4_096;
-/** What nobody sees in a line that is not quoted. */
+/** What is invisible in a line without quotes. */
 const unseen = /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]|[ \t]$/;
 const short = 60;
 
@@ -53,7 +53,7 @@ export function texts(std: Std, signs: LookAlikes): Texts {
   const quoted = (text: string): string => signs.visible(std.stringify(text));
   const more = (count: number): string => (count > 0 ? " ... " + count + " more characters" : "");
 
-  /** Where a window on two texts begins, not within a character of two units. */
+  /** Where the shown part of two texts begins. It does not split a surrogate pair. */
   function windowAt(text: string, place: number): number {
     const from = std.max(place - before, 0);
     const code = from ? std.charCodeAt(text, from) : 0;
@@ -89,7 +89,7 @@ export function texts(std: Std, signs: LookAlikes): Texts {
     return std.join(lines, "\n");
   }
 
-  /** The numbers of two characters, when one of them is beyond ASCII. */
+  /** The code points of the two different characters, if one of them is not ASCII. */
   function namesOf(expected: string, actual: string, place: number): string {
     let at = place;
     const code = at ? std.charCodeAt(expected, at) : 0;
@@ -113,7 +113,7 @@ export function texts(std: Std, signs: LookAlikes): Texts {
 
   function byLines(expected: string, actual: string): string {
     const same = common(expected, actual);
-    // Whole lines that both begin or end with are not cut into lines, but for some around what differs.
+    // To save time, common text at the beginning and at the end is not split into lines, except some around the difference.
     const start = lineStart(expected, same, 6);
     const end = commonEnd(expected, actual, std.min(expected.length, actual.length) - same);
     const keep = std.max(end - 2_000, 0);
@@ -126,7 +126,7 @@ export function texts(std: Std, signs: LookAlikes): Texts {
     return std.join(told(lines), "\n");
   }
 
-  /** The start of the line that is so many lines before the one at a place. */
+  /** The start of the line that is `lines` lines before the line at `place`. */
   function lineStart(text: string, place: number, lines: number): number {
     let at = place;
     for (let i = 0; i <= lines && at > 0; i++) {
@@ -146,7 +146,7 @@ export function texts(std: Std, signs: LookAlikes): Texts {
     return lines;
   }
 
-  /** Changed lines that stand beside each other, told apart: quoted where it cannot be seen, long ones cut to what differs. */
+  /** Pairs of changed lines, made easy to compare: quoted if the difference is invisible, cut to the difference if long. */
   function told(lines: string[]): string[] {
     const out = std.list<string>();
     let i = 0;
@@ -197,7 +197,7 @@ export function texts(std: Std, signs: LookAlikes): Texts {
     return [start + pair[0] + more(expected.length - until), start + pair[1] + more(actual.length - until)];
   }
 
-  /** Whether two lines differ by their blanks alone. */
+  /** Whether two lines differ only in their spaces and tabs. */
   function blanksApart(x: string, y: string): boolean {
     return x !== y && withoutBlanks(x) === withoutBlanks(y);
   }

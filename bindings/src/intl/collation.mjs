@@ -1,8 +1,9 @@
 /**
- * Writes `collation.json`, the order of letters that ICU has in each language: run by hand as `node collation.mjs`.
+ * Writes `collation.json`, ICU's order of letters in each language. Run it by hand: `node collation.mjs`.
  *
- * `letters` are in order; before one that is the same letter as the one before it stands U+0001 when they differ in case or form,
- * and U+0002 when they differ in accents. `expands` are letters that count as several; `han` is the order of Chinese characters.
+ * `letters` has the letters in order. U+0001 before a letter says that it differs from the previous one only in case or
+ * form; U+0002 says that it differs only in accents. `expands` has letters that are sorted as several letters. `han` is
+ * the order of Chinese characters.
  */
 
 import { writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** Sort keys of texts: compared as plain texts, they are in the order of ICU (`collation.mjs`). */
+/** Makes sort keys. Texts whose keys are compared as strings are in the order of ICU (see `collation.mjs`). */
 
 import type { Resolved } from "./locales";
 
@@ -11,9 +11,11 @@ export interface CollationOptions {
 }
 
 interface Letter {
-  /** Which letter it is, which accent it has, and which case or form. */
+  /** Weight of the base letter. */
   primary: number;
+  /** Weight of its accent. */
   accent: number;
+  /** Weight of its case or form. */
   form: number;
 }
 
@@ -24,7 +26,7 @@ interface Order {
 }
 
 const orders = new Map<string, Order>();
-/** No weight is below it: lower ones end a level. */
+/** The lowest weight. Lower values separate the levels of a key. */
 const first = 0x100;
 const unknown = 0xf000;
 
@@ -96,7 +98,7 @@ export class Collation {
       if (digits) add(this.#order.letters.get("1")!, "1", unit(digits.length + first) + digits);
       else if (longer) {
         for (const character of longer) one(character, 0x20);
-        if (found.normalize("NFKD") === found) accents += unit(0x1000); // `ß` has a letter of its own
+        if (found.normalize("NFKD") === found) accents += unit(0x1000); // letters such as `ß`, which are not only a form of two others
       } else if (/^\p{M}/u.test(found) && !this.#order.letters.has(found)) accents += unit(0x2000 + (found.codePointAt(0)! & 0xfff));
       else if (!/^[\p{Cc}\p{Cf}]/u.test(found)) one(found);
     }

@@ -1,9 +1,10 @@
 /**
- * Formatting like ICU, by FormatJS, in the one context of a worker that holds it. Its value is `answer(request)`, JSON
- * in and out; realms ask it through `yao/intl.ts`. Nothing of a test is in here but the request.
+ * Formats as ICU does, with FormatJS. Each worker has one engine context for this. The value of this module is
+ * `answer(request)`, which takes and returns JSON; realms call it through `yao/intl.ts`. It knows nothing of a test
+ * except the request.
  *
- * `$read(name)`, which the worker supplies, is a piece of the pack that `pack.mjs` makes: code of a kind of formatters, and
- * the data of a locale, which are loaded when they are first needed; empty when there is none.
+ * The worker provides `$read(name)`, which returns an entry of the pack that `pack.mjs` makes: the code of one kind of
+ * formatter, or the data of a locale. Each is loaded when it is first needed. A missing entry is an empty text.
  */
 
 import "./globals";
@@ -11,7 +12,7 @@ import "./plurals";
 import { Collation, type CollationOptions } from "./collation";
 import { resolve, supported, type Resolved } from "./locales";
 
-/** A locale of ICU → how it puts a numeric date and a time together. */
+/** Locale of ICU → its pattern of a numeric date (`{1}`) and a time (`{0}`). */
 declare const JOINED: Record<string, string | null>;
 declare const $read: (name: string) => string;
 declare const Intl: Record<string, Kind> & {
@@ -29,7 +30,7 @@ interface DateKind extends Kind {
   __setDefaultTimeZone(zone: string): void;
 }
 
-/** What a realm asks. An argument is its type and its text: numbers and big integers are no JSON. */
+/** The request of a realm. Arguments are given as type and text, because JSON has no NaN and no big integers. */
 interface Request {
   kind: string;
   locales: string[];
@@ -43,7 +44,7 @@ interface Formatter {
   made: Record<string, (...args: unknown[]) => unknown>;
 }
 
-/** Kind → the pieces of the pack that it needs: its code, and its data for a locale. */
+/** Kind of formatter → the entries of the pack that it needs: its code, and its data for a locale. */
 const needs: Record<string, { code?: string; data: string[] }> = {
   NumberFormat: { data: ["numbers"] },
   PluralRules: { data: ["numbers"] },
@@ -59,14 +60,14 @@ const kindOf: Record<string, string> = {
   relative: "RelativeTimeFormat",
   names: "DisplayNames",
 };
-/** How many formatters are kept. */
+/** How many formatters are kept in memory. */
 const most = 500;
 
 const formatters = new Map<string, Formatter>();
 const data = new Map<string, object>();
 const registered = new Set<string>();
 
-/** The data of a locale; that of a region is what differs from its language. */
+/** The data of a locale. The pack may have it as changes to the data of another locale. */
 function dataOf(piece: string, locale: string): object {
   const key = `${piece}.${locale}`;
   let value = data.get(key);
@@ -78,7 +79,7 @@ function dataOf(piece: string, locale: string): object {
   return value;
 }
 
-/** A value with changes in it, by the rules of JSON Merge Patch (RFC 7396). */
+/** Applies changes to a value, by the rules of JSON Merge Patch (RFC 7396). */
 function changed(value: unknown, changes: unknown): unknown {
   if (typeof changes !== "object" || changes === null || Array.isArray(changes)) return changes;
   const result = { ...(value as Record<string, unknown>) };
@@ -107,14 +108,14 @@ function load(kind: string, locale: string): Kind {
   return Intl[kind];
 }
 
-/** Adds the patterns of ranges to the data for dates of a locale, which takes FormatJS a while to read. */
+/** Adds the patterns of ranges to the dates of a locale. They are loaded only when needed, as FormatJS reads them slowly. */
 function loadRanges(locale: string): void {
   if (registered.has(`ranges.${locale}`)) return;
   registered.add(`ranges.${locale}`);
   Intl.DateTimeFormat.__addLocaleData!({ data: { ...dataOf("dates", locale), intervalFormats: dataOf("ranges", locale) }, locale });
 }
 
-/** Always UTC, as are all that FormatJS takes for it, such as `Iceland`. */
+/** FormatJS has no data for this zone, which is always UTC, nor for others that it maps to it, such as `Iceland`. */
 const WITHOUT_DATA = "Africa/Abidjan";
 const RENAMED: Record<string, string> = {
   EST5EDT: "America/New_York",
@@ -123,7 +124,7 @@ const RENAMED: Record<string, string> = {
   PST8PDT: "America/Los_Angeles",
 };
 
-/** A time zone by a name that FormatJS knows: it takes old names and those of fixed offsets, and formats them as UTC. */
+/** Replaces names of time zones that FormatJS accepts but would format as UTC: old names, and fixed offsets. */
 function plainZone(name: string): string {
   if (/^(Etc\/)?(UTC|UCT|GMT|GMT0|GMT[+-]0|Greenwich|Universal|Zulu)$/i.test(name)) return "UTC";
   const [, sign, hours] = /^Etc\/GMT([+-])(\d\d?)$/i.exec(name) ?? [];
@@ -148,7 +149,7 @@ function formatter({ kind, locales, options, method }: Request): Formatter {
   let made = new Made([resolved.data + resolved.extension], shown);
   const { hourCycle } = made.resolvedOptions() as { hourCycle?: string };
   if (shown.dayPeriod !== undefined && (hourCycle === "h23" || hourCycle === "h24")) {
-    delete shown.dayPeriod; // ICU has no part of the day beside one of 24 hours
+    delete shown.dayPeriod; // ICU shows no day period with a 24-hour clock
     made = new Made([resolved.data + resolved.extension], shown);
   }
   if (kind === "DateTimeFormat") {
@@ -177,7 +178,7 @@ function canonical(locales: string[]): string[] {
   }
 }
 
-/** What an `Intl.Locale` says, as JSON. */
+/** The fields of an `Intl.Locale`, and what its methods return, as JSON. */
 function described(tag: string, options: object): object {
   const locale = new Intl.Locale(canonical([tag])[0], options);
   const names = "baseName calendar caseFirst collation firstDayOfWeek hourCycle language numberingSystem numeric region script variants";
@@ -186,7 +187,7 @@ function described(tag: string, options: object): object {
   return Object.fromEntries([...answers, ...made]) as object;
 }
 
-/** Numeric date fields beside fields of time: FormatJS puts these together in another way than ICU. */
+/** Whether a request has a numeric date and a time. FormatJS joins these differently from ICU. */
 function splits({ kind, options, method }: Request): boolean {
   if (kind !== "DateTimeFormat" || method !== "format") return false;
   const isNumeric = ["year", "month", "day"].every((name) => options[name] === "numeric" || options[name] === "2-digit");
@@ -225,7 +226,7 @@ function result(request: Request): unknown {
   return { ...(answer as object), locale: resolved.locale + locale.slice(resolved.data.length) };
 }
 
-/** JSON of `{value}` or of `{error, message}`. */
+/** Answers a request: JSON of `{value}`, or of `{error, message}` with the name and the message of an error. */
 export default function (text: string): string {
   try {
     return JSON.stringify({ value: result(JSON.parse(text) as Request) });

@@ -1,3 +1,3 @@
-/** What formats dates and times; loaded by `core.ts` when it is first used. */
+/** Formats dates and times; `core.ts` loads this when it is first used. */
 
 export { DateTimeFormat as default } from "@formatjs/intl-datetimeformat";

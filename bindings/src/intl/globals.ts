@@ -1,4 +1,4 @@
-/** The global `Intl` that the modules of FormatJS look for; to be imported before them. */
+/** Defines the global `Intl` that modules of FormatJS use. Import this before them. */
 
 import { getCanonicalLocales } from "@formatjs/intl-getcanonicallocales";
 import { Locale } from "@formatjs/intl-locale";

@@ -1,3 +1,3 @@
-/** What formats lists; loaded by `core.ts` when it is first used. */
+/** Formats lists; `core.ts` loads this when it is first used. */
 
 export { default } from "@formatjs/intl-listformat";

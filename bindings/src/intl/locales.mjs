@@ -1,4 +1,7 @@
-/** Writes `locales.json`, what ICU says of our languages and FormatJS does not: run by hand as `node locales.mjs`, with a newer Node.js when the packages of FormatJS are newer. */
+/**
+ * Writes `locales.json`: what ICU knows of our languages and FormatJS does not. Run it by hand: `node locales.mjs`. After
+ * an update of FormatJS, use a Node.js that is as new.
+ */
 
 import { existsSync, writeFileSync } from "node:fs";
 
@@ -11,7 +14,7 @@ const tags = ours
   .flatMap((language) => scripts.flatMap((script) => regions.map((region) => [language, script, region].filter(Boolean).join("-"))))
   .filter((tag) => new Intl.NumberFormat(tag).resolvedOptions().locale === tag);
 
-/** The tag that has the data of a locale in FormatJS. */
+/** The tag under which FormatJS has the data of a locale. */
 function dataTag(tag) {
   const { language } = new Intl.Locale(tag);
   const { script, region } = new Intl.Locale(tag).maximize();
@@ -22,7 +25,7 @@ function dataTag(tag) {
 const date = Date.UTC(2026, 10, 23, 15, 47, 58);
 const numeric = { year: "numeric", month: "numeric", day: "numeric" };
 const time = { hour: "numeric", minute: "numeric", second: "numeric" };
-/** How ICU puts date and time together, with `{1}` and `{0}` for them; undefined when it changes one of them. */
+/** ICU's pattern of a date (`{1}`) and a time (`{0}`); undefined if ICU changes one of them when it joins them. */
 function glue(tag, both, days, hours) {
   const format = (options) => new Intl.DateTimeFormat(tag, { timeZone: "UTC", ...options }).format(date);
   const text = format(both).replace(format(days), "{1}").replace(format(hours), "{0}");

@@ -1,16 +1,16 @@
-/** Which locale of ours is meant by a list of tags, and which of ICU's we lack. */
+/** Chooses one of our locales for a list of tags. Refuses tags of languages that ICU has and we do not. */
 
-/** Of ICU: a tag of our languages → the tag that has its data in FormatJS. */
+/** ICU's tag of one of our locales → the tag under which FormatJS has its data. */
 declare const LOCALES: Record<string, string>;
-/** The languages of ICU. */
+/** The codes of all languages of ICU, separated by spaces. */
 declare const LANGUAGES: string;
 
 export interface Resolved {
-  /** As ICU names it. */
+  /** ICU's tag of the locale. */
   locale: string;
-  /** The tag that has its data. */
+  /** The tag under which FormatJS has its data. */
   data: string;
-  /** `-u-...` of the tag that was asked for, or nothing. */
+  /** The extension `-u-...` of the requested tag, or an empty text. */
   extension: string;
 }
 
@@ -18,7 +18,7 @@ const languages = new Set(LANGUAGES.split(" "));
 const ours = [...new Set(Object.keys(LOCALES).map((tag) => tag.slice(0, 2)))].join(", ");
 const withoutExtensions = (tag: string): string => tag.replace(/-[a-z0-9]-.*$/, "");
 
-/** The longest beginning of a tag that is a locale of ours. */
+/** The longest prefix of a tag that is one of our locales. */
 function match(tag: string): string | undefined {
   for (let text = withoutExtensions(tag); text; text = text.slice(0, Math.max(0, text.lastIndexOf("-")))) {
     if (Object.hasOwn(LOCALES, text)) return text;
@@ -28,7 +28,7 @@ function match(tag: string): string | undefined {
 
 const known = (tag: string): boolean => languages.has(tag.split("-")[0]);
 
-/** The first that ICU has; `en-US` when it has none. Throws when that is not one of ours. */
+/** The first locale that ICU has, or `en-US` if it has none of them. Throws an Error if we do not have that locale. */
 export function resolve(tags: string[]): Resolved {
   for (const tag of tags) {
     const locale = match(tag);
@@ -41,5 +41,5 @@ export function resolve(tags: string[]): Resolved {
   return { locale: "en-US", data: LOCALES["en-US"], extension: "" };
 }
 
-/** Those that ICU has. */
+/** Those of the tags that ICU supports. */
 export const supported = (tags: string[]): string[] => tags.filter((tag) => match(tag) !== undefined || known(tag));

@@ -1,3 +1,3 @@
-/** What formats names of languages, regions and currencies; loaded by `core.ts` when it is first used. */
+/** Formats names of languages, regions and currencies; `core.ts` loads this when it is first used. */
 
 export { DisplayNames as default } from "@formatjs/intl-displaynames";

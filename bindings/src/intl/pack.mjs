@@ -1,9 +1,9 @@
 /**
- * Makes the pack of formatting: `node pack.mjs <folder of the bundled code> <pack>`.
+ * Makes the pack with the code and data of `Intl`: `node pack.mjs <folder of the bundled code> <pack>`.
  *
- * The pack is a line `name length name length ...`, then the pieces one after the other: the bundled code, the data of FormatJS
- * for each locale (of a region only what differs from its language), and the transitions of each time zone. Run by
- * `bindings/build.py`.
+ * The pack starts with a line `name length name length ...`. Its entries follow, one after the other: the bundled code, the
+ * data of FormatJS for each locale (as changes to another locale if that is shorter), the transitions of each time zone,
+ * the orders of letters, and licences. `bindings/build.py` runs this.
  */
 
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
@@ -22,7 +22,7 @@ const sources = {
   names: "intl-displaynames",
 };
 
-/** The data that a module of FormatJS hands to `__addLocaleData` of the class that it finds on `Intl`. */
+/** The data that a module of FormatJS passes to `__addLocaleData` of a class of `Intl`. */
 function dataOf(source, tag) {
   let found;
   const Class = { __addLocaleData: (entry) => (found = entry.data) };
@@ -35,7 +35,7 @@ const isObject = (value) => typeof value === "object" && value !== null && !Arra
 
 const parts = new Map();
 
-/** The same value, of which equal parts are one object: what is not that object differs. */
+/** Makes equal objects inside a value identical, so that `===` tells whether two differ. */
 function shared(value) {
   if (typeof value !== "object" || value === null) return value;
   for (const name in value) value[name] = shared(value[name]);
@@ -44,7 +44,7 @@ function shared(value) {
   return parts.get(text);
 }
 
-/** What turns one value into another, as a JSON Merge Patch; undefined when they are the same. */
+/** The JSON Merge Patch that turns one value into another; undefined if they are the same. */
 function difference(from, to) {
   if (from === to) return undefined;
   if (!isObject(from) || !isObject(to)) return to;
@@ -57,14 +57,14 @@ function difference(from, to) {
   return changes;
 }
 
-/** Locales from which those of other regions take the most. */
+/** Regional locales that other locales have most in common with. */
 const models = "en-001 en-150 en-GB es-419 es-MX pt-PT zh-Hans zh-Hant zh-Hant-HK".split(" ");
 const rank = (tag) => (tag.includes("-") ? (models.indexOf(tag) + models.length + 1) % (models.length + 1) || 99 : 0);
 const tags = [...new Set(Object.values(locales))].sort((a, b) => rank(a) - rank(b));
 
 const pieces = new Map();
 
-/** Adds a piece for each locale: what differs from the one that is most like it. */
+/** Adds an entry for each locale: its data, or its changes to another locale of the language if that is shorter. */
 function add(piece, valueOf) {
   const bases = new Map();
   for (const tag of tags) {
@@ -79,7 +79,7 @@ function add(piece, valueOf) {
 for (const file of readdirSync(folder)) pieces.set(file.replace(/\.js$/, ""), readFileSync(`${folder}/${file}`, "utf-8"));
 for (const [piece, source] of Object.entries(sources)) if (piece !== "dates") add(piece, (tag) => dataOf(source, tag));
 
-/** The data for dates of a locale, with what ICU says and FormatJS does not. */
+/** The data for dates of a locale, corrected by what ICU knows (`locales.json`). */
 function datesOf(tag) {
   const data = dataOf(sources.dates, tag);
   const { at, am, pm, cycle } = fromIcu[tag in fromIcu ? tag : Object.keys(locales).find((name) => locales[name] === tag)];
@@ -96,7 +96,7 @@ add("dates", (tag) => {
 globalThis.Intl.DateTimeFormat = DateTimeFormat;
 await import("@formatjs/intl-datetimeformat/add-all-tz.js");
 for (const [zone, entries] of Object.entries(DateTimeFormat.tzData)) {
-  // FormatJS says each change twice, begins with null, which it takes for 1970, and ends with an entry out of order.
+  // FormatJS lists each change twice. Its first entry is null, which it reads as 1970; its last one is out of order.
   const changes = entries.slice(0, -1).filter(([, , offset, summer], i) => !i || offset !== entries[i - 1][2] || summer !== entries[i - 1][3]);
   pieces.set(`zone.${zone}`, JSON.stringify(changes.map(([time, , offset, summer], i) => [i ? time : -1e13, "", offset, summer])));
 }

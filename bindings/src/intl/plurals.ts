@@ -1,4 +1,4 @@
-/** The rules for plurals of all languages: functions, unlike all other data. */
+/** The plural rules of all our languages. They are functions, so they cannot be JSON in the pack as other data is. */
 
 import "./globals";
 import "@formatjs/intl-pluralrules/locale-data/ar.js";

@@ -1,3 +1,3 @@
-/** What formats spans of time; loaded by `core.ts` when it is first used. */
+/** Formats relative times such as "2 days ago"; `core.ts` loads this when it is first used. */
 
 export { default } from "@formatjs/intl-relativetimeformat";

@@ -1,4 +1,7 @@
-/** What the host asks the realm of a script test, while that waits for a call, on behalf of what was called. */
+/**
+ * Questions of the host to the realm of a script test, while the test waits for a call. The called agent or function may
+ * need a mock or a store of the test.
+ */
 
 import type { Core } from "../core";
 import type { Stores } from "../yao/store";
@@ -6,7 +9,7 @@ import type { Stores } from "../yao/store";
 export default function (core: Core): Record<string, (...args: unknown[]) => unknown> {
   const stores = () => core.part<Stores>("store");
   return {
-    /** What the mock of a number answers to the call of a name. */
+    /** The answer of the mock with this number to a call of `name`. */
     reply(number, name, ...args) {
       const { process, agent, http, exec } = core.mocks;
       const mock = [...process, ...agent, ...http, ...exec].find((mock) => mock.number === number);
@@ -15,7 +18,7 @@ export default function (core: Core): Record<string, (...args: unknown[]) => unk
     },
     /** The entries of a store: `[key, JSON text, expiry or null]`. */
     load: (id) => stores().load(id as string),
-    /** Whether a store was still as `before`; it is `after` then. */
+    /** Replaces a store by `after` if it still equals `before`. Returns whether it did. */
     save: (id, before, after) => stores().save(id as string, before as never, after as never),
   };
 }

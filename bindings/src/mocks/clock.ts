@@ -1,16 +1,16 @@
 /**
- * A clock that a test has stopped: `Date`, `performance.now`, timers and times to live all read it, and it moves only when
- * it is told to. Limits and deadlines of the test keep the real time.
+ * The clock of a test that has stopped it with `t.mock.now`. `Date`, `performance.now`, timers and times to live read it,
+ * and it moves only on request. Limits and deadlines of the test still use the real time.
  *
- * A test moves it with `advance`, which fires what falls due; `time.Sleep` moves it, and so does a wait for a timer outside
- * of the test's own realm, where nobody could advance it.
+ * `advance` moves it and fires the timers that fall due. `time.Sleep` moves it too. So does a wait for a timer in other
+ * realms than that of the test, because nobody could call `advance` there.
  */
 
 import type { Core } from "../core";
 import type { Dates } from "../realm/date";
-import type { Teller, Told } from "./told";
+import type { WorldSender, WorldState } from "./world-state";
 
-/** How often the time is read while it stands before that is taken for a loop that waits. */
+/** How often the stopped clock can be read before we assume that a loop waits for it to move. */
 const patience = 1_000_000;
 /** For how many times one counts that follows the callback of a timer, as in a loop that polls. */
 const polled = 50;
@@ -19,22 +19,22 @@ const first = Date.parse("0001-01-02T00:00:00Z");
 const last = Date.parse("9999-12-30T00:00:00Z");
 
 export interface Clock {
-  /** Milliseconds at which it stands; undefined: it goes. */
+  /** The time at which it is stopped, in milliseconds since 1970; undefined if it is running. */
   readonly stands: number | undefined;
-  /** Stops it at a time, or lets it go again. Timers keep what is left of their time. */
+  /** Stops it at a time, or starts it again. The time that is left for each timer stays the same. */
   set(time: number | undefined): void;
   /** Moves it to the time at which others have moved it, or stopped it; undefined: they have let it go. */
   moved(time: number | undefined): void;
   /** Moves it on, and runs the timers that fall due, in their order, each with the promise jobs that follow. */
   advance(milliseconds: number): void;
-  /** In a realm that the test calls: reads the clock of the test. */
+  /** For a realm that the test calls: uses the clock of the test from now on. */
   adopt(): void;
 }
 
 export default function (core: Core): Clock {
   const { std } = core;
   const real = { now: core.now, sleep: core.sleep };
-  const told = core.part<Teller>("told");
+  const world = core.part<WorldSender>("world-state");
   const isTest = () => core.plan !== undefined && !core.boot.nested;
   let stands: number | undefined;
   let reads = 0;
@@ -70,7 +70,7 @@ export default function (core: Core): Clock {
     check(time);
     stands = told.now = Math.ceil(time);
     reads = 0;
-    told.tell();
+    world.send();
   }
 
   function begin(): void {
@@ -98,7 +98,7 @@ export default function (core: Core): Clock {
     else put(current() + wait);
   }
 
-  /** What becomes of a wait for a timer: see `Core.stands`. */
+  /** Called instead of waiting for a timer; see `Core.stands`. */
   function wait(milliseconds: number): number {
     if (!isTest()) {
       sleep(milliseconds);
@@ -118,8 +118,8 @@ export default function (core: Core): Clock {
       const before = core.now();
       if (time === undefined) {
         restore?.();
-        restore = stands = told.now = undefined;
-        told.tell();
+        restore = stands = world.now = undefined;
+        world.send();
       } else {
         put(time);
         if (!restore) begin();

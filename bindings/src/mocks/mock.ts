@@ -1,7 +1,7 @@
 /**
- * `t.mock`: answers instead of processes, agents, HTTP, the clock and random numbers, for the running test.
+ * `t.mock`: replaces processes, agents, HTTP requests, commands, the clock and random numbers for the running test.
  *
- * This part makes the mocks and records their calls; the part "mocked" finds the one that answers a call.
+ * This part makes the mocks and records their calls. The part "mocked" finds the mock that answers a call.
  */
 
 import { copy } from "../copy";
@@ -11,17 +11,17 @@ import type { Clock } from "./clock";
 import { millisecondsOf } from "../durations";
 import type { HttpFinder } from "./mocked-http";
 import type { Random } from "./random";
-import type { Teller } from "./told";
+import type { WorldSender } from "./world-state";
 
 interface Call {
-  /** What was called: a process name, an agent id, `METHOD url`. */
+  /** The name of a process, the id of an agent, `METHOD url`, or a command. */
   name: string;
   args: unknown[];
   result?: unknown;
   error?: unknown;
 }
 
-/** What each `t.mock.*` returns. */
+/** What `t.mock.process` and the others return. */
 interface Recorder {
   calls: Call[];
   readonly count: number;
@@ -32,17 +32,17 @@ interface Recorder {
   restore(): void;
 }
 
-/** Different calls that are counted. */
+/** How many different names of calls are counted. */
 const most = 1000;
 
-/** What stands before the name of a call in the ledger. */
+/** The prefix of the names of calls in the ledger. */
 const prefixes: Partial<Record<keyof Mocks, string>> = { agent: "agents.", exec: "exec " };
 
 type Reply = (this: unknown, ...args: unknown[]) => unknown;
 
 export default function (kernel: Kernel) {
   const restorers = new Set<() => void>();
-  const told = () => kernel.part<Teller>("told");
+  const world = () => kernel.part<WorldSender>("world-state");
   let last = 0;
 
   function recorder(restore: () => void): Recorder {
@@ -97,11 +97,11 @@ export default function (kernel: Kernel) {
       },
     };
     list.push(mock);
-    told().tell();
+    world().send();
     const record = recorder(() => {
       const at = list.indexOf(mock);
       if (at >= 0) list.splice(at, 1);
-      told().tell();
+      world().send();
     });
     return record;
   }
@@ -113,14 +113,14 @@ export default function (kernel: Kernel) {
     if (mocked.size < most || mocked.has(known)) mocked.set(known, (mocked.get(known) ?? 0) + 1);
   }
 
-  /** The clock mocks, newest last; the newest holds. */
+  /** The mocks of the clock. The last one applies. */
   const clocks: { time: number }[] = [];
   const clock = () => kernel.part<Clock>("clock");
 
-  /** Moves the clock, which is stopped if it is not yet. */
+  /** Moves the clock; stops it first if it is running. */
   function advance(by: unknown): void {
     const milliseconds = millisecondsOf(by);
-    if (!clocks.length) stop(Math.ceil(kernel.now())); // not before what `Date` said last
+    if (!clocks.length) stop(Math.ceil(kernel.now())); // rounded up, so that it is never before the last `Date`
     clock().advance(milliseconds);
     clocks[clocks.length - 1].time = clock().stands!;
   }
@@ -152,28 +152,34 @@ export default function (kernel: Kernel) {
   }
 
   return {
-    /** Answers processes whose name matches, in any case; `*` stands for any run of characters. */
+    /** Answers calls of processes whose name matches; upper and lower case are the same. `*` stands for any characters. */
     process: (pattern: unknown, reply?: unknown) => add("process", pattern, reply),
 
-    /** Answers calls of an agent: with a text, parts of an answer, its data, or `(messages, options) => either`. */
+    /** Answers calls of an agent: with a text, an answer, its data, or what `(messages, options)` returns. */
     agent: (id: unknown, reply?: unknown) => add("agent", id, reply),
 
-    /** Answers requests whose `url` or `METHOD url` matches: with a text, `{status, data, headers, lines, message}`, or `(request) => either`. */
+    /**
+     * Answers requests whose `url` or `METHOD url` matches: with a body, with `{status, code, data, headers, lines,
+     * message}`, or with what a function `(request)` returns.
+     */
     http: (pattern: unknown, response?: unknown) => add("http", pattern, response),
 
-    /** Answers commands of `ctx.computer.Exec`: with its output, `{stdout, stderr, exit_code, delay}`, or `(argv) => either`. */
+    /**
+     * Answers commands of `ctx.computer.Exec`: with the output, with `{stdout, stderr, exit_code, delay}`, or with what a
+     * function `(argv, command)` returns.
+     */
     exec: (pattern: unknown, reply?: unknown) => add("exec", pattern, reply),
 
-    /** Stops the clock at a time, for the test and all that it calls; `advance` moves it. Limits keep the real time. */
+    /** Stops the clock at a time, for the test and all that it calls. `advance` moves it. Limits still use the real time. */
     now(instant: unknown = Math.ceil(kernel.now())): Recorder & { advance(by: unknown): void } {
       const record = stop(timeOf(instant));
       return Object.defineProperties({ advance } as never, Object.getOwnPropertyDescriptors(record));
     },
 
-    /** Moves the clock by milliseconds or a text such as `"1h30m"`, and runs the timers that fall due, in order. */
+    /** Moves the clock by milliseconds or a duration such as `"1h30m"`, and runs the timers that fall due, in order. */
     advance,
 
-    /** Makes `Math.random`, and what the host draws, the same in every run. */
+    /** Seeds `Math.random` and the random values of the host, so that they are the same in every run. */
     random(seed: unknown = 1): Recorder {
       if (typeof seed !== "string" && (typeof seed !== "number" || !Number.isFinite(seed)))
         throw new TypeError(`t.mock.random takes a number or a text as its seed, not ${typeof seed}`);

@@ -1,8 +1,8 @@
 /**
- * Finds the agent mock that answers a call, and gives its reply the form that callers of an agent see.
+ * Finds the agent mock that answers a call, and converts its reply to what callers of an agent receive.
  *
- * What a reply means is told in docs/script-tests.md ("Replies of mocked agents"); `runner/agents/mocked.py` reads the
- * mocks of cases in the same way, where no script makes the call.
+ * docs/script-tests.md ("Replies of mocked agents") says what a reply means. `runner/agents/mocked.py` does the same for
+ * mocks of cases, if no script makes the call.
  */
 
 import { globMatches } from "../glob";
@@ -15,7 +15,7 @@ const isObject = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 const isList = (value: unknown): boolean => Array.isArray(value) && value.every(isObject);
 
-/** Keys of which an object that is an answer has one; any other object is the data of an answer. */
+/** An object with one of these keys is an answer. Any other object is the data of an answer. */
 const parts = ["content", "data", "next", "tools", "completion", "response", "error"];
 
 export default function (kernel: Kernel): Finder {
@@ -24,7 +24,7 @@ export default function (kernel: Kernel): Finder {
   const empty = (value: unknown): boolean =>
     !given(value) || value === "" || (typeof value === "object" && Object.keys(value!).length === 0);
 
-  /** The parts of an answer, from the reply of a mock. Throws what makes the call fail. */
+  /** The fields of an answer, from the reply of a mock. Throws an Exception if the call must fail. */
   function partsOf(id: string, reply: unknown): Fields {
     if (!given(reply) || typeof reply === "string") return { content: reply ?? "" };
     const fields = isObject(reply) && parts.some((key) => Object.hasOwn(reply, key)) ? reply : { data: reply };
@@ -43,7 +43,7 @@ export default function (kernel: Kernel): Finder {
     return value as Fields | undefined;
   }
 
-  /** An answer as callers of an agent see it. */
+  /** An answer as callers of an agent receive it. */
   function resultOf(id: string, known: Fields): Fields {
     const { response, tools } = known as { response?: Fields; tools?: unknown };
     const completion = (known.completion ?? {}) as Fields;
@@ -69,7 +69,7 @@ export default function (kernel: Kernel): Finder {
     };
   }
 
-  /** What a validator of such an answer judges: the host reads it as it reads those of agents that ran. */
+  /** The verdict of a validator that gives this answer. The host reads it as it reads answers of agents that ran. */
   function verdictOf(id: string, known: Fields): unknown {
     const { response, content } = resultOf(id, known) as { response: Fields; content: string };
     return kernel.host("agent.Verdict", [id, response.next ?? content]);

@@ -1,4 +1,4 @@
-/** Finds the mock that answers a command of `ctx.computer.Exec`, and gives its reply the form of a result. */
+/** Finds the mock that answers a command of `ctx.computer.Exec`, and converts its reply to a result. */
 
 import { millisecondsOf } from "../durations";
 import { globMatches } from "../glob";
@@ -7,9 +7,9 @@ import type { HttpFinder } from "./mocked-http";
 
 type Fields = Record<string, unknown>;
 
-/** The parts of a reply. */
+/** The fields of a reply. */
 const parts = ["stdout", "stderr", "exit_code", "delay"];
-/** Names that other libraries have for them. `runner/cases/exec_replies.py` has the same table for cases. */
+/** Names of other libraries → our fields. `runner/cases/exec_replies.py` has the same table for cases. */
 const meant: Record<string, string> = {
   __proto__: null as never,
   output: "stdout",
@@ -25,7 +25,7 @@ const meant: Record<string, string> = {
 
 const isObject = (value: unknown): value is Fields => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** By the whole command, by its first words, or by a regular expression between slashes; `*` stands for anything. */
+/** Whether a pattern matches a command or its first words. `*` stands for anything; `/.../` is a regular expression. */
 function fits(pattern: string, command: string): boolean {
   const expression = /^\/([^]+)\/([a-z]*)$/.exec(pattern);
   if (expression) return new RegExp(expression[1], expression[2].replace(/[gy]/g, "")).test(command);

@@ -1,4 +1,4 @@
-/** Finds the HTTP mock that answers a request, and gives its reply the form of `http.*`. */
+/** Finds the HTTP mock that answers a request, and converts its reply to what `http.*` returns. */
 
 import { globMatches } from "../glob";
 import type { Kernel, Mock } from "../kernel";
@@ -9,7 +9,7 @@ type Fields = Record<string, unknown>;
 const isObject = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Where the parts of a request are among the arguments of `http.<Method>`. */
+/** `http.<method>` → the positions of its arguments. */
 const layouts: Record<
   string,
   { method?: number; url: number; data?: number; query: number; headers: number; files?: number }
@@ -24,9 +24,9 @@ const layouts: Record<
   stream: { method: 0, url: 1, data: 2, query: 3, headers: 4 },
 };
 
-/** The parts of a reply. */
+/** The fields of a reply. */
 const parts = ["status", "data", "headers", "lines", "message", "code"];
-/** Names that other libraries have for them. `runner/cases/http_replies.py` has the same table for cases. */
+/** Names of other libraries → our fields. `runner/cases/http_replies.py` has the same table for cases. */
 const meant: Record<string, string> = {
   __proto__: null as never,
   body: "data",
@@ -41,9 +41,9 @@ const meant: Record<string, string> = {
   header: "headers",
 };
 
-/** Finds mocks of requests, and checks what they reply. */
+/** Finds mocks and checks their replies. */
 export interface HttpFinder extends Finder {
-  /** Throws when a reply of the mock of a pattern has a part that there is not. */
+  /** Throws a TypeError if a reply has an unknown field or, for commands, a wrong value. */
   check(pattern: string, reply: unknown): void;
 }
 
@@ -80,7 +80,7 @@ export default function (kernel: Kernel): HttpFinder {
     };
   }
 
-  /** Query values or headers, given as an object, `"a=1&b=2"`, or a list of either. A name given twice has a list. */
+  /** Query values or headers, given as an object, as `"a=1&b=2"`, or as a list of these. A repeated name gets a list. */
   function fieldsOf(value: unknown): Fields {
     const result: Fields = {};
     const add = (name: string, item: unknown) => {
@@ -143,7 +143,7 @@ export default function (kernel: Kernel): HttpFinder {
     try {
       reply = mock.reply.call({ name: `${request.method as string} ${request.url as string}` }, request);
     } catch (error) {
-      // a request that breaks: `http.*` tells of it and does not throw
+      // a failed request: `http.*` does not throw, but returns a status of 0
       if (!(error instanceof Error)) throw error;
       reply = { status: 0, message: error.message };
     }

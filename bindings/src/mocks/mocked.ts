@@ -1,13 +1,14 @@
 /**
- * Finds the mock that answers a call, newest first: process mocks by name, then agent mocks by agent id
- * (`mocked-agent.ts`), HTTP mocks by method and URL (`mocked-http.ts`), mocks of commands (`mocked-exec.ts`).
+ * Finds the mock that answers a call. Looks for a process mock by name, then for an agent mock by agent id
+ * (`mocked-agent.ts`), an HTTP mock by method and URL (`mocked-http.ts`), and a mock of a command (`mocked-exec.ts`). If
+ * several match, the newest answers.
  */
 
 import { globMatches } from "../glob";
 import type { Kernel } from "../kernel";
 
-/** A function that answers the call `name(...args)`, or undefined when no mock does. */
 export interface Finder {
+  /** Returns a function that answers the call `name(...args)`; undefined if no mock matches. */
   find(name: string, args: readonly unknown[]): (() => unknown) | undefined;
 }
 

@@ -1,25 +1,25 @@
-/** Random numbers that are the same in every run: `Math.random` made of a seed. */
+/** Replaces `Math.random` by a seeded generator, so that random numbers are the same in every run. */
 
 import type { Core } from "../core";
-import type { Teller } from "./told";
+import type { WorldSender } from "./world-state";
 
 export interface Random {
-  /** Makes `Math.random` of a text; what the host draws is made of it too. */
+  /** Seeds `Math.random` with a text. The host seeds its own random values with it too. */
   seed(text: string): void;
-  /** Takes that back. */
+  /** Restores the original `Math.random`. */
   restore(): void;
-  /** A seed for another realm, which draws other numbers. */
+  /** A random seed for another realm. */
   draw(): number;
 }
 
 export default function (core: Core): Random {
   const { random } = Math;
   const { imul } = Math;
-  const told = core.part<Teller>("told");
+  const world = core.part<WorldSender>("world-state");
   let state = [0, 0, 0, 1];
   let seeded = 0;
 
-  /** sfc32: 32 bits at a time. */
+  /** The next 32 bits of the generator sfc32. */
   function bits(): number {
     let [a, b, c, d] = state;
     const t = (a + b + d) | 0;
@@ -44,14 +44,14 @@ export default function (core: Core): Random {
       state = [a, b, a ^ b, 1];
       for (let i = 0; i < 12; i++) bits();
       Math.random = next;
-      told.seed = text;
-      told.seeded = ++seeded;
-      told.tell();
+      world.seed = text;
+      world.seeded = ++seeded;
+      world.send();
     },
     restore(): void {
       Math.random = random;
-      told.seed = told.seeded = undefined;
-      told.tell();
+      world.seed = world.seeded = undefined;
+      world.send();
     },
     draw: () => bits() * 0x10000 + (bits() >>> 16),
   };

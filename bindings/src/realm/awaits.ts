@@ -1,16 +1,16 @@
 /**
- * Where scripts awaited what was rejected: the engine's stack of an error ends at the last `await` before it.
+ * Records where scripts awaited an error, because the engine's stack of an error ends at the last `await` before it.
  *
- * Loaded with the first rejection of an error. From then on the engine tells this part about each error that is made or
- * thrown on (`Error.prepareStackTrace`). One that is thrown into a function at its `await` passes there through a
- * generator's `throw`, and that place is added to the error's trail. The engine tells of an error that is thrown on only
- * while it keeps no stack of an uncaught one, so a new error takes its stack as a property and leaves that place empty.
+ * Loaded when the first promise is rejected with an error. From then on, the engine calls `prepare` for each error that is
+ * created or rethrown (`Error.prepareStackTrace`). An error that is thrown at an `await` goes through the `throw` of a
+ * generator; that place is added to the error's trail. The engine reports rethrown errors only while it has no stack of an
+ * uncaught error. So `prepare` stores the stack of a new error as a property, and returns nothing.
  */
 
 import type { Core } from "../core";
 
 export interface Awaits {
-  /** An error has rejected a promise, or is about to be thrown where it was awaited. */
+  /** Call this when an error rejects a promise, and before it is thrown where it was awaited. */
   rejected(error: unknown): void;
 }
 
@@ -29,7 +29,7 @@ export default function (core: Core): Awaits {
   const trails = new std.WeakMap<object, string>();
   const engine = std.Error as unknown as { prepareStackTrace?: unknown };
 
-  /** A frame as the engine writes it. */
+  /** A line of a stack, in the engine's format. */
   function frame(site: CallSite, before: string): string {
     const place = site.isNative() ? "native" : `${site.getFileName()}:${site.getLineNumber()}:${site.getColumnNumber()}`;
     return `    at ${before}${site.getFunctionName() || "<anonymous>"} (${place})\n`;
@@ -63,10 +63,10 @@ export default function (core: Core): Awaits {
         return;
       }
       if (std.weakGet(trails, error) === undefined) std.weakSet(trails, error, "");
-      // A script's own function stays.
+      // A function that the script has set is not replaced.
       if (engine.prepareStackTrace === undefined) engine.prepareStackTrace = prepare;
       try {
-        throw undefined; // the engine forgets the stack of the last error that was made and not caught
+        throw undefined; // makes the engine forget the stack of the last uncaught error
       } catch {
         return;
       }

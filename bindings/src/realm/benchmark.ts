@@ -1,6 +1,6 @@
 /**
- * What `testing.B` has beyond `testing.T`: a loop that measures what stands in it, as `B.Loop` of Go's `testing` does, with
- * one round before that is not measured, on a clock that no mock stops.
+ * The additional members of `testing.B`. `b.loop()` measures the code in the loop, as `B.Loop` of Go's `testing` does. The
+ * first round is not measured. Mocks do not stop the clock that is used.
  */
 
 import type { Core, T } from "../core";
@@ -8,22 +8,23 @@ import type { Recorder } from "../check/record";
 
 type Body = (b: T, ctx: unknown) => unknown;
 
-/** Rounds of one benchmark at the most. */
+/** Most rounds of one benchmark. */
 const mostRounds = 1e9;
 const blank = /\s/;
 
 export default function (core: Core) {
   const { std } = core;
   const { run } = core.T.prototype as unknown as { run: unknown };
-  /** Milliseconds that a benchmark takes at the least. */
+  /** Milliseconds that a benchmark takes at least. */
   const goal = core.host("benchmark.Begin", []) as number;
 
   return function prepare(b: T): void {
     let began = false;
     let over = false;
     let isParent = false;
-    /** Rounds so far, and how many of them there are before the clock is looked at. */
+    /** Rounds so far. */
     let rounds = 0;
+    /** The clock is read again after this many rounds. */
     let limit = 1;
     let warm = true;
     let running = false;
@@ -52,7 +53,7 @@ export default function (core: Core) {
       if (ran) start();
     };
 
-    /** Whether it goes on: `limit` grows as `predictN` of Go's `testing` says. */
+    /** Whether another round follows. `limit` grows as in `predictN` of Go's `testing`. */
     function more(): boolean {
       if (over) throw new std.Error("b.loop has ended: a benchmark has one loop");
       if (!began) {

@@ -1,19 +1,19 @@
 /**
- * What few tests need of calls of asynchronous functions: generators, races, and where calls wait and who made them, which
- * is told when a test fails or leaves something unfinished. `promise.ts` keeps the calls themselves.
+ * What only few tests need for calls of asynchronous functions: asynchronous generators, races, and the places where calls
+ * wait and were made, which are shown if a test fails or leaves something unfinished. `promise.ts` has the list of calls.
  */
 
 import type { Core } from "../core";
 import type { Call, Executor, Settle } from "./promise";
 
 export interface MoreOfCalls {
-  /** Has the promises that `work` gives a `then` count as awaited. */
+  /** Runs `work`. Promises whose `then` it calls count as awaited. */
   race<V>(work: () => V): V;
   /** The promise of the next value of an asynchronous generator. */
   next(executor: Executor): object;
-  /** Who called the code that runs, as lines of a stack, where the engine's own ends at an `await`. */
+  /** The callers of the running code, as lines of a stack. The engine's own stack ends at an `await`. */
   callers(): string;
-  /** The calls that a promise waits for, each waiting for the next. */
+  /** The chain of calls that a promise waits for. Each call waits for the next one. */
   waiting(promise: unknown): Call[];
 }
 
@@ -47,7 +47,7 @@ export default function (core: Core): MoreOfCalls {
       for (let call = calls.running; call && text.length < 4000; call = call.caller) {
         const lines = std.split(call.stack, "\n");
         for (let at = 0; at < lines.length; at++) {
-          if (std.indexOf(lines[at], "    at __async (") === 0) at++; // the function itself, whose code is told already
+          if (std.indexOf(lines[at], "    at __async (") === 0) at++; // the function itself, which is in the stack already
           else if (lines[at]) text += lines[at] + "\n";
         }
       }

@@ -1,12 +1,13 @@
-/** A stand-in for `Date` that tells another time than the real one, for mocks and for timers that are fired early. */
+/** Replaces `Date` by a proxy with another time, for mocks and for timers that are fired early. */
 
 import type { Core } from "../core";
 
 export interface Dates {
-  /** Puts a stand-in instead of `Date` that tells what `current` says; answers what takes it away again. */
+  /** Replaces `Date` by a proxy whose time is `current()`. Returns a function that restores it. */
   replace(current: () => number): () => void;
-  /** Makes `Date` tell the time of `Core.now`, unless something else stands in its place. */
+  /** Makes the time of `Date` the real time plus `Core.ahead`, unless `Date` is replaced already. */
   moved(): void;
+  /** Undoes `moved`. */
   restored(): void;
 }
 

@@ -1,4 +1,4 @@
-/** `t.db`: the rows that a test begins with, and those that it leaves. */
+/** `t.db`: inserts rows before a test, and reads the rows that it has written. */
 
 import type { Kernel } from "../kernel";
 

@@ -1,6 +1,6 @@
 /**
- * What becomes of a test whose time is up, or that waits for what nothing can settle: nothing of it is on the stack any more,
- * since the worker has stopped its code, or none was left to run. The worker takes these steps in this order.
+ * Ends a test whose time is up, or that waits for something that can never happen. None of its code is on the stack then:
+ * the worker has stopped it, or there was nothing left to run. The worker calls these functions in this order.
  */
 
 import { bounded } from "../bounded";
@@ -15,12 +15,12 @@ type Wait = { t: T; call: Call };
 export default function (core: Core) {
   const { std } = core;
   const fail: Recorder["fail"] = (...args) => core.part<Recorder>("record").fail(...args);
-  /** The test and its subtests that are under way, inner ones first. */
+  /** The test and its running subtests, inner ones first. */
   let under: T[] | undefined;
   const waits = std.list<Wait>();
   const traces = new std.Map<T, string>();
   let woken: T;
-  /** Whether cleaning up has begun: it does so once. */
+  /** Whether the cleanups have begun. They run only once. */
   let abandoned = false;
 
   function collect(t: T, list: T[]): T[] {
@@ -32,7 +32,7 @@ export default function (core: Core) {
 
   function begin(): void {
     core.era++;
-    core.timers = undefined; // what is left is no matter any more
+    core.timers = undefined; // timers that are still set no longer matter
     core.settling = undefined;
     core.late = undefined;
     (std.Error as { prepareStackTrace?: unknown }).prepareStackTrace = undefined;
@@ -60,14 +60,14 @@ export default function (core: Core) {
   ending.prototype = std.generator;
 
   return {
-    /** Whether there are asynchronous functions that wait, and were not asked where. */
+    /** Whether there are waiting asynchronous functions whose place is not known yet. */
     waiting(): boolean {
       if (!core.root) return false;
       if (!under) begin();
       return waits.length > 0;
     },
 
-    /** Throws the error that the worker lends where the innermost of them waits. */
+    /** Throws the worker's error in the innermost waiting function, which shows where it waits. */
     wake(): void {
       const wait = waits[waits.length - 1];
       waits.length--;
@@ -75,13 +75,13 @@ export default function (core: Core) {
       wait.call.wake!(core.dispatch.part);
     },
 
-    /** What the engine said of the function that was woken last. */
+    /** Takes what the engine reported for the function that was woken last: a message, then its stack. */
     waits(text: string): void {
       const end = std.indexOf(text, "\n");
       if (end >= 0) std.mapSet(traces, woken, ((std.mapGet(traces, woken) as string | undefined) ?? "") + std.slice(text, end + 1));
     },
 
-    /** Fails what is under way, and begins to clean up. `trace`: what the engine said where code was stopped. */
+    /** Fails all that is running, and starts the cleanups. `trace` is the engine's report of the place where code was stopped. */
     expire(trace: string): void {
       abandoned = true;
       core.stood = core.stands !== undefined;
@@ -107,8 +107,8 @@ export default function (core: Core) {
     },
 
     /**
-     * Fails what waits forever, and begins to clean up; where that waits forever too, the test is over. `expire` is for
-     * tests whose time is up.
+     * Fails a test that waits forever, and starts the cleanups. If the cleanups wait forever too, the test ends. For tests
+     * whose time is up, see `expire`.
      */
     abandon(reason: string): void {
       const list = abandoned ? undefined : under;
@@ -130,7 +130,7 @@ export default function (core: Core) {
       core.part<Flow>("flow").begin(ending());
     },
 
-    /** Gives up cleaning up, because there is no time left for that. */
+    /** Stops the cleanups, because there is no time left for them. */
     quit(trace: string): void {
       core.era++;
       const list = collect(core.root, std.list());

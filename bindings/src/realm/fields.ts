@@ -1,4 +1,4 @@
-/** The fields of `agent.Context` in both spellings, and its members that are made on first use. */
+/** The fields of `agent.Context` under both of their names, and its members that are made on first use. */
 
 import type { Core } from "../core";
 
@@ -6,7 +6,7 @@ const members =
   "memory trace mcp agent llm search computer workspace sandbox sent Send SendStream Append Replace Merge Set End " +
   "MessageID BlockID ThreadID EndBlock Release __release";
 
-/** Capital spelling → the field it is another name of. */
+/** Name with a capital letter → the field that it is an alias of. */
 const aliases: Record<string, string> = {
   Locale: "locale",
   Metadata: "metadata",
@@ -18,18 +18,17 @@ type Context = Record<string, unknown>;
 
 export default function (core: Core) {
   let blank = true;
-  // taken at once: scripts could replace them later
+  // saved at once, because scripts could replace them later
   const traps: Record<PropertyKey, unknown> = {};
   for (const name of Reflect.ownKeys(Reflect)) traps[name] = Reflect[name as keyof typeof Reflect];
 
   return {
-    /** What a proxy does that lists things which are made when they are read: all of `names` are made first. */
+    /** See `Fields` in `core.ts`. */
     listing(names: string[], make: (name: string) => unknown, trap: PropertyKey): unknown {
       for (let i = 0; i < names.length; i++) if (names[i]) make(names[i]);
       return traps[trap];
     },
 
-    /** What the proxy around `ctx` does for an operation: as a plain object would, once its fields are there. */
     trap(target: Context, name: PropertyKey): unknown {
       if (blank) {
         blank = false;
@@ -39,7 +38,7 @@ export default function (core: Core) {
     },
   };
 
-  /** Defines everything on a blank object. */
+  /** Defines all fields and members. */
   function fill(ctx: Context): void {
     const { user_name, team_name, sandbox, ...fields } = core.context;
     Object.assign(ctx, fields);
@@ -63,13 +62,13 @@ export default function (core: Core) {
       const make = () => core.part<{ member(ctx: Context, name: string): unknown }>("context").member(ctx, name);
       accessor(ctx, name, () => replace(make()), replace);
     }
-    // as JSON, and so as an argument of a process, a context is its data
+    // in JSON, and so as an argument of a process, a context has only its data
     const toJSON = () => Object.fromEntries(Object.keys(ctx).filter((name) => !names.includes(name)).map((name) => [name, ctx[name]]));
     Object.defineProperty(ctx, "toJSON", { value: toJSON, writable: true, configurable: true });
   }
 }
 
-/** `ctx.User` and `ctx.Team`: `ID` is the field in `authorized`; setting the whole to null forgets the identity there too. */
+/** `ctx.User` and `ctx.Team`. `ID` is a field of `authorized`. Setting the whole to null removes that field too. */
 function identity(ctx: Context, name: string, field: string, twin: string, label: string | undefined): void {
   const authorized = () => (ctx.authorized ?? {}) as Context;
   let whole: unknown = label === undefined ? {} : { Name: label };

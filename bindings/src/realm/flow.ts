@@ -1,4 +1,4 @@
-/** Runs test functions and what belongs to them: awaiting, what they left open, cleanups. */
+/** Runs test functions: awaits them, waits for what they left open, and runs their cleanups. */
 
 import type { Core, T } from "../core";
 import type { Recorder } from "../check/record";
@@ -8,27 +8,33 @@ interface Promises {
 }
 
 export interface Flow {
+  /** Runs a generator to its end, and awaits each thenable that it yields. Then calls `done`. */
   drive(work: Generator<unknown, unknown>, done: () => void): void;
+  /** Runs one function of the script. Returns true if it neither threw nor ended the test. */
   guard(t: T, work: () => unknown, phase?: string): Generator<unknown, boolean>;
+  /** Runs a test function, waits for what it left open, runs `between`, and then its cleanups. */
   runBody(t: T, body: () => unknown, between?: () => Generator<unknown, void>): Generator<unknown, void>;
+  /** Runs the hook before the cleanups of a test, and its cleanups. */
   cleanUp(t: T): Generator<unknown, void>;
+  /** Drives `work` as the rest of the test, which then ends. */
   begin(work: Generator<unknown, void>): void;
-  /** Goes on after a test, or a call of another realm, that has left timers although it was over. */
+  /** Continues after a test, or a call from another realm, that has ended but left timers. */
   resume(): void;
+  /** Continues after a test function that has returned something, or left something open. */
   settle(t: T, result: unknown): void;
+  /** Continues after a test function that has thrown. */
   thrown(t: T, error: unknown): void;
 }
 
 export default function (core: Core): Flow {
   const { std } = core;
 
-  /** Whether a value is what a generator function answers; the compiler writes asynchronous ones in its own way. */
+  /** Whether a value is a generator. The compiler replaces asynchronous generators by objects of its own. */
   function isGenerator(value: object): boolean {
     const { next, [std.Symbol.asyncIterator]: asynchronous } = value as { next?: unknown; [std.Symbol.asyncIterator]?: unknown };
     return typeof next === "function" && (std.tag(value) === "[object Generator]" || typeof asynchronous === "function");
   }
 
-  /** Runs one function of the script; whether it neither threw nor stopped the test. */
   function* guard(t: T, work: () => unknown, phase?: string): Generator<unknown, boolean> {
     core.current = t;
     const state = core.stateOf(t);
@@ -47,27 +53,25 @@ export default function (core: Core): Flow {
     }
   }
 
-  /** A test function with what it left open: see `wrapUp`. */
   function* runBody(t: T, body: () => unknown, between?: () => Generator<unknown, void>): Generator<unknown, void> {
     core.stateOf(t).between = between;
     yield* guard(t, body);
     yield* wrapUp(t);
   }
 
-  /** Ends what a test has left: subtests and assertions under way, its timers, then `between`, then its cleanups. */
+  /** Waits for running subtests and assertions, fires the timers that were left, and runs `between` and the cleanups. */
   function* wrapUp(t: T): Generator<unknown, void> {
     const state = core.stateOf(t);
     const { pending } = state;
     do {
       for (let i = 0; i < pending.length; i++) yield* guard(t, () => pending[i]);
       pending.length = 0;
-      // where nothing follows, what is left is found when the test is over, which takes no round more
+      // if nothing follows, `poll` fires the timers after the test, which saves a round here
       if (state.between || state.cleanups.length || (t !== core.root && core.timers)) yield* late(t);
     } while (pending.length);
     yield* cleanUp(t);
   }
 
-  /** The hook before the cleanups of a test, and these. */
   function* cleanUp(t: T): Generator<unknown, void> {
     const state = core.stateOf(t);
     const { cleanups, between } = state;
@@ -81,8 +85,8 @@ export default function (core: Core): Flow {
   }
 
   /**
-   * Fires the timers that a function has left, with the promise jobs that follow; see `timers.ts`. A subtest leaves them to
-   * its test when it is over at once, and when another one runs beside it, whose time must not be shortened.
+   * Fires the timers that a function has left, each followed by its promise jobs; see `timers.ts`. A subtest leaves its
+   * timers to its test if it has ended at once, or if another subtest is running, whose time must not be changed.
    */
   function* late(t: T | undefined): Generator<unknown, void> {
     if ((!core.timers && !core.calls) || core.settling) return;
@@ -109,10 +113,7 @@ export default function (core: Core): Flow {
     });
   }
 
-  /**
-   * Runs a generator to its end, awaiting each thenable it yields; a rejection is thrown into it. Synchronous work ends
-   * before this returns.
-   */
+  /** A rejection is thrown into the generator. Synchronous work ends before this returns. */
   function drive(work: Generator<unknown, unknown>, done: () => void): void {
     const { era } = core;
     const advance = (failed: boolean, value: unknown): void => {
@@ -154,10 +155,8 @@ export default function (core: Core): Flow {
     begin,
     resume: () => begin(goOn()),
 
-    /** Goes on after a test function that has returned something, or left something open. */
     settle: (t, result) => begin(runBody(t, () => result)),
 
-    /** Goes on after a test function that has thrown. */
     thrown: (t, error) =>
       begin(
         runBody(t, () => {

@@ -1,6 +1,7 @@
 /**
- * What `testing.F` has beyond `testing.T`: seeds, the schema of inputs, and running those that the host gives, one after
- * the other: inputs that are kept, each as a subtest, and those of a search, of which the host hears what came of them.
+ * The additional members of `testing.F`: `add` gives seeds, `schema` describes inputs, and `fuzz` runs the inputs that the
+ * host sends, one after the other. A stored input runs as a subtest. Inputs of a search run without leaving a trace, and
+ * the host gets the first failure.
  */
 
 import type { Core, T } from "../core";
@@ -9,12 +10,12 @@ import type { Recorder } from "../check/record";
 
 interface Input {
   name: string;
-  /** JSON of the list of arguments; "" where `problem` says why there is none. */
+  /** JSON of the list of arguments; empty if `problem` says why there is none. */
   args: string;
   problem?: string;
 }
 
-/** What comes next: a subtest of the result, or inputs of a search. */
+/** What the host wants next: one stored input as a subtest, or several inputs of a search; null ends it. */
 type Next = { kept: Input; tried?: undefined } | { kept?: undefined; tried: Input[] } | null;
 
 /** A test with its methods. */
@@ -38,7 +39,7 @@ export default function (core: Core) {
       std.define(f, name, { __proto__: null, value, writable: true, configurable: true } as PropertyDescriptor);
     };
 
-    /** JSON of a value of which JSON leaves nothing out. */
+    /** The value as JSON. Throws a TypeError if JSON cannot represent all of it. */
     function json(value: unknown, what: string): string {
       const text = std.stringify(value) as string | undefined;
       const same = core.part<(a: unknown, b: unknown) => boolean>("equal");
@@ -103,7 +104,7 @@ export default function (core: Core) {
       return std.apply(target, undefined, list);
     }
 
-    /** Runs an input that leaves nothing behind; what failed, with its place among those that were given, or null. */
+    /** Runs one input of a search. Returns its first failure, with its position in the list of inputs, or null. */
     function* attempt(target: Target, input: Input, at: number): Generator<unknown, object | null> {
       const t = new core.T(f.name + "/" + input.name);
       const state = core.stateOf(t);

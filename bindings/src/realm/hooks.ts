@@ -1,4 +1,4 @@
-/** A test whose module has set-up or tear-down functions, or which is not there any more. */
+/** Runs a test that is not simple: with hooks in its module, a fuzz test, a benchmark, or a function that is gone. */
 
 import type { Core, T } from "../core";
 import type { Flow } from "./flow";
@@ -11,7 +11,7 @@ export default function (core: Core) {
   const { begin, drive, guard, runBody } = core.part<Flow>("flow");
   const thrown = (t: T, error: unknown, phase?: string) => core.part<Recorder>("record").thrown(t, error, phase);
 
-  /** One test with everything around it: TestMain, BeforeAll, BeforeEach, the test, AfterEach, cleanups, AfterAll. */
+  /** One test with its hooks: TestMain, BeforeAll, BeforeEach, the test, AfterEach, cleanups, AfterAll. */
   function* world(t: T, body: Body | undefined): Generator<unknown, void> {
     if (!body) return thrown(t, new std.TypeError(t.name + " is not a function any more"));
     const { kind } = core.plan!;

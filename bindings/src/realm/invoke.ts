@@ -1,9 +1,10 @@
 /**
- * Calls one function of the loaded scripts for the host: hooks of agents, tools, judging functions of cases.
+ * Calls one function of the loaded scripts for the host: a hook of an agent, a tool, or a function of a case.
  *
- * Unlike a script called by a test, the realm is the outermost one: what the function asks for goes to the host. The answer
- * is JSON: `{ok, sent?}`, `{missing: true}` when there is no such function, or `{error: {message, code?, stack?}}`. `sent`
- * lists what `ctx.Send` and its siblings sent.
+ * Calls that the function makes go to the host; no script test is around it. The answer is JSON: `{ok, sent?}`,
+ * `{missing: true}` if there is no such function, or `{error: {message, code?, stack?, broke?, stopped?}}`. `sent` lists
+ * the messages of `ctx.Send` and the like. If the realm has mocks, `world` and `mocked` are added: its clock, and which
+ * calls its mocks answered.
  */
 
 import type { Core } from "../core";
@@ -15,18 +16,19 @@ import type { Flow } from "./flow";
 
 type Given = [pattern: string, value: unknown, number: number | null];
 
-/** What a host may add to the boot record of such a realm. */
+/** Fields that the host may add to the `Boot` of such a realm. */
 export interface InvokeBoot {
   /**
-   * what the world of the case or script test holds: mocks as `[pattern, value, number]`, where a number is that of a mock
-   * of a script test, which is asked for its reply; the time in milliseconds at which the clock stands; a seed
+   * the world of the case or script test: mocks as `[pattern, value, number]`; the time at which the clock is stopped, in
+   * milliseconds; a seed. A `number` refers to a mock of a script test, which is asked for its reply; null means that
+   * `value` is the reply.
    */
   mocks?: { process?: Given[]; agent?: Given[]; http?: Given[]; exec?: Given[]; now?: number; seed?: number };
-  /** index of the argument that the context stands in for */
+  /** index of the argument that is replaced by the context */
   contextAt?: number | null;
 }
 
-/** How a hook begins that is written for Yao of old. */
+/** The beginning of a hook that is written for an old version of Yao. */
 const oldHook = /^(?:async\s+)?function\*?\s*\w*\s*\(\s*input\s*,\s*options?\b/;
 const oldForm = (name: string) =>
   `${name}(input, option) is a hook of an old form, which Yao calls no more: write ${name}(ctx, ` +
@@ -61,7 +63,7 @@ export default function (core: Core) {
     return encode(std, { error: { message, stack, code: typeof code === "number" ? code : undefined, broke }, ...world() });
   }
 
-  /** What the host has to know of the world then: its clock, and which calls its mocks have answered. */
+  /** What the host must know of the world after the call: its clock, and which calls its mocks answered. */
   function world(): { world?: string; mocked?: unknown } {
     if (!(core.boot as InvokeBoot).mocks && !core.mocked && !core.stands) return {};
     return { world: core.bridge("told", "", ""), mocked: core.mocked && [...core.mocked] };

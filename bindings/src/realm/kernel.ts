@@ -1,4 +1,4 @@
-/** What parts find on the kernel beyond the core; loaded with the first of them. */
+/** The members of the kernel that only parts need. Loaded with the first other part. */
 
 import type { Core, Plan } from "../core";
 import type { ContextData, Kernel } from "../kernel";
@@ -9,7 +9,7 @@ export default function (core: Core): object {
   const started = Date.now() - core.clock();
   const stop = { toString: () => "the test was stopped by skip, fatal or require" };
   const { parse } = JSON;
-  /** Long strings made by `+` are ropes, which the bridge refuses; a slice is flat. */
+  /** Long strings made by `+` are ropes, which cannot be passed to the worker; a slice is a flat copy. */
   const flat = Function.prototype.call.bind(String.prototype.slice) as (text: string, start: number) => string;
   let context: ContextData | undefined;
   const dictionary = () => ({ __proto__: null as never }) as Record<string, number>;

@@ -1,4 +1,4 @@
-/** What a test has left behind when it is over, as the warnings of its result. */
+/** Warnings about timers and calls that a test left unfinished. */
 
 import type { Core } from "../core";
 import type { Call } from "./promise";
@@ -8,13 +8,13 @@ interface Left {
   kind: "pending";
   message: string;
   stack: string;
-  /** Whether the message is about the function of the innermost frame, and lacks its name at the beginning. */
+  /** true if the host must put the name of the function of the innermost frame before the message. */
   named?: true;
-  /** How many there are that only differ in when they were made. */
+  /** How many have the same message and stack. */
   count: number;
 }
 
-/** Warnings of one result; one more counts the others. */
+/** Most warnings of one result. One more says how many others there are. */
 const limit = 20;
 
 export default function (core: Core) {

@@ -1,9 +1,9 @@
-/** Lists functions of a module: each is passed to `$bridge("found", name, source)`. */
+/** Lists functions of a module. Calls `$bridge("found", name, source)` for each. */
 
 import type { Core } from "../core";
 
 export default function (core: Core) {
-  // Code that is not guarded cannot have replaced these.
+  // Scripts that are not guarded cannot have replaced these.
   const std = core.boot.guarded
     ? core.std
     : {
@@ -17,12 +17,12 @@ export default function (core: Core) {
     if (typeof value === "function") core.$bridge("found", name, std.functionText(value));
   };
 
-  /** Those whose names begin as one of `kinds`, and `others`. */
+  /** Lists the functions whose names begin with one of `kinds`, and those named in `others`. */
   return (kinds: string[], others: string[]): void => {
     const names = std.ownKeys(core.globals);
     for (let i = 0; i < names.length; i++) {
       const name = names[i];
-      // a name that begins so stands between the beginning and the beginning with the last of all letters behind it
+      // compares strings, because scripts could have replaced `startsWith`
       for (let at = 0; typeof name === "string" && at < kinds.length; at++) {
         if (name >= kinds[at] && name < kinds[at] + "\uffff" && name !== "TestMain") list(name);
       }

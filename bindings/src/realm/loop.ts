@@ -1,11 +1,11 @@
-/** What `poll` does for a test that is not over, or that made promises: rejections, then at most one timer. */
+/** `poll` of a test that has not ended or has made promises: reports rejections, then runs at most one timer. */
 
 import type { Core } from "../core";
 import type { Flow } from "./flow";
 import type { Recorder } from "../check/record";
 
 export default function (core: Core) {
-  /** -1: ended; milliseconds until there is something to do; NaN: a deadlock. `made`: the parts that are loaded. */
+  /** Returns -1 if the test has ended, NaN if it is deadlocked, else the milliseconds to wait. `made`: the loaded parts. */
   return (made: { promise?: unknown; timers?: unknown }): number => {
     if (made.promise) core.part<{ report(): void }>("promise").report();
     const { settling } = core;

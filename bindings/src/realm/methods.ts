@@ -1,4 +1,4 @@
-/** The methods of `testing.T` beyond its assertions: log, control, cleanup, subtests, snapshots. */
+/** The members of `testing.T` besides its assertions: logging, failing, cleanups, subtests, snapshots, mocks. */
 
 import { AWAIT_IT, isThenable } from "../assert/support";
 import { bounded } from "../bounded";
@@ -8,7 +8,7 @@ import type { Flow } from "./flow";
 import type { Recorder } from "../check/record";
 
 type Body = (t: T, ctx: unknown) => unknown;
-/** Of the host, to what a snapshot is compared with; `store` is the text to write into the source. */
+/** The host's answer about a snapshot. `store` is the text to write into the source. */
 type Answer = { passed: boolean; expected?: string; reason?: string; store?: string };
 
 const depthLimit = 100;
@@ -22,7 +22,7 @@ export default function (core: Core): true {
   const fail: Recorder["fail"] = (t, kind, message, more) => recorder().fail(t, kind, message, { stack: core.here(), ...more });
   const text = (args: readonly unknown[]) => recorder().text(args);
 
-  /** The name of a subtest as Go writes it: `_` for white space, and their codes for control characters. */
+  /** The name of a subtest as Go writes it: `_` for white space, and codes for control characters. */
   function oneWord(name: string): string {
     if (!std.exec(odd, name)) return name;
     let word = "";
@@ -84,7 +84,7 @@ export default function (core: Core): true {
       runBody(subtest, () => (body as Body)(subtest, core.ctx)),
       inner.end,
     );
-    core.current = current; // what goes on beside it is not the subtest's
+    core.current = current; // code that runs while the subtest waits does not belong to it
     if (over) return !outcome.failures.length;
     inner.waits = true;
     const done = new std.Promise<boolean>((resolve) => (finish = resolve));
@@ -92,7 +92,7 @@ export default function (core: Core): true {
     return done;
   }
 
-  /** The value as text for a snapshot; undefined where it has none, which is a failure then. */
+  /** The value as text for a snapshot. Records a failure and returns undefined if it cannot be one. */
   function printed(t: T, value: unknown): string | undefined {
     core.outcomeOf(t).assertions++;
     if (isThenable(value)) {
@@ -125,7 +125,7 @@ export default function (core: Core): true {
     return answer.passed || differs(t, "Snapshot", actual, answer);
   }
 
-  /** As `snapshot`, with the text that stands in the source. */
+  /** As `snapshot`, with a text that is in the source. */
   function inline(t: T, args: readonly unknown[]): boolean {
     const expected = args[1];
     if (!args.length || (expected !== undefined && typeof expected !== "string")) throw new std.TypeError("t.snapshot.inline takes (value, text?)");
@@ -164,7 +164,7 @@ export default function (core: Core): true {
     },
     run,
   };
-  // What a script has defined there itself stays.
+  // A member that a script has defined itself is not replaced.
   const define = (name: string, property: PropertyDescriptor) =>
     std.hasOwn(core.T.prototype, name) || std.define(core.T.prototype, name, property);
   const isT = (value: T): boolean => {

@@ -6,7 +6,7 @@ import { encode, Raw } from "../encode";
 import { describeError } from "../errors";
 import type { Clock } from "../mocks/clock";
 import type { Random } from "../mocks/random";
-import type { Told } from "../mocks/told";
+import type { WorldState } from "../mocks/world-state";
 import type { Flow } from "./flow";
 import type { Recorder } from "../check/record";
 
@@ -30,13 +30,14 @@ export default function (core: Core) {
 
   const base64 = () => core.part<{ toBase64(bytes: Uint8Array): string; fromBase64(text: string): Uint8Array }>("bytes");
 
+  /** JSON of a result, as `Envelope` in `process.ts`. */
   function envelope(value: unknown): string {
     if (value instanceof Uint8Array) return encode(std, { bytes: base64().toBase64(value) });
     if (value instanceof std.Error) return encode(std, { returned: { message: describeError(core, value).message } });
     return encode(std, { ok: new Raw(std.stringify(value) ?? "null") });
   }
 
-  /** `stackOf` says what of its stack the caller is to know. */
+  /** JSON of `{error}`. `stackOf` chooses the part of the stack that the caller gets. */
   function failure(error: unknown, stackOf: (text: string) => string): string {
     const code = (error as { code?: unknown } | null)?.code;
     const { message, stack } = describeError(core, error);
@@ -45,7 +46,7 @@ export default function (core: Core) {
 
   const whole = (stack: string) => stack;
 
-  /** The frames of scripts that this realm called. */
+  /** The lines of a stack that belong to other scripts, which this realm called. */
   function ofOthers(stack: string): string {
     const lines = std.split(stack, "\n");
     let text = "";
@@ -55,11 +56,11 @@ export default function (core: Core) {
     return text;
   }
 
-  /** Ends a call for another realm with an error. */
+  /** Ends a call from another realm with an error. */
   function refuse(error: unknown): void {
     answer = failure(error, whole);
     core.ended = true;
-    core.timers = undefined; // nothing that is still set can change that
+    core.timers = undefined; // timers that are still set cannot change that
   }
 
   function outcome(text: string, stack: string | undefined): string {
@@ -68,7 +69,7 @@ export default function (core: Core) {
   }
 
   return {
-    /** Evaluates code; "" or, when it throws, JSON of an outcome that says what. */
+    /** Evaluates code. Returns an empty text; or, if it throws, JSON of an outcome with the error. */
     load(code: string): string {
       try {
         core.evaluate(code);
@@ -79,13 +80,13 @@ export default function (core: Core) {
       }
     },
 
-    /** JSON of an outcome that says what the engine said: message, line break, stack. */
+    /** JSON of an outcome with an error of the engine. `text` is a message, a line break and a stack. */
     broken(text: string): string {
       const end = std.indexOf(text, "\n");
       return end < 0 ? outcome(text, undefined) : outcome(std.slice(text, 0, end), std.slice(text, end + 1));
     },
 
-    /** Ends a test, or a call for another realm, that cannot end by itself. */
+    /** Ends a test, or a call from another realm, that can never end by itself. */
     abandon(reason: string): void {
       reason = core.standstill ?? reason;
       if (core.boot.nested) refuse(new std.Error(reason));
@@ -94,14 +95,14 @@ export default function (core: Core) {
 
     refuse,
 
-    /** For a test whose time is up; see `deadline.ts`. */
+    /** These five are for a test whose time is up; see `deadline.ts`. */
     waiting: (): boolean => core.part<Deadline>("deadline").waiting(),
     wake: (): void => core.part<Deadline>("deadline").wake(),
     waits: (text: string): void => core.part<Deadline>("deadline").waits(text),
     expire: (trace: string): void => core.part<Deadline>("deadline").expire(trace),
     quit: (trace: string): void => core.part<Deadline>("deadline").quit(trace),
 
-    /** Records an exception that reached the worker: what the engine said, message, line break, stack. */
+    /** Records an exception that reached the worker. `text` is a message, a line break and a stack. */
     uncaught(text: string): void {
       if (std.slice(text, 0, 7) === "Error: ") text = std.slice(text, 7);
       const end = std.indexOf(text, "\n");
@@ -132,8 +133,8 @@ export default function (core: Core) {
     answer: () => answer,
 
     /**
-     * Loads what calling a function for the host needs, before it is known which, and before any script: with `used`, what
-     * others have used, of the parts that change nothing by being there.
+     * Loads the parts that a call for the host needs, before the function is known and before any script: always three,
+     * and of four more those that earlier calls used (names in `used`, with spaces around them).
      */
     ready(used: string): void {
       for (const part of ["invoke", "flow", "loop"]) core.part(part);
@@ -144,14 +145,14 @@ export default function (core: Core) {
     invoke: (name: string, args: string): void => core.part<Invoke>("invoke").start(name, args),
     invoked: (): string => core.part<Invoke>("invoke").answer(),
 
-    /** Makes a realm that a test calls tell the time of the test, and draw random numbers from its seed. */
-    adopt(told: string): void {
-      const { now, seed } = std.parse(told) as Told;
+    /** Gives a realm that a test calls the clock of the test, and a seed from it. */
+    adopt(state: string): void {
+      const { now, seed } = std.parse(state) as WorldState;
       if (now !== undefined) core.part<Clock>("clock").adopt();
       if (seed !== undefined) core.part<Random>("random").seed(std.String(core.host("world.Random", [])));
     },
 
-    /** A question of the host, while the realm waits for it: the time on a stopped clock, then arguments; JSON envelope. */
+    /** Answers a question of the host while the realm waits for it. `args`: the stopped clock's time or null, then arguments. */
     back(name: string, args: string): string {
       try {
         const [now, ...given] = revived(args);
@@ -162,7 +163,7 @@ export default function (core: Core) {
       }
     },
 
-    /** A call from a nested realm: JSON envelope. */
+    /** Answers a call from a nested realm. */
     host(name: string, args: string): string {
       try {
         if (name === "world.Sleep") return envelope(core.sleep(revived(args)[0] as number) ?? null);
@@ -176,7 +177,7 @@ export default function (core: Core) {
     },
   };
 
-  /** The arguments of a call from their text, which `argumentText` in `process.ts` has made. */
+  /** Reads the arguments of a call from the text that `argumentText` in `process.ts` makes. */
   function revived(text: string): unknown[] {
     const given = std.parse(text) as unknown[] | { args: unknown[]; bytes: number[] };
     if (std.isArray(given)) return given;

@@ -1,4 +1,4 @@
-/** `Process` and the way out of the realm: mocks, what lives in the realm itself, other scripts, the host. */
+/** `Process(...)`: passes a call to a mock, to the stores of the realm, to another script, or to the host. */
 
 import { bounded } from "../bounded";
 import type { Core } from "../core";
@@ -7,10 +7,11 @@ import { describeError } from "../errors";
 const outputLimit = 1_000_000;
 const argumentLimit = 32_000_000;
 
+/** The result of a call, as it crosses between realm and host. */
 type Envelope = {
   ok?: unknown;
   bytes?: string;
-  /** An error that a process answers, and does not throw. */
+  /** An error that a process returned instead of throwing it. */
   returned?: { message: string };
   now?: number;
   /** The mocks of the test, where they have changed during the call. */
@@ -34,7 +35,7 @@ export default function (core: Core) {
 
   const base64 = () => core.part<{ toBase64(bytes: Uint8Array): string; fromBase64(text: string): Uint8Array }>("bytes");
 
-  /** A JSON list; when some arguments are bytes, `{args, bytes}` with them in base64, and their places. */
+  /** The arguments as a JSON list. If some are bytes: `{args, bytes}`, with the bytes in base64 and their positions. */
   function argumentText(name: string, args: readonly unknown[]): string {
     let text = "[";
     let places = "";
@@ -57,7 +58,7 @@ export default function (core: Core) {
     return places ? '{"args":' + text + ',"bytes":[' + places + "]}" : text;
   }
 
-  /** What a call returned. `script` is the one that ran; where it failed stands above the caller's own stack. */
+  /** The result of a call, or the exception it threw. The stack in the called `script` is put above the caller's stack. */
   function open(text: string, script = ""): unknown {
     const { ok, bytes, returned, error, now, mocks } = { __proto__: null, ...(std.parse(text) as Envelope) } as Envelope;
     const isOfHost = script === "" && core.plan === undefined && !core.boot.nested;
@@ -116,7 +117,7 @@ export default function (core: Core) {
     call,
     host,
 
-    /** Captures one line for the running test, within bounds. */
+    /** Captures one line for the running test, up to a limit for the whole test. */
     log(level: string, text: string): void {
       if (captured > outputLimit) return;
       text = bounded(std, text);

@@ -1,11 +1,11 @@
 /**
- * A `Promise` that knows which rejections nobody handled.
+ * The `Promise` of scripts, which reports rejections that nobody handled.
  *
- * The engine offers no hook for unhandled rejections, so scripts get this subclass as their `Promise`; the compiler
- * turns `async` functions into calls of it. A promise counts as handled from its first `then`.
+ * The engine has no hook for unhandled rejections. So scripts get this subclass as their `Promise`, and the compiler turns
+ * `async` functions into calls of `__yaoAsync`. A promise counts as handled from its first `then`.
  *
- * Every asynchronous test pays for this part. What only asynchronous generators, races, failures and unfinished work need
- * is in `calls.ts`.
+ * Every asynchronous test loads this part, so it is small. What only asynchronous generators, races, failures and
+ * unfinished calls need is in `calls.ts`.
  */
 
 import type { Core } from "../core";
@@ -15,41 +15,44 @@ import type { Recorder } from "../check/record";
 
 export type Settle = (value: unknown) => void;
 
-/** A call of an asynchronous function or generator that waits for something. */
+/** A call of an asynchronous function or generator that is waiting. */
 export interface Call {
-  /** Where it was called. */
+  /** The stack of its caller. */
   stack: string;
-  /** Its place in `Calls.list`. */
+  /** Its index in `Calls.list`. */
   at: number;
-  /** How many there were before it, and it. */
+  /** Counts the calls, from 1. */
   number: number;
-  /** Whether another such call waits for it, or it takes part in a race, whose losers nobody waits for. */
+  /** Whether another call waits for it, or it takes part in a race. */
   awaited: boolean;
   /** Whether it is for the next value of an asynchronous generator. */
   generator: boolean;
-  /** What it waits for. */
+  /** The promise that it waits for. */
   waits?: object;
-  /** Throws an error where it waits. */
+  /** Throws an error at the place where it waits. */
   wake?: Settle;
-  /** The call whose code called it, if that had waited before. */
+  /** The call that made it, if that one had waited before. */
   caller?: Call;
 }
 
 export type Executor = (resolve: Settle, reject: Settle) => void;
 type Body = () => Generator<unknown, unknown>;
 
-/** What this part keeps of the calls, for `calls.ts`. */
+/** The calls, for `calls.ts`. */
 export interface Calls {
-  /** Those under way, in no order. */
+  /** The waiting calls, in no particular order. */
   list: Call[];
-  /** The call whose code runs, once it has waited. */
+  /** The call whose code is running, if it has waited before. */
   running: Call | undefined;
-  /** Whether promises get a `then` for a race, whose losers nobody waits for. */
+  /** Whether a race is being set up, so that each `then` counts as awaiting. */
   racing: boolean;
-  /** The call that settles a promise. */
+  /** Promise → the call that settles it. */
   of: WeakMap<object, Call>;
+  /** Adds a call to the list. */
   started(generator: boolean): Call;
+  /** Removes a call from the list. */
   ended(call: Call): void;
+  /** Records which promise a call settles, and where it was called. */
   known(promise: object, call: Call): void;
   Promise: new (executor: Executor) => object;
 }
@@ -73,7 +76,7 @@ export default function (core: Core) {
   const of = new std.WeakMap<object, Call>();
   let number = 0;
   const more = () => core.part<MoreOfCalls>("calls");
-  /** Whether what `then` answers is nobody's concern, and may be the engine's own promise. */
+  /** true while nobody uses the promise that `then` returns, so that it can be a plain promise of the engine. */
   let quiet = false;
 
   function started(generator: boolean): Call {
@@ -88,7 +91,7 @@ export default function (core: Core) {
     core.left--;
   }
 
-  /** Settles a promise with a value, or as a thenable is settled. */
+  /** Resolves a promise with a value, or with the result of a thenable. */
   function adopt(value: unknown, resolve: Settle, fail: Settle): void {
     try {
       if (!isThenable(value)) return resolve(value);
@@ -167,7 +170,7 @@ export default function (core: Core) {
     if (call) call.awaited = true;
   }
 
-  /** What is awaited, as a promise. */
+  /** The awaited value as a promise. */
   function wait(value: unknown): object {
     if (value === null || (typeof value !== "object" && typeof value !== "function")) return std.resolve(std.Promise, value);
     const promise = std.resolve(TrackedPromise, value);
@@ -178,7 +181,7 @@ export default function (core: Core) {
   let taken: { resolve: Settle; reject: Settle };
   const taking = [(resolve: Settle, reject: Settle) => void (taken = { resolve, reject })];
 
-  /** Runs the code of an `async` function. It makes its promise without the constructor, which takes longer than all else. */
+  /** Runs the code of an `async` function. It makes the promise without the constructor above, which would be slow. */
   function asynchronous(self: unknown, args: unknown, body: Body): object {
     const promise = std.construct(std.Promise, taking, TrackedPromise) as object;
     const { resolve, reject } = taken;
@@ -196,7 +199,7 @@ export default function (core: Core) {
       calls.running = call ?? outer;
       try {
         const code = (generator ??= std.apply(body, self, (args ?? []) as unknown[]));
-        if (failed && core.calls) traced(value); // without calls, time is up: the error only asks where it waits
+        if (failed && core.calls) traced(value); // without `calls`, time is up, and the error only finds out where the code waits
         const step = failed ? code.throw(value) : code.next(value);
         if (!step.done) {
           const waited = wait(step.value);
@@ -237,18 +240,18 @@ export default function (core: Core) {
     call.caller = calls.running;
   }
 
-  /** Whether a value is awaited rather than taken as it is. Its `then` may throw. */
+  /** Whether a value has a function `then`. Reading it may throw. */
   function isThenable(value: unknown): value is PromiseLike<unknown> {
     return value !== null && (typeof value === "object" || typeof value === "function") && typeof (value as { then?: unknown }).then === "function";
   }
 
   return {
     Promise: TrackedPromise,
-    /** What the compiler calls; `wait` and `next` are for asynchronous generators. */
+    /** Called by compiled code. `wait` and `next` are for asynchronous generators. */
     __yaoAsync: std.assign(asynchronous, { wait, next: (executor: Executor) => more().next(executor) }),
     isThenable,
 
-    /** Calls one of the two when `value` is settled; a script's promise then counts as handled. */
+    /** Calls `done` or `failed` when `value` is settled. A promise of a script then counts as handled. */
     subscribe(value: PromiseLike<unknown>, done: Settle, failed: Settle): void {
       if (value instanceof TrackedPromise) {
         std.weakAdd(handled, value);
@@ -258,7 +261,7 @@ export default function (core: Core) {
       }
     },
 
-    /** Fails the running test for each rejection that is still unhandled; called when no promise job is queued. */
+    /** Fails the running test for each unhandled rejection. Called when no promise job is queued. */
     report(): void {
       for (let i = 0; i < rejections.length; i++) {
         const { promise, reason } = rejections[i];

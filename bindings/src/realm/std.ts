@@ -1,6 +1,6 @@
 /**
- * Part of the harness itself: the intrinsics that verdicts depend on. Those for values are taken at once where a script
- * could overwrite them, or where none is known yet; else when the first of them is read.
+ * The part "std": the built-ins that verdicts depend on. Those in `std-values.ts` are saved at once if a script could
+ * overwrite them, or if the scripts are not known yet; otherwise when the first of them is read.
  */
 
 import type { Core } from "../core";

@@ -1,67 +1,69 @@
 /**
- * `setTimeout` and its siblings, driven by the host: one `poll` runs at most one callback, so that promise jobs run
- * between two of them. Time is `kernel.now()`, which `t.mock.now` stops and `t.mock.advance` moves.
+ * `setTimeout` and the like. The worker calls `poll`, which runs at most one callback, so that promise jobs run between two
+ * callbacks. The time is `kernel.now()`, which `t.mock.now` stops and `t.mock.advance` moves.
  *
- * When a test function has settled, what it has left is not waited for: `fire` runs one timer after the other that falls
- * due within `window`, and time is ahead of the real one meanwhile. Intervals, later timers and all beyond `bound` stay.
+ * When a test function has settled, nobody waits for the timers that it left. `fire` runs those that fall due within
+ * `window`, one after the other, and moves the time ahead to each. Intervals and later timers do not run, nor does any after
+ * `bound` timers.
  */
 
 import { bounded } from "../bounded";
 import type { Core, T } from "../core";
 import type { Recorder } from "../check/record";
 
-/** Milliseconds from the moment at which the test function has settled. */
+/** Milliseconds after the test function has settled. */
 const window = 1000;
-/** How many timers are fired after one function. */
+/** Most timers that are fired after one function. */
 const bound = 1000;
 
 export interface Timer {
   id: number;
   due: number;
-  /** milliseconds between two runs; -1 runs once */
+  /** milliseconds between two runs; -1: it runs once */
   period: number;
   run: (...args: unknown[]) => unknown;
   args: unknown[];
-  /** Milliseconds that it was set for. */
+  /** The delay that it was set with, in milliseconds. */
   wait: number;
-  /** Where it was set, and for one that a callback has set, where that one's timer was. */
+  /** The stack where it was set. If the callback of a timer set it, the stack of that timer follows. */
   stack: string;
   /** The test or subtest that set it. */
   owner: T | undefined;
-  /** Why it has been passed over: its time is too far off, or too many were fired before it. */
+  /** Why it was not fired: it falls due too late, or too many were fired before it. */
   passed?: "later" | "bound";
-  /** Whether `due` is in the time that is ahead. */
+  /** Whether it was set while the time was ahead, so that `due` includes that. */
   ahead: boolean;
 }
 
 export interface Timers {
-  /** Whether `fire` would fire one. */
+  /** Whether `fire` would fire a timer. */
   hasLate(): boolean;
   /**
-   * Fires the next timer that a function has left, of `owner` and its subtests if given; what its callback throws is
-   * thrown. Answers false when there is none, and time is the real one again.
+   * Fires the next timer that a function has left; if `owner` is given, only of that test and its subtests. Throws what its
+   * callback throws. If there is none, it sets the time back to the real time, and returns false.
    */
   fire(owner: T | undefined): boolean;
-  /** Those that are set, in the order in which they fall due. */
+  /** All timers that are set, in the order in which they fall due. */
   left(): Timer[];
-  /** Moves the times at which timers fall due, for a clock that jumps. */
+  /** Moves the due times of all timers, for a clock that is set to another time. */
   shift(milliseconds: number): void;
-  /** Runs all that fall due until a time, in order: `put` is told each time, and `jobs` is called after each. */
+  /** Runs all timers that fall due until a time, in order. Calls `put` with each due time, and `jobs` after each timer. */
   advance(until: number, put: (time: number) => void, jobs: () => void): void;
 }
 
 interface Clock {
-  /** Makes `Date` tell a time that is so much ahead. */
+  /** Moves the time of `Date` ahead by `kernel.ahead`. */
   moved(): void;
+  /** Undoes `moved`. */
   restored(): void;
 }
 
 export default function (kernel: Core) {
-  /** Sorted by due time, then by creation. */
+  /** Sorted by due time, then by the order in which they were set. */
   const queue: Timer[] = [];
   const alive = new Set<number>();
   let lastId = 0;
-  /** Whether a callback runs. */
+  /** Whether a callback is running. */
   let inside = false;
 
   function enqueue(timer: Timer): void {
@@ -75,7 +77,7 @@ export default function (kernel: Core) {
     queue.splice(low, 0, timer);
   }
 
-  /** Delays are whole milliseconds of 32 bits, as on the web: `NaN`, negative and huge ones count as 0. */
+  /** As on the web, a delay becomes a 32-bit integer. NaN and negative numbers count as 0; an interval is at least 1 ms. */
   function add(name: string, run: unknown, delay: unknown, args: unknown[], repeat: boolean): number {
     if (typeof run !== "function")
       throw new TypeError(`${name} takes a function as its first argument, not ${typeof run}`);
@@ -95,7 +97,7 @@ export default function (kernel: Core) {
     if (alive.delete(Number(id))) kernel.left--;
   }
 
-  /** Runs its callback as work of the test that has set it. */
+  /** Runs the callback of a timer as code of the test that set it. */
   function run({ run, args, owner, stack }: Timer): void {
     const { current } = kernel;
     kernel.current = owner ?? current;
@@ -110,7 +112,7 @@ export default function (kernel: Core) {
     }
   }
 
-  /** When the timers that are fired late fall due at the latest; NaN while none are. */
+  /** Timers up to this time are fired; NaN while `fire` is not at work. */
   let until = NaN;
   let fired = 0;
 
@@ -149,7 +151,7 @@ export default function (kernel: Core) {
     return true;
   }
 
-  /** Ends the firing: time is the real one again, and what is left of `owner` is fired no more. */
+  /** Ends the firing: sets the time back to the real time. Timers that `owner` still has will not be fired. */
   function settle(owner: T | undefined, passed: Timer["passed"]): void {
     for (let i = 0; i < queue.length; i++) {
       const timer = queue[i];
@@ -200,7 +202,7 @@ export default function (kernel: Core) {
     run(timer);
   }
 
-  /** Drops cancelled timers from the front of the queue. */
+  /** The first timer in the queue, after removing cancelled ones. */
   function next(): Timer | undefined {
     while (queue.length && !alive.has(queue[0].id)) queue.shift();
     return queue[0];
@@ -217,9 +219,9 @@ export default function (kernel: Core) {
     },
 
     /**
-     * Runs the first timer that is due, if any; what its callback throws is thrown.
+     * Runs the first timer that is due, if there is one. Throws what its callback throws.
      *
-     * @returns 0 when a callback has run (it may have queued promise jobs), -1 when no timer is left, else the
+     * @returns 0 if a callback has run (it may have queued promise jobs), -1 if no timer is left, otherwise the
      *   milliseconds until the next one
      */
     poll(now: number): number {

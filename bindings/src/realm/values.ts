@@ -1,4 +1,4 @@
-/** Part of the harness itself: the intrinsics that compare, print and encode values. */
+/** The part "values": the built-ins that compare, print and encode values. */
 
 import { values } from "../std-values";
 

@@ -1,4 +1,4 @@
-/** Bytes as base64 text, the form in which they cross between realm and host. */
+/** Base64, the form in which bytes are passed between realm and host. */
 
 import { fromBase64, toBase64 } from "../base64";
 

@@ -1,4 +1,4 @@
-/** `structuredClone`, by the rules of the HTML standard for what exists here: no platform objects. */
+/** `structuredClone`, by the rules of the HTML standard. Platform objects are not supported, as there are none here. */
 
 import type { Kernel } from "../kernel";
 
@@ -8,7 +8,7 @@ const refuse = (what: string): never => {
   throw new DOMException(`${what} could not be cloned`, "DataCloneError");
 };
 
-/** What an object may be but a clone cannot. */
+/** Classes whose objects cannot be cloned. */
 const uncloneable = [WeakMap, WeakSet, WeakRef, Promise, FinalizationRegistry, SharedArrayBuffer] as (abstract new (
   ...args: never[]
 ) => object)[];
@@ -19,7 +19,7 @@ type View = ArrayBufferView & { length?: number; constructor: new (...args: unkn
 
 export default function (_kernel: Kernel) {
   return {
-    /** A deep copy of a value; each buffer in `options.transfer` is emptied afterwards. Throws a `DataCloneError`. */
+    /** A deep copy of a value. Detaches each buffer in `options.transfer`. Throws a `DataCloneError`. */
     structuredClone(value: unknown, options?: { transfer?: Iterable<unknown> }): unknown {
       if (!arguments.length) throw new TypeError("structuredClone takes a value");
       const transfer = new Set(options?.transfer ?? []);

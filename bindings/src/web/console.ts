@@ -1,10 +1,10 @@
 /**
- * `console` and `log`: text lines for `kernel.log`.
+ * `console` and `log`: they pass lines of text to `kernel.log`.
  *
- * `console.*` takes the specifiers of Node.js (`%s %d %i %f %j %o %O %c`), `log.*` the verbs of Go (`web/printf.ts`).
- * Values other than text are printed by the part "explain". The levels are trace, debug, info, warn and error. What a
- * value throws while it is printed does not get out of here. What scripts make of the methods of built-ins does not get
- * in: texts are joined by `+`, since the engine has template literals call `concat`.
+ * `console.*` understands the specifiers of Node.js (`%s %d %i %f %j %o %O %c`), `log.*` the verbs of Go (`web/printf.ts`).
+ * The part "explain" prints values that are not strings. The levels are trace, debug, info, warn and error. If a value
+ * throws while it is printed, the script does not see that. Scripts may replace built-in methods; so texts are joined with
+ * `+`, because template literals call `concat` in this engine.
  */
 
 import type { Kernel } from "../kernel";
@@ -16,7 +16,7 @@ export default function (kernel: Kernel) {
     kernel.part<{ inspect(value: unknown): string }>("explain").inspect(value);
   const show = (value: unknown): string => (typeof value === "string" ? value : inspect(value));
 
-  /** What `make` makes, or `other` if a value throws meanwhile; what ends a test goes on its way. */
+  /** `make()`, or `other()` if that throws. What `t.fatal` and the like throw is thrown again. */
   function attempt<T>(make: () => T, other: () => T): T {
     try {
       return make();
@@ -33,7 +33,7 @@ export default function (kernel: Kernel) {
   };
   const nameOf = (label: unknown): string => safely(() => String(label), label);
 
-  /** The text of `console.log(...args)`: a first text with specifiers takes the values it names, the rest follow. */
+  /** The text of `console.log(...args)`. Specifiers in the first string are replaced by values; the other values follow. */
   const format = (args: readonly unknown[]): string =>
     attempt(
       () => formatted(args),
@@ -84,7 +84,7 @@ export default function (kernel: Kernel) {
     }, "NaN");
   }
 
-  /** The text of what `make` makes, or the printed form of the value that it throws over. */
+  /** `make()` as a string, or the printed `value` if that throws. */
   function safely(make: () => unknown, value: unknown): string {
     return attempt(
       () => String(make()),

@@ -1,8 +1,8 @@
 /**
  * `TextEncoder`, `TextDecoder`, `atob` and `btoa`.
  *
- * The decoder knows utf-8, utf-16le, utf-16be and windows-1252 (which is what the labels `latin1` and `ascii` mean in the
- * Encoding standard). `atob` and `btoa` work on UTF-8 bytes, as in Yao and unlike browsers: `btoa("é")` is `"w6k="`.
+ * The decoder supports utf-8, utf-16le, utf-16be and windows-1252, which the Encoding standard also calls `latin1` and
+ * `ascii`. `atob` and `btoa` use UTF-8, as in Yao and unlike browsers: `btoa("é")` is `"w6k="`.
  */
 
 import { fromBase64, toBase64 } from "../base64";
@@ -19,7 +19,7 @@ const labels: [string, RegExp][] = [
   ],
 ];
 
-/** What windows-1252 has at 0x80 to 0x9f. */
+/** The characters of windows-1252 from 0x80 to 0x9f. */
 const high = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ";
 
 type Input = ArrayBuffer | ArrayBufferView;
@@ -103,7 +103,7 @@ export default function (kernel: Kernel) {
         return text;
       }
 
-      /** How many of the bytes do not depend on what follows them. */
+      /** How many bytes can be decoded without the bytes that follow. */
       #wholeLength(bytes: Uint8Array): number {
         const { length } = bytes;
         if (this.encoding === "windows-1252") return length;
@@ -126,7 +126,7 @@ export default function (kernel: Kernel) {
         const units = new Uint16Array(bytes.length >> 1);
         const [first, second] = this.encoding === "utf-16le" ? [0, 8] : [8, 0];
         for (let i = 0; i < units.length; i++) units[i] = (bytes[2 * i] << first) | (bytes[2 * i + 1] << second);
-        // a half unit at the end is an error, and so is half a pair before it: the two count as one
+        // A single byte at the end is an error, and so is half a surrogate pair before it; both together count as one.
         const cut = bytes.length & 1 && (units[units.length - 1] & 0xfc00) !== 0xd800;
         const text = unitsToText(units) + (cut ? "\ufffd" : "");
         if (this.fatal && (bytes.length & 1 || !text.isWellFormed()))

@@ -1,9 +1,9 @@
 /**
  * Go's `fmt.Sprintf`, for `log.*`.
  *
- * The values are those of JavaScript, so three things differ: a whole number may stand for `%f`, `%e` and `%g`; objects
- * are printed as `console.log` prints them; surplus values follow after a space instead of `%!(EXTRA ...)`.
- * Argument indexes (`%[1]d`) are not supported, and an exact tie is rounded up, not to even.
+ * There are differences, because the values are those of JavaScript. `%f`, `%e` and `%g` accept whole numbers. Objects are
+ * printed as `console.log` prints them. Additional values follow after a space, without `%!(EXTRA ...)`. Argument indexes
+ * (`%[1]d`) are not supported. Ties are rounded up, not to even.
  */
 
 import type { Kernel } from "../kernel";
@@ -59,7 +59,7 @@ function pad(text: string, width: number, flags: string, value: unknown): string
   return sign + "0".repeat(missing) + digits;
 }
 
-/** `%T`, with the types that values have once they reached Go. */
+/** `%T`: the type that Go would give the value. */
 function typeName(value: unknown): string {
   if (value === null || value === undefined) return "<nil>";
   if (typeof value === "number") return Number.isInteger(value) ? "int" : "float64";
@@ -89,7 +89,7 @@ function shortest(value: number, exponent = 21): string {
   return Object.is(value, -0) ? "-0" : String(value);
 }
 
-/** At least two digits in an exponent. */
+/** Gives an exponent at least two digits. */
 function goExponent(text: string): string {
   return text.replace(/e[+-](?=\d$)/, "$&0");
 }

@@ -5,7 +5,7 @@ import type { Kernel } from "../kernel";
 const frame = { top: "┌─┬┐", middle: "├─┼┤", bottom: "└─┴┘" };
 
 export default function (_kernel: Kernel) {
-  /** A table of the rows of an array, Map, Set or object; undefined when the value is none of them. */
+  /** A table of the rows of an array, Map, Set or object; undefined for other values. */
   return (value: unknown, columns: unknown, inspect: (value: unknown) => string): string | undefined => {
     if (typeof value !== "object" || value === null) return undefined;
     const rows = (

@@ -1,8 +1,8 @@
 /**
  * `URL` and `URLSearchParams`, by the URL standard (https://url.spec.whatwg.org).
  *
- * Limits: names outside ASCII are handled as `host-name.ts` says; `URL.createObjectURL` does not exist.
- * Both classes show their text as an own property (`href`, `query`), so that comparing and printing them sees it.
+ * Limits: `host-name.ts` says what it supports of names outside ASCII. There is no `URL.createObjectURL`. Both classes have
+ * their text as an own property (`href`, `query`), so that it is compared and printed.
  */
 
 import { parseHost } from "../host-name";
@@ -44,7 +44,7 @@ function writePairs(pairs: [string, string][]): string {
 
 const wellFormed = (value: unknown) => String(value).toWellFormed();
 
-/** Lets a URL hear of changes in its parameters, and the other way round. */
+/** `URLSearchParams` → functions that keep it and its URL the same: `changed` updates the URL, `reset` the parameters. */
 const links = new WeakMap<object, { changed: (text: string) => void; reset: (text: string) => void }>();
 
 function readInit(init: unknown): [string, string][] {

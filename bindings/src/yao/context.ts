@@ -1,10 +1,10 @@
-/** The members of `ctx` that are more than data; each group is a part of its own. */
+/** The members of `ctx` that are not data, in groups. Each group is a part that is loaded on first use. */
 
 import type { Kernel } from "../kernel";
 
 type Members = (ctx: object) => Record<string, unknown>;
 
-/** Part → the members it makes for one context. */
+/** Part → the members that it makes. */
 const groups: Record<string, string> = {
   memory: "memory Release __release",
   messages: "sent Send SendStream Append Replace Merge Set End MessageID BlockID ThreadID EndBlock",
@@ -20,7 +20,7 @@ export default function (kernel: Kernel) {
   return {
     names: Object.keys(groupOf) as readonly string[],
 
-    /** The member of a context; `computer` and `workspace` are undefined where there is no sandbox. */
+    /** A member of a context; undefined for an unknown name, and for `computer` and `workspace` without a sandbox. */
     member(ctx: object, name: string): unknown {
       const part = groupOf[name];
       if (!part) return undefined;

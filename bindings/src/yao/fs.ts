@@ -1,4 +1,4 @@
-/** `new FS(volume)`: the processes `fs.<volume>.<Method>` as an object. */
+/** `new FS(volume)`: an object whose methods call `fs.<volume>.<Method>`. */
 
 import type { Kernel } from "../kernel";
 
@@ -18,7 +18,7 @@ export default function (kernel: Kernel) {
       this.name = String(name);
     }
 
-    /** A reader of the whole file: `read()` gives its bytes once and null from then on, or `size` bytes at a time. */
+    /** A reader of a file. `read()` returns all its bytes, `read(size)` the next `size` bytes; at the end they return null. */
     ReadCloser(path: unknown): object {
       let rest: Uint8Array | null = this.ReadFileBuffer(path);
       const read = (size?: number): Uint8Array | null => {

@@ -1,11 +1,11 @@
 /**
- * `http`: the processes `http.<Method>` as an object.
+ * `http`: an object whose methods call `http.<Method>`.
  *
- * The results are `{status, code, data, headers, message}`; a failed connection has status 0, wrong arguments 400, and
- * neither throws. A host that scripts may not reach does throw.
+ * The results are `{status, code, data, headers, message}`. A failed connection has the status 0, wrong arguments have 400;
+ * neither throws. A host that scripts may not reach throws an Exception.
  *
- * For `Stream` the process `http.Stream` is called as `(method, url, payload, query, headers)` and answers
- * `{lines, response?}`; the lines then go to the callback one by one.
+ * `Stream` calls the process `http.Stream` with `(method, url, payload, query, headers)`, which returns
+ * `{lines, response?}`. Then the callback gets the lines one by one.
  */
 
 import type { Kernel } from "../kernel";
@@ -24,7 +24,7 @@ export default function (kernel: Kernel) {
 
   const http: Record<string, (...args: unknown[]) => unknown> = {
     Send: (...args) => send("Send", args, 2),
-    /** The callback takes a line and answers 1 to go on, 0 to stop, -1 to abort; no answer goes on. */
+    /** The callback takes a line and returns 0 to stop or -1 to abort; 1 or any other value continues. */
     Stream(method, url, callback, payload, query, headers) {
       if (typeof callback !== "function") return failure(400, "http.Stream: argument 3 must be a function");
       const answer = send("Stream", [method, url, payload, query, headers], 2) as {

@@ -1,6 +1,6 @@
 /**
- * `Intl`: a facade of the formatters that the worker holds in a context of their own (`intl/core.ts`). Locales, options
- * and values go there as JSON; a formatter is that JSON.
+ * `Intl`: passes requests as JSON to the formatters, which the worker has in an engine context of their own
+ * (`intl/core.ts`). A formatter here is only its locales and options.
  */
 
 import type { Core } from "../core";
@@ -16,12 +16,12 @@ interface Instance {
   kind: string;
   locales: string[];
   options: Options;
-  /** The function that a getter such as `format` has made. */
+  /** The bound function that a getter such as `format` has returned. */
   bound?: unknown;
   keys?: Map<string, string>;
 }
 
-/** What part "locale" calls. */
+/** What the part "locale" calls. */
 export interface Formatting {
   methods: {
     number(value: number | bigint, locales: unknown, options: unknown): string;
@@ -34,7 +34,7 @@ export interface Formatting {
 
 const words = (text: string): string[] => text.split(" ");
 
-/** Kind → the options that it reads. */
+/** Kind of formatter → the options that it reads. */
 const optionsOf: Record<string, string[]> = {
   NumberFormat: words(
     "localeMatcher numberingSystem style currency currencyDisplay currencySign unit unitDisplay notation minimumIntegerDigits " +
@@ -55,7 +55,7 @@ const optionsOf: Record<string, string[]> = {
   Collator: words("usage localeMatcher collation numeric caseFirst sensitivity ignorePunctuation"),
   Locale: words("language script region variants calendar collation firstDayOfWeek hourCycle caseFirst numeric numberingSystem"),
 };
-/** Options that are true or false; `numeric` of spans of time is a word. */
+/** Options that are true or false. `numeric` is another one, except for `RelativeTimeFormat`. */
 const flags = new Set(words("hour12 ignorePunctuation"));
 const dateFields = words("weekday year month day");
 const timeFields = words("dayPeriod hour minute second fractionalSecondDigits");
@@ -70,7 +70,7 @@ export default function (core: Core): object {
     throw new (errors[answer.error] ?? Error)(answer.message);
   }
 
-  /** Tags of what names locales; `zh_CN` is `zh-CN`. */
+  /** The tags in an argument that names locales. `zh_CN` becomes `zh-CN`. */
   function tagsOf(locales: unknown): string[] {
     if (locales === undefined) return [];
     if (locales === null) throw new TypeError("Cannot convert undefined or null to object");
@@ -102,7 +102,7 @@ export default function (core: Core): object {
     return read;
   }
 
-  /** Options of a date with what `toLocaleString` and the like add to them. */
+  /** Options of dates, with the defaults that `toLocaleString` and the like add. */
   function dateOptions(options: unknown, required: "any" | "date" | "time", defaults: string = required): Options {
     const read = optionsFor("DateTimeFormat", options);
     const has = (names: string[]) => names.some((name) => read[name] !== undefined);
@@ -164,7 +164,7 @@ export default function (core: Core): object {
     return first < second ? -1 : first > second ? 1 : 0;
   }
 
-  /** Makes a class. `methods`: name → readers of its arguments; `bound` is the one that is a getter of a function. */
+  /** Makes a class. `methods`: name → functions that read its arguments. `bound` names the method that is a getter. */
   function make(kind: string, methods: Record<string, ((value: unknown) => Argument)[]>, bound: string, callable: boolean, needed = 0) {
     const stateOf = (value: unknown, method: string): Instance => {
       const state = typeof value === "object" && value !== null ? states.get(value) : undefined;

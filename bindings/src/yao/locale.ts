@@ -1,6 +1,6 @@
 /**
- * The methods of built-ins that format for a locale. They are put in place when the code of a realm names one of them; the
- * rest comes with part "intl" when one is called.
+ * The methods of built-ins that format for a locale, such as `toLocaleString`. They are installed if the code of a realm
+ * names one of them. The part "intl" is loaded when one is called.
  */
 
 import type { Kernel } from "../kernel";

@@ -1,16 +1,16 @@
 /**
- * `ctx.memory`: four namespaces on the stores `memory:<space>:<id>`, as Yao's documentation describes them.
+ * `ctx.memory`: four namespaces, which use the stores `memory:<space>:<id>`, as in Yao's documentation.
  *
- * | space | id | kept |
+ * | space | id | lasts |
  * | --- | --- | --- |
- * | user, team | of `ctx.authorized` | for the test |
+ * | user, team | `user_id` or `team_id` of `ctx.authorized` | for the test |
  * | chat | `ctx.chat_id` | for the test |
  * | context | `ctx.chat_id` | until `ctx.Release()` |
  *
- * A namespace is undefined while its id is empty. A missing key is null. A time to live is in seconds. The list methods
- * are those of the documentation, which differ from those of `Store`: `Push(key, values)`, `Pull(key, count)` and
- * `PullAll(key)` give back what they remove, `ArraySlice(key, start, end)` counts negative positions from the end and
- * then includes `end`: `(-10, -1)` are the last ten elements.
+ * A namespace is undefined while its id is empty. A missing key gives null. A time to live is in seconds. The list methods
+ * are those of the documentation, which differ from those of `Store`: `Push(key, values)` takes a list; `Pull(key, count)`
+ * and `PullAll(key)` return what they remove; `ArraySlice(key, start, end)` counts negative positions from the end, and a
+ * negative `end` is included: `(-10, -1)` are the last ten elements.
  */
 
 import type { Kernel } from "../kernel";

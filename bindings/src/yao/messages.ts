@@ -1,9 +1,9 @@
 /**
- * What a context sends: `ctx.Send` and its siblings, and `ctx.sent`, the record of it for tests.
+ * The messages of a context: `ctx.Send` and the like, and `ctx.sent`, which records them for tests.
  *
- * `ctx.sent` holds one entry for each message, in the order they began: `{type, props, message_id}` and, when given,
- * `block_id`, `thread_id`, `metadata`. What is streamed is folded into the entry of its message, whose `done` is false
- * until `End`. A change to a message that nobody sent starts an entry of type text, as Yao forwards such changes too.
+ * `ctx.sent` has one entry for each message, in the order in which they began: `{type, props, message_id}` and, if given,
+ * `block_id`, `thread_id`, `metadata`. Streamed content is added to the entry of its message, whose `done` is false until
+ * `End`. A change to a message that was never sent adds an entry of the type "text", because Yao forwards such changes too.
  */
 
 import { copy } from "../copy";
@@ -55,7 +55,7 @@ export default function (kernel: Kernel) {
       return message;
     }
 
-    /** Changes the value at a path such as `props.items.0`; missing objects on the way are made. */
+    /** Changes the value at a path such as `props.items.0`. Creates missing objects on the path. */
     function change(message: Message, path: unknown, update: (old: unknown) => unknown): void {
       const keys = String(path)
         .split(/[.[\]]+/)
@@ -101,14 +101,14 @@ export default function (kernel: Kernel) {
         append(find("Append", id), content, path);
         return id;
       },
-      /** Type, props and metadata become those of the new message; ids stay. */
+      /** Takes type, props and metadata from the new message. The ids do not change. */
       Replace(id: unknown, value: unknown) {
         const { message_id, block_id, thread_id, ...rest } = read("Replace", value);
         delete find("Replace", id).metadata;
         Object.assign(find("Replace", id), rest);
         return id;
       },
-      /** Without a path: into `props.content` if that is an object, else into `props`. */
+      /** Without a path, merges into `props.content` if that is an object, otherwise into `props`. */
       Merge(id: unknown, data: unknown, path?: unknown) {
         if (!isObject(data)) fail("Merge requires an object as its second argument");
         const message = find("Merge", id);

@@ -1,4 +1,4 @@
-/** `sandbox` and `workspace`, which make computers and their folders: processes that only a mock answers in a test. */
+/** `sandbox` and `workspace`, which manage computers and their folders. In tests only mocks answer these processes. */
 
 import type { Kernel } from "../kernel";
 

@@ -1,4 +1,4 @@
-/** `Job` and `Plan`: background work of Yao, which here is done at once. */
+/** `Job` and `Plan`: Yao runs them in the background; here they run at once. */
 
 import { copy } from "../copy";
 import { errorText } from "../error-text";
@@ -46,7 +46,7 @@ export default function (kernel: Kernel) {
   }
 
   return {
-    /** A process that has run when the constructor returns. */
+    /** Runs a process. It has ended when the constructor returns. */
     Job: class {
       id: string;
       #data: unknown = null;
@@ -62,12 +62,12 @@ export default function (kernel: Kernel) {
         }
       }
 
-      /** Yao calls this while the job runs, so here never. */
+      /** Takes a callback that Yao calls while the job runs. Here it is never called. */
       Pending(callback: unknown): void {
         if (typeof callback !== "function") fail("Pending takes a function");
       }
 
-      /** The answer of the process, null when it failed. */
+      /** What the process returned; null if it failed. */
       Data(): unknown {
         return this.#data;
       }
@@ -76,8 +76,8 @@ export default function (kernel: Kernel) {
     },
 
     /**
-     * Tasks in groups: those of a lower order come first, those of one order run in the order they were added.
-     * Plans of the same id share their state. A function given as a task takes `(plan id, task id, ...args)`.
+     * Tasks in groups. Groups with a lower `order` run first; in a group, tasks run in the order in which they were added.
+     * Plans with the same id share their state. A task that is a function is called with `(plan id, task id, ...args)`.
      */
     Plan: class {
       id: string;
@@ -101,7 +101,7 @@ export default function (kernel: Kernel) {
         return this;
       }
 
-      /** Runs all tasks; when one fails the groups after it are not run, and its error is thrown. */
+      /** Runs all tasks. If one fails, the groups after it do not run, and its error is thrown. */
       Run(): this {
         const plan = state(this.id);
         if (plan.status === "running") fail("The plan is already running");
@@ -133,7 +133,7 @@ export default function (kernel: Kernel) {
         return this;
       }
 
-      /** `{plan, tasks}`: created, running, completed or failed, for the plan and by task id. */
+      /** `{plan, tasks}`: the status of the plan, and of each task by its id: created, running, completed or failed. */
       Status(): object {
         const plan = state(this.id);
         return { plan: plan.status, tasks: Object.fromEntries([...plan.tasks].map(([id, item]) => [id, item.status])) };
@@ -143,7 +143,7 @@ export default function (kernel: Kernel) {
         return task(state(this.id), id).status;
       }
 
-      /** What a task returned, or its error text; with a second argument, sets it. */
+      /** What a task returned, or its error message. With a second argument, sets it. */
       TaskData(id: unknown, data?: unknown): unknown {
         const item = task(state(this.id), id);
         if (arguments.length < 2) return item.data;
@@ -156,7 +156,10 @@ export default function (kernel: Kernel) {
         return Object.fromEntries([...state(this.id).tasks].map(([id, item]) => [id, item.data]));
       }
 
-      /** Hears of `Set` and `Del` of a key, and of TaskStarted, TaskCompleted and TaskError, as `(plan id, key, value, ...args)`. */
+      /**
+       * Calls a process or function with `(plan id, key, value, ...args)` whenever `Set`, `Del` or `Clear` changes the key.
+       * The keys TaskStarted, TaskCompleted and TaskError stand for events of tasks.
+       */
       Subscribe(key: unknown, work: unknown, ...args: unknown[]): null {
         if (typeof key !== "string" || !isWork(work)) fail("Subscribe takes (key, process or function, ...args)");
         const { subscribers } = state(this.id);

@@ -1,14 +1,14 @@
 /**
- * `ctx.workspace` and `ctx.computer`: files of the workspace of the test, and commands, which mocks answer.
+ * `ctx.workspace` and `ctx.computer`: files in the workspace of the test, and commands, which only mocks answer.
  *
- * Agents with `sandbox.yao` have both; where the context names a workspace, `metadata.workspace_id`, there are the files.
+ * Agents with `sandbox.yao` have both. If the context has `metadata.workspace_id`, there is a workspace too.
  */
 
 import type { Kernel } from "../kernel";
 
 type Fields = Record<string, unknown>;
 
-/** Method → its arguments in words, and how many it needs. */
+/** Method → its required arguments in words, and their number. */
 const methods: Record<string, [needs: string, count: number]> = {
   ReadFile: ["a path argument", 1],
   WriteFile: ["path and content arguments", 2],

@@ -1,18 +1,19 @@
 /**
- * `ctx.mcp`, `ctx.agent`, `ctx.llm` and `ctx.search`: calls of the processes `mcp.*`, `agent.Call`, `llm.Stream`,
- * `llm.ImageGeneration` and `search.*`, which mocks and the host answer, in the shapes of Yao's context.
+ * `ctx.mcp`, `ctx.agent`, `ctx.llm` and `ctx.search`. They call the processes in the table, which mocks and the host
+ * answer, and convert the answers to those of Yao's context.
  *
- * | call | process | arguments | answer expected |
+ * | call | process | arguments of the process | expected answer |
  * | --- | --- | --- | --- |
  * | `mcp.CallTool(server, tool, args)` | `mcp.CallTool` | the same | `{content: [{type, text}], isError}`, or the value itself |
- * | `mcp.ListTools(server, cursor)` and the rest | `mcp.ListTools` ... | the same | given back as it is |
+ * | `mcp.ListTools(server, cursor)` and the rest | `mcp.ListTools` ... | the same | returned as it is |
  * | `agent.Call(id, messages, options)` | `agent.Call` | `{assistant_id, messages, ...options}` | `{agent_id, response, content, error?}` |
  * | `llm.Stream(connector, messages, options)` | `llm.Stream` | the same | `{connector, response, content, error?}`, a completion, or text |
  * | `llm.GenerateImage(connector, prompt, options)` | `llm.ImageGeneration` | the same | `{image, format}` |
  * | `search.Web(query, options)`, KB, DB | `search.Web` ... | the same | `{items, total, ...}`, or the items |
  *
- * Everything runs one after the other. `onChunk` hears the `chunks` of the answer (texts or messages) if it has some,
- * else the whole content once, as `{type: "text", props: {content}}`; it ends with the first answer that is not 0.
+ * Calls run one after the other. If the answer has `chunks` (texts or messages), `onChunk` is called with each; otherwise
+ * once with the whole content. A text is passed as `{type: "text", props: {content}}`. No more chunks follow after `onChunk`
+ * returns a number other than 0.
  */
 
 import { errorText } from "../error-text";
@@ -37,7 +38,7 @@ export default function (kernel: Kernel) {
     (...args: unknown[]): unknown =>
       kernel.call(process, args);
 
-  /** The answer of a process, or what it threw as `{error}`. */
+  /** The answer of a process, or `{error}` with the message if it throws. */
   function attempt(process: string, args: unknown[], shape: (answer: unknown) => Fields): Fields {
     try {
       return shape(kernel.call(process, args));
@@ -67,7 +68,7 @@ export default function (kernel: Kernel) {
     return rest;
   }
 
-  /** What the tool answered, unpacked: one text is parsed as JSON if it can be, several contents are a list. */
+  /** The value of a tool's answer. Texts are parsed as JSON if possible. Several contents become a list. */
   function toolValue(answer: unknown): unknown {
     if (!isObject(answer) || !Array.isArray(answer.content)) return answer ?? null;
     const values = (answer.content as unknown[]).map((part) => {

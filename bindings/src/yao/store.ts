@@ -1,8 +1,9 @@
 /**
- * The key-value stores of a realm: what `new Store(id)`, `stores.<id>.<Method>` and `ctx.memory` work on.
+ * The key-value stores of a realm, for `new Store(id)`, `stores.<id>.<Method>` and `ctx.memory`.
  *
- * Values are kept as JSON text, so what a script holds is always a copy. A store begins empty and exists from its first
- * use; a time to live is in seconds of `kernel.now()`. In a realm that shares its stores the host keeps them. Wherever a key is missing the answer is undefined.
+ * Values are stored as JSON text, so a script always gets a copy. A store exists from its first use, and is empty then. A
+ * time to live is in seconds, on the clock `kernel.now()`. In a realm that shares its stores, the host has them. The value of
+ * a missing key is undefined; for lists, a missing key is an empty list.
  */
 
 import { globMatches } from "../glob";
@@ -11,18 +12,18 @@ import type { Kernel } from "../kernel";
 
 interface Entry {
   text: string;
-  /** milliseconds since 1970; Infinity: kept */
+  /** milliseconds since 1970; Infinity: never */
   expires: number;
 }
 
-/** An entry as it travels: key, JSON text, expiry or null. */
+/** An entry as it is passed to the host: key, JSON text, and the time it expires or null. */
 type Saved = [key: string, text: string, expires: number | null];
 
-/** What answers `stores.<id>.<Method>`, and hands a store out to functions that run elsewhere. */
+/** Answers `stores.<id>.<Method>`. `load` and `save` are for functions that run in other workers. */
 export interface Stores {
   (id: string, method: string, args: readonly unknown[]): unknown;
   load(id: string): Saved[];
-  /** Whether the store was still as `before`; it is `after` then. */
+  /** Replaces a store by `after` if it still equals `before`. Returns whether it did. */
   save(id: string, before: Saved[], after: Saved[]): boolean;
 }
 
@@ -63,7 +64,7 @@ export default function (kernel: Kernel): Stores {
     store.set(key, { text: encode(value), expires: seconds > 0 ? kernel.now() + seconds * 1000 : Infinity });
   }
 
-  /** Replaces a value and leaves its time to live as it is. */
+  /** Replaces a value. Its expiry does not change. */
   function replace(store: Map<string, Entry>, key: string, value: unknown): void {
     const found = entry(store, key);
     if (found) found.text = encode(value);
@@ -93,7 +94,7 @@ export default function (kernel: Kernel): Stores {
     return number + sign * step;
   }
 
-  /** Removes the elements that a test finds. */
+  /** Removes all elements of a list that equal one of `unwanted` as JSON. */
   function drop(store: Map<string, Entry>, key: string, unwanted: unknown[]): null {
     const texts = new Set(unwanted.map(encode));
     if (entry(store, key)) {
@@ -112,7 +113,7 @@ export default function (kernel: Kernel): Stores {
       set(store, key, value, ttl);
       return null;
     },
-    /** The value, or what the function (or value) given for a missing one makes, which is then stored. */
+    /** The value. If it is missing, stores `make`, or `make(key)` if that is a function, and returns it. */
     getset(store, key, make, ttl) {
       if (!entry(store, key))
         set(store, key, typeof make === "function" ? (make as (key: string) => unknown)(key) : make, ttl);
@@ -140,7 +141,7 @@ export default function (kernel: Kernel): Stores {
       replace(store, key, items);
       return items.length;
     },
-    /** Position -1 takes the first element, any other the last. */
+    /** Removes and returns an element: the first if the position is -1, otherwise the last. */
     pop(store, key, position) {
       const items = list(store, key);
       if (!items.length) return undefined;
@@ -182,7 +183,7 @@ export default function (kernel: Kernel): Stores {
         limit === undefined || limit === null ? undefined : from + Math.max(0, Number(limit) || 0),
       );
     },
-    /** Pages count from 1. */
+    /** Pages are numbered from 1. */
     arraypage(store, key, page, size) {
       const count = Math.max(0, Number(size) || 0);
       const from = (Math.max(1, Number(page) || 1) - 1) * count;
@@ -194,7 +195,7 @@ export default function (kernel: Kernel): Stores {
   };
   const keyless = ["keys", "len", "clear"];
 
-  /** Works on a copy of what the host keeps, again when somebody else has changed that meanwhile. */
+  /** Runs `work` on a copy of a store of the host, and saves it. If the store has changed meanwhile, it starts again. */
   function onHost(id: string, work: (store: Map<string, Entry>) => unknown): unknown {
     for (;;) {
       const before = kernel.host("store.Load", [id]) as Saved[];
@@ -207,9 +208,9 @@ export default function (kernel: Kernel): Stores {
   }
 
   /**
-   * @param id any text: each names a store of its own
-   * @param method as in Yao, any case
-   * @param args the key first; a key that is not a text is taken as its text
+   * @param id the name of the store, any text
+   * @param method a method of Yao's stores, in upper or lower case
+   * @param args the key, converted to a string, then the other arguments
    */
   const call = (id: string, method: string, args: readonly unknown[]): unknown => {
     const name = String(method).toLowerCase();

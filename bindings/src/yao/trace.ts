@@ -1,8 +1,8 @@
 /**
- * `ctx.trace` and `new Trace(options)`: without a trace driver, as in Yao by default, they change nothing.
+ * `ctx.trace` and `new Trace(options)`. They write nothing, as in Yao without a trace driver, which is the default there.
  *
- * For tests a trace lists what it was asked to do: `records` (`{node, method, args}`, `node` is null for the trace
- * itself) and `nodes` (`{id, input, option}` and the methods of a node).
+ * For tests, a trace records its calls: `records` has `{node, method, args}` of each (`node` is null for the trace itself),
+ * and `nodes` has the nodes, `{id, input, option}` with the methods of a node.
  */
 
 import { copy } from "../copy";
@@ -15,7 +15,7 @@ export default function (kernel: Kernel) {
     const records: { node: string | null; method: string; args: unknown[] }[] = [];
     const nodes: object[] = [];
 
-    /** Gives an object the methods of a trace or a node. */
+    /** Adds the methods of a trace or a node to an object. */
     function equip(object: Record<string, unknown>, node: string | null): Record<string, unknown> {
       const method = (name: string, run: (...args: unknown[]) => unknown) =>
         Object.defineProperty(object, name, {
@@ -33,7 +33,7 @@ export default function (kernel: Kernel) {
       };
       for (const name of chained) method(name, () => object);
       method("Add", add);
-      // a list of nodes that takes the calls of one node as well: Yao's documentation and code differ in what it is
+      // a list of nodes that also has the methods of a node, because Yao's documentation and its code differ here
       method("Parallel", (list) => {
         const items = Array.isArray(list) ? (list as { input?: unknown; option?: unknown }[]) : [];
         return equip(items.map((item) => add(item?.input, item?.option)) as never, node);

@@ -1,10 +1,9 @@
 /**
- * The smaller globals of Yao: `Store Query WebSocket MCP Use Eval All Any Race Authorized $L time`; `Job`, `Plan` and
- * `Trace` are parts of their own, reached through this one.
+ * The smaller globals of Yao: `Store Query WebSocket MCP Use Eval All Any Race Authorized $L time`. `Job`, `Plan` and
+ * `Trace` are in parts of their own, which this one loads.
  *
- * `Query` needs a database and `WebSocket` a server: their methods call `query.<engine>.<Method>` and `websocket.Push`,
- * which a mock can answer; otherwise the call fails and says what can be done. `query.<engine>.Open` fails where there is
- * no such engine.
+ * The methods of `Query` call `query.<engine>.<Method>`, which the host answers from the database of the test.
+ * `query.<engine>.Open` fails if there is no such engine. `WebSocket` calls `websocket.Push`, which only a mock answers.
  */
 
 import { errorText } from "../error-text";
@@ -23,7 +22,7 @@ export default function (kernel: Kernel) {
     throw new kernel.Exception(text, 400);
   };
 
-  /** Gives a class methods that call a process each. */
+  /** Adds methods to a class. Each of them calls a process. */
   function forward<T>(
     Class: abstract new (...args: never[]) => T,
     methods: string[],
@@ -38,7 +37,7 @@ export default function (kernel: Kernel) {
   }
 
   const classes = {
-    /** A key-value store; it begins empty in every test. */
+    /** A key-value store. It is empty at the beginning of each test. */
     Store: class {
       name: string;
       constructor(id: unknown) {
@@ -55,7 +54,7 @@ export default function (kernel: Kernel) {
         kernel.call(`stores.${this.name}.Del`, [key]);
         return value;
       }
-      /** The value, or what `make(key)` returns for a missing one, which is then stored. */
+      /** The value. If it is missing, stores `make(key)` and returns it. */
       GetSet(key: unknown, make: unknown, ttl?: unknown): unknown {
         if (typeof make !== "function") fail("GetSet takes a function as its second argument");
         if (!this.Has(key)) this.Set(key, (make as (key: unknown) => unknown)(key), ttl);
@@ -83,7 +82,7 @@ export default function (kernel: Kernel) {
         return kernel.call("websocket.Push", [this.url, text, ...this.protocols]);
       }
     },
-    /** An MCP client with the raw answers of the protocol, unlike `ctx.mcp`. */
+    /** An MCP client. It returns the answers as the protocol has them; `ctx.mcp` converts them. */
     MCP: class {
       id: string;
       constructor(id: unknown) {
@@ -105,7 +104,7 @@ export default function (kernel: Kernel) {
     },
   };
 
-  /** undefined, not null, for a missing key; the two are the same in what crosses from another realm. */
+  /** Returns undefined instead of null for a missing key. In results from another realm, both arrive as null. */
   function optional(id: string, method: string, args: unknown[]): unknown {
     const value = kernel.call(`stores.${id}.${method}`, args);
     return value === null && !kernel.call(`stores.${id}.Has`, [args[0]]) ? undefined : value;
@@ -132,7 +131,7 @@ export default function (kernel: Kernel) {
     (self, method, args) => kernel.call("mcp." + method, [self.id, ...args]),
   );
 
-  /** Runs tasks `{process, args?, timeout?}` one after the other; gives `{index, data, error?}` in their order. */
+  /** Runs tasks `{process, args?}` one after the other. Returns `{index, data, error?}` of each. `timeout` has no effect. */
   function run(kind: string, tasks: unknown): unknown[] {
     if (!Array.isArray(tasks)) fail(`${kind} takes a list of tasks`);
     (tasks as (Task | null)[]).forEach((task, i) => {
@@ -163,7 +162,7 @@ export default function (kernel: Kernel) {
   return {
     ...classes,
 
-    /** `new Class(...args)`, the callback with the instance, `__release()`; gives what the callback returns. */
+    /** Makes `new Class(...args)`, calls the callback with it, and then its `__release()`. Returns the callback's result. */
     Use(Class: unknown, ...args: unknown[]): unknown {
       const callback = args.pop();
       if (typeof Class !== "function" || typeof callback !== "function")
@@ -195,7 +194,7 @@ export default function (kernel: Kernel) {
       return result;
     },
 
-    /** Evaluates the source of a function and calls it with the arguments. */
+    /** Evaluates the source code of a function, and calls the function with the arguments. */
     Eval(source: unknown, ...args: unknown[]): unknown {
       if (typeof source !== "string") fail("Eval takes the source of a function");
       const made = (0, eval)(`(${(source as string).replace(/[;\s]+$/, "")}\n)`) as unknown;
@@ -207,7 +206,7 @@ export default function (kernel: Kernel) {
     Any: (tasks: unknown) => run("Any", tasks),
     Race: (tasks: unknown) => run("Race", tasks),
 
-    /** The identity of the context without its empty fields; null without any. */
+    /** The fields of `ctx.authorized` that are not empty; null if there are none. */
     Authorized(): unknown {
       const fields = Object.entries(kernel.context.authorized ?? {}).filter(
         ([, value]) => value !== undefined && value !== null && value !== "" && value !== false,
@@ -215,7 +214,7 @@ export default function (kernel: Kernel) {
       return fields.length ? (JSON.parse(JSON.stringify(Object.fromEntries(fields))) as unknown) : null;
     },
 
-    /** The translation of a text, else the text; a leading `::` is left out. */
+    /** The translation of a text, or the text itself if there is none. A leading `::` is removed. */
     $L(text: unknown): unknown {
       if (typeof text !== "string") fail("$L takes a text");
       const key = (text as string).replace(/^::/, "");
@@ -232,7 +231,7 @@ export default function (kernel: Kernel) {
         kernel.sleep(Math.max(0, Number(milliseconds) || 0));
         return null;
       },
-      /** Waits, then calls the process; Yao does not wait. What the process answers or throws is only logged. */
+      /** Waits, then calls the process. (Yao does not wait.) The result is dropped; an error is logged. */
       After(milliseconds: unknown, process: unknown, ...args: unknown[]): null {
         if (typeof process !== "string") fail("time.After takes milliseconds and the name of a process");
         kernel.sleep(Math.max(0, Number(milliseconds) || 0));

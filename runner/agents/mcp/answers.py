@@ -1,4 +1,4 @@
-"""The processes `mcp.*`: what `ctx.mcp` and `new MCP(id)` call in scripts.
+"""The processes `mcp.*`, which `ctx.mcp` and `new MCP(id)` of scripts call.
 
 | process | arguments | answer |
 | --- | --- | --- |
@@ -12,7 +12,7 @@
 | `mcp.ListSamples` | server, `tool` or `resource`, name | `{samples: [{name, input, output?, index ...}], total}` |
 | `mcp.GetSample` | server, `tool` or `resource`, name, index | one of the samples |
 
-Lists are whole: a cursor is taken and not needed.
+Lists are always complete: a cursor is accepted and ignored.
 """
 
 from __future__ import annotations

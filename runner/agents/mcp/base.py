@@ -17,16 +17,16 @@ Item = dict[str, Any]
 
 
 class ToolError(RunnerError):
-    """A tool, resource or prompt could not be used: it was not reached, or not with these arguments.
+    """A tool, resource or prompt could not be used: it was not reached, or the arguments are wrong.
 
-    What a tool itself says went wrong is no ToolError but a `ToolAnswer` with `is_error`.
+    If the tool itself reports an error, that is not a ToolError but a `ToolAnswer` with `is_error`.
     """
 
     server = ""
     """The id of the server that is missing."""
 
     def __init__(self, message: str, code: int, hint: str | None = None, infrastructure: bool = False) -> None:
-        """`infrastructure`: the server failed, rather than what was asked of it."""
+        """`infrastructure` if the server failed, and not the request."""
         super().__init__(message, hint)
         self.infrastructure = infrastructure
         self.code = code
@@ -34,7 +34,7 @@ class ToolError(RunnerError):
 
     @property
     def retryable(self) -> bool:
-        """Whether a model that is told of it could do better."""
+        """Whether the model could do better when it gets the error."""
         return self.code < 500
 
 
@@ -106,16 +106,16 @@ class Server(Protocol):
         when it has none."""
 
     async def close(self) -> None:
-        """Ends connections and processes; the server may be used again. Waits until they are gone."""
+        """Ends connections and processes, and waits until they have ended. The server may be used again."""
 
 
 async def validate(value: Any, schema: Item, what: str, code: int = 400, lenient: bool = False) -> None:
-    """Raises a ToolError that begins with `what` and lists, by their paths, what of a value breaks the schema. Both
-    come from anybody, and may take seconds: meanwhile the run goes on.
+    """Checks a value with a schema. Raises a ToolError that begins with `what` and lists what is wrong, by paths.
+    Schema and value come from anybody and may take seconds to check, so this does not block the event loop.
 
     Args:
-        code: of the error.
-        lenient: let everything pass when the schema itself cannot be used.
+        code: code of the error.
+        lenient: accept everything if the schema itself cannot be used.
     """
     from bindings.processes.schemas import misfit
 

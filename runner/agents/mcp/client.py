@@ -18,7 +18,7 @@ from runner.durations import seconds_of
 from runner.errors import did_you_mean
 
 MOST_PAGES = 1000
-"""At most so many pages of a list of tools, resources or prompts are read."""
+"""At most this many pages of a list of tools, resources or prompts are read."""
 START_SECONDS = 30.0
 """Time to start and to say hello, when the definition has no `timeout`."""
 INVALID_PARAMS = -32602
@@ -169,7 +169,7 @@ class RemoteServer:
             raise ToolError(f"{self._name} failed: {error}", code, infrastructure=code >= 500) from error
 
     def _lost(self, why: str, code: int) -> ToolError:
-        """An error of a server that is missing, unless it has once said hello."""
+        """The error of a server that cannot be reached, unless it was reached before."""
         error = ToolError(f"{self._name} {why}", code, infrastructure=True)
         if self._connection is not None and not self._connection.has_begun:
             error.missing, error.server = True, self.id

@@ -2,19 +2,20 @@
 
     python -I -S guard.py LONGEST_LINE COMMAND [ARGUMENT ...]
 
-The SDK's stdio client starts this instead of the server, because the client by itself
+The SDK's stdio client starts this program instead of the server, because without it the client
 
-- waits without end when a server has died and something that it had started still holds its output open,
-- leaves what a server has started running when the server itself ends in time,
-- holds a line of any length in memory,
-- and does not tell how the server ended.
+- waits forever if a server has died but one of its children still holds its output open,
+- leaves the children of a server running if the server itself ends in time,
+- keeps a line of any length in memory,
+- and does not say how the server ended.
 
-So this passes on what goes in and out, and knows nothing of the protocol. The server runs in a session of its own. When
-the input ends, because the connection is closed or because the command has died, so does the server's; it has `GRACE`
-seconds to end, and as much again after SIGTERM. However the server ends, what is left of its session is killed.
+So this program passes on the input and the output, without knowing the protocol. The server runs in its own session.
+When the input ends, because the connection is closed or the command has died, the input of the server is closed too.
+The server has `GRACE` seconds to end, and as many again after SIGTERM. However the server ends, everything that is left
+of its session is killed.
 
-At its own end it writes to stderr how the server ended, a line which is empty when there is nothing to say, and then
-the last lines that the server wrote to stderr.
+At its own end, this program writes to stderr how the server ended, in a line that is empty if there is nothing to say,
+and then the last lines that the server wrote to stderr.
 """
 
 import os
@@ -43,7 +44,7 @@ class Guard:
         self._errors = b""
 
     def run(self) -> str:
-        """Waits until the server and all that it has started are gone; gives how it ended and what it said."""
+        """Waits until the server and all its children have ended. Returns how it ended and what it wrote."""
         Thread(target=self._pass_input, daemon=True).start()
         readers = [Thread(target=self._pass_output, daemon=True), Thread(target=self._keep_errors, daemon=True)]
         for reader in readers:
@@ -92,7 +93,7 @@ class Guard:
             self._errors = (self._errors + data)[-SHOWN_BYTES:]
 
     def _signal(self, number: signal.Signals) -> None:
-        with suppress(ProcessLookupError, PermissionError):  # all of it is gone
+        with suppress(ProcessLookupError, PermissionError):  # all have ended
             os.killpg(self._server.pid, number)
 
 

@@ -1,8 +1,8 @@
-"""HTTP requests for MCP servers that always end as an answer.
+"""HTTP requests for MCP servers that always end with an answer.
 
-The SDK's clients end the whole connection, with all calls under way, when one request fails; and when a server answers
-with something else than the protocol, or its stream of events breaks off, they wait for an answer that cannot come. So
-what fails is answered here, with an error of the call. What a server may send at once is bounded, as for stdio.
+If one request fails, the SDK's clients end the whole connection with all its running calls. If a server answers with
+something other than the protocol, or its stream of events breaks off, they wait forever. So this module answers failed
+requests with an error of the call. It also limits how much a server may send at once, as for stdio.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ Failed = Callable[[int | str | None, str, bool], None]
 def client(
     credential: Credential | None, variables: Mapping[str, str], longest: int, failed: Failed
 ) -> httpx.AsyncClient:
-    """The client to give to the SDK.
+    """Makes the client for the SDK.
 
     Args:
         credential: sent with each request to its origin
         variables: the environment, with the proxies
-        longest: bytes of the largest answer, and of the longest line in a stream of events
-        failed: hears of failures
+        longest: most bytes of an answer, and of a line in a stream of events
+        failed: called with failures
     """
     routes = Routes(Proxies.from_variables(variables), trusted_authorities)
     return httpx.AsyncClient(
@@ -148,7 +148,7 @@ def _is_object(body: bytes) -> bool:
 
 
 def _request_id(request: httpx.Request) -> Any:
-    """Id of the request of the protocol that an HTTP request holds; None when it holds something else."""
+    """Id of the protocol's request in an HTTP request; None if it contains something else."""
     if request.method != "POST":
         return None
     message = json.loads(request.content)

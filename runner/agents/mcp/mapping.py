@@ -1,12 +1,12 @@
-"""The files that describe the tools, resources and prompts of a `process` server, and what a call becomes.
+"""The files that describe the tools, resources and prompts of a `process` server, and the arguments of their calls.
 
-Below the server's mapping folder, each also as `.json` and `.jsonc`:
+Below the server's mapping folder; each file may also end in `.json` or `.jsonc`:
 
 | file | content |
 | --- | --- |
 | `schemes/<tool>.in.yao` | JSON Schema of the arguments, with `description` and `x-process-args` |
 | `schemes/<tool>.out.yao` | JSON Schema of the result |
-| `schemes/<tool>.jsonl`, `resources/<name>.jsonl` | examples `{name, description?, input, output?}`, one per line |
+| `schemes/<tool>.jsonl`, `resources/<name>.jsonl` | examples `{name, description?, input, output?}`, one on each line |
 | `resources/<name>.res.yao` | `uri` with `{param}`, `name`, `description`, `mimeType`, `schema`, `x-process-args` |
 | `prompts/<name>.pmt.yao` | `description`, `arguments[]`, and `messages[]` or `template` |
 """
@@ -69,11 +69,11 @@ def read_samples(path: Path) -> list[dict[str, Any]]:
 
 
 def process_arguments(template: Any, whole: Mapping[str, Any], fields: Mapping[str, Any]) -> list[Any] | None:
-    """The arguments that an `x-process-args` list makes of a call, or None when there is no list.
+    """The arguments of the process for a call, by an `x-process-args` list; None if there is no list.
 
     Args:
-        template: `":name"` stands for one of `whole`, `"$name.a.b"` for a field of one of `fields`, `"$a.b"` for a
-            field of their `args`; null where it is missing. Anything else is a constant.
+        template: items of the list. `":name"` is one of `whole`, `"$name.a.b"` a field of one of `fields`, `"$a.b"` a
+            field of their `args`; null if it is missing. Anything else is a constant.
     """
     return [_filled(item, whole, fields) for item in template] if isinstance(template, list) else None
 

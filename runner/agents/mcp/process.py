@@ -117,8 +117,8 @@ class ProcessServer:
         raise ToolError(f"{what}: there is no such resource", 404, self._known_resources())
 
     def _known_resources(self) -> str | None:
-        """What resources there are, and which are only half there: each has a process in the definition of the server,
-        and a file that says its URI."""
+        """The resources, and those that are incomplete: each needs a process in the definition of the server,
+        and a file with its URI."""
         uris = [resource["uri"] for name, (_, resource) in self._resource_files.items() if name in self._resources]
         hints = [f"Its resources are {', '.join(uris)}"] if uris else []
         for name in self._resources:

@@ -1,9 +1,9 @@
 """Connections to MCP servers, as sessions of the official SDK.
 
-One connection per server, opened when it is first used. The SDK's context managers must be entered and left in the same
-task, so each connection has a task of its own, which lives until it is closed or broken. Requests come from any task,
-several at a time. An error that no message brought (see `streams.py`) is the SDK's own, and means that the connection
-was lost.
+There is one connection for each server, opened on first use. The SDK's context managers must be entered and left in the
+same task, so each connection has its own task, which runs until the connection is closed or broken. Requests may come
+from any task, several at a time. If no message brought an error (see `streams.py`), the error is the SDK's own, and
+means that the connection was lost.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ class RefusedError(Exception):
 
 
 class Connection:
-    """A session with a server, and the task that it lives in.
+    """A session with a server, and its task.
 
     Args:
         open: from `opener`
-        seconds: time to connect and to say hello
+        seconds: time limit for connecting and initialising
     """
 
     def __init__(self, open: Open, seconds: float) -> None:
@@ -77,17 +77,17 @@ class Connection:
 
     @property
     def ended(self) -> bool:
-        """Whether it is of no more use."""
+        """Whether it can no longer be used."""
         return self._ending.came.is_set() or self._task.done()
 
     @property
     def has_begun(self) -> bool:
-        """Whether the server has ever said hello."""
+        """Whether the server was ever initialised."""
         return self._session.done()
 
     @property
     def gone(self) -> bool:
-        """Whether nothing of it is left."""
+        """Whether its connection has ended."""
         return self._task.done()
 
     async def ask(self, method: str, *arguments: Any) -> dict[str, Any]:
@@ -95,7 +95,7 @@ class Connection:
 
         Args:
             method: `list_tools`, `call_tool`, `read_resource` ...
-            arguments: JSON values; for lists the cursor, if any
+            arguments: JSON values; for lists the cursor, if there is one
 
         Raises:
             RefusedError: the server answered with an error
@@ -119,7 +119,7 @@ class Connection:
             self._outgoing.requests.pop(request, None)
 
     async def close(self) -> None:
-        """Ends the session, and waits until nothing of it is left. Who is still starting is not waited for."""
+        """Ends the session, and waits until nothing of it is left. Does not wait for one that is still starting."""
         self._ending.came.set()
         if not self._session.done():
             opened = asyncio.create_task(self._opened.wait())
@@ -192,7 +192,7 @@ class Connection:
         return self._outgoing.requests.get(request, "")
 
     def _tell_cancelled(self, id: int | str | None) -> None:
-        """Tells the server, without waiting, that nobody waits for an answer any more."""
+        """Tells the server, without waiting, that the answer is no longer needed."""
         if self.ended or id is None:
             return
         params = CancelledNotificationParams(requestId=id, reason="nobody waits for it any more")

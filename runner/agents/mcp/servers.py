@@ -1,12 +1,12 @@
-"""From an id to an MCP server: the files `*.mcp.yao` of an application.
+"""Finds MCP servers by their ids, in the files `*.mcp.yao` of an application.
 
 | file | id |
 | --- | --- |
 | `mcps/a/b.mcp.yao` | `a.b` |
 | `assistants/<agent>/mcps/b.mcp.yao` | `agents.<agent id>.b` |
 
-What describes their tools is in `mcps/mapping/<file>/`, beside them. A string that is `$ENV.NAME` as a whole stands for
-an environment variable.
+Their tools are described in `mcps/mapping/<file>/`, beside them. A string that is exactly `$ENV.NAME` stands for an
+environment variable.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class ServerFile(Value):
 
 
 class Servers:
-    """The MCP servers of one application, for one run and one event loop. A server is made when it is first asked for.
+    """The MCP servers of one application, for one run and one event loop. A server is made on first use.
 
     Args:
         root: folder of the application
@@ -64,7 +64,7 @@ class Servers:
         return self._servers[id]
 
     async def close(self) -> None:
-        """Ends all connections and processes, and waits until they are gone."""
+        """Ends all connections and processes, and waits until they have ended."""
         import asyncio
 
         await asyncio.gather(*[server.close() for server in self._servers.values()])

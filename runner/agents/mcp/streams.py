@@ -1,6 +1,6 @@
 """Two streams between the clients of the MCP SDK and its session, which record the messages that pass.
 
-The session would log what is no message, and answers an ended connection with an error of its own.
+The session would log texts that are not messages, and reports an ended connection with an error of its own.
 """
 
 from __future__ import annotations

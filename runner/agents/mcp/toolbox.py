@@ -38,7 +38,7 @@ class ToolRun(Value):
     content: str
     """Text of the tool message: the JSON of the result, or `Error: ...`."""
     retryable: bool = False
-    """Whether the call failed in a way that the model, being told, could mend."""
+    """Whether the model could correct the failed call if it gets the error."""
 
 
 class ToolBox:
@@ -50,7 +50,7 @@ class ToolBox:
         warnings: Iterable[str] = (),
         absent: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """`absent` are ids of servers that are nowhere defined, each with what a call of it is told."""
+        """`absent`: ids of undefined servers, each with the error of a call."""
         self._absent = {_UNNAMED.sub("_", server): problem for server, problem in absent.items()}
         offered = list(tools)
         found = [*warnings]
@@ -72,7 +72,7 @@ class ToolBox:
         ]
 
     def find(self, name: str) -> tuple[str, str] | None:
-        """Server id and tool name behind a name that the model was told, or None."""
+        """Server id and tool name of a name that the model knows, or None."""
         found = self._tools.get(name)
         return None if found is None else (found[0].id, found[1].name)
 
@@ -93,13 +93,12 @@ class ToolBox:
         return "\n\n".join(["Examples of calls of your tools:", *blocks]) if blocks else None
 
     async def run(self, name: str, arguments: str, context: Any) -> ToolRun:
-        """Makes a call that the model asks for. Whatever goes wrong is in the answer; nothing is raised but
-        cancellation.
+        """Makes a call that the model asks for. Every problem is in the answer; only cancellation is raised.
 
         Args:
-            name: as the model was told it
+            name: as the model knows it
             arguments: JSON text as the model wrote it; broken JSON is repaired
-            context: reaches the process behind the tool
+            context: passed to the process behind the tool
         """
         parsed, problem = _parsed(arguments)
         found = self._tools.get(name)
@@ -128,15 +127,15 @@ class ToolBox:
 
 
 async def open_toolbox(servers: Servers, items: Any, where: str, *, may_lack: bool = False) -> ToolBox:
-    """The tools of the servers that `mcp.servers` of a package, or `mcp_servers` of a Create hook, names.
+    """The tools of the servers in `mcp.servers` of a package, or in `mcp_servers` of a Create hook.
 
     Args:
         items: `"id"`, `{"server_id": "id", "tools": [...]}`, `{"id": [tools]}` or `{"id": {"tools": [...]}}`; a list
-        where: where the list stands, for messages
-        may_lack: whether a server that is nowhere defined is a warning, and an error only when it is called
+        where: the place of the list, for messages
+        may_lack: if true, an undefined server is a warning, and becomes an error only when it is called
 
     Raises:
-        ConfigurationError: a wrong item, an unknown server, a broken file
+        ConfigurationError: an item is wrong, a server is unknown, or a file cannot be read
         ToolError: a server does not start or does not answer
     """
     import asyncio
@@ -211,7 +210,7 @@ def _unique(server: str, tool: str, taken: dict[str, Any]) -> str:
 
 
 def _parsed(text: str) -> tuple[Any, str | None]:
-    """The arguments, or the text itself and what is wrong with it. No text at all is no arguments."""
+    """The arguments, or the text itself and what is wrong with it. An empty text means no arguments."""
     from bindings.processes.formats import decode_json, repair
 
     if not text.strip():

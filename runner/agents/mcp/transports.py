@@ -21,7 +21,7 @@ from runner.security.keys import Credential
 
 GUARD = Path(__file__).with_name("guard.py")
 INHERITED = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER")
-"""Environment variables that a server over stdio is given, beside those of its `env`."""
+"""Environment variables that a server over stdio gets, in addition to those of its `env`."""
 LONGEST_LINE = 16 << 20
 """Bytes of the longest line that a server may write, over HTTP of the largest answer. The SDK copies what it has of a
 line for every piece that arrives, which for a line of this length takes half a second."""

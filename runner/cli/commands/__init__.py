@@ -1,1 +1,1 @@
-"""Commands beside the run itself, each a click command that returns its exit code."""
+"""Commands other than the run itself. Each is a click command that returns its exit code."""

@@ -12,16 +12,16 @@ from runner.results.report import Record, Report
 from runner.results.stability_json import attempts_in, repeat_in
 
 NAMED = 10
-"""At most so many names of one kind are printed."""
+"""At most this many names of one kind are printed."""
 DIGITS = 6
 """A number of runs with more digits than this is not believed."""
 
 
 def lacking(parts: Sequence[Report], names: Sequence[str], whole: Report) -> list[str]:
-    """Says what is missing, one sentence for each thing; empty when nothing is missing.
+    """What is missing, one sentence for each; empty if nothing is.
 
     Args:
-        names: of the parts.
+        names: the names of the parts.
         whole: the parts together.
     """
     return [*_shards(parts), *_tests(parts, names, whole)]
@@ -103,7 +103,7 @@ def _has(part: Report, suite: str) -> bool:
 
 
 def _planned(part: Report, suite: str) -> Record | None:
-    """What the first record of a report says of a suite of cases: `{cases, ids?}`."""
+    """What the start record of a report has for a suite of cases: `{cases, ids?}`."""
     plan = (part.origin.get("planned") or {}).get(suite)
     return plan if isinstance(plan, dict) and isinstance(plan.get("cases"), int) else None
 

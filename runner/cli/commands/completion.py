@@ -27,7 +27,7 @@ VARIABLE = "_YAO_TEST_COMPLETE"
 PROGRAM = "yao-test"
 _CASE = re.compile(r"""["']?\bid["']?\s*:\s*["']?([\w.-]+)""")
 READ = 1 << 20
-"""At most so many bytes of a case file are read to find the ids in it."""
+"""At most this many bytes of a case file are read to find the ids in it."""
 
 
 @click.command(

@@ -172,7 +172,7 @@ def _sides(
     if store is not None:
         raise ConfigurationError("--store needs --baseline", "A run of a store is named as run:ID")
     if a is None:
-        raise click.UsageError("Missing argument A: the older report. With --baseline there is none")
+        raise click.UsageError("Missing argument A: the older report, or --baseline with a run of the store")
     names = [a, *([b] if b else []), *more]
     reports = [read_report(environment, name, count=count) for name in names]
     return (names, reports) if b else _variants(reports[0], a)
@@ -200,7 +200,8 @@ def _variants(report: Report, name: str) -> tuple[list[str], list[Report]]:
     names = variants_of(report)
     if len(names) < 2:
         raise ConfigurationError(
-            f"Cannot compare {name} with nothing: it has no variants", "Name a second report, or run with --variant"
+            f"Cannot compare {name}: there is no second report, and it has no variants",
+            "Name a second report, or run with --variant",
         )
     return names, [part_of(report, variant) for variant in names]
 

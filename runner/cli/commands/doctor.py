@@ -46,7 +46,7 @@ MOST_PLACES = 3
 )
 @click.pass_obj
 def doctor(environment: Environment, app: str | None, as_json: bool, strict: bool, write_mocks: str | None) -> int:
-    """Prints the findings; 1 when an agent lacks something and `--strict` is given."""
+    """Prints the findings. Returns 1 if an agent lacks something and `--strict` is given, otherwise 0."""
     from runner.doctor.examine import examine
 
     root = _root(environment, app)

@@ -21,7 +21,7 @@ from runner.results.result_texts import name_of
 from runner.security.files import check_target
 
 NAME_LIMIT = 100
-"""At most so many bytes of a file name, without the number that makes it unique and without its extension."""
+"""At most this many bytes of a file name, without the number that makes it unique and without its extension."""
 RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
 """Names that Windows keeps for devices, with any extension."""
 

@@ -122,7 +122,7 @@ def _has(path: Path, text: str) -> bool:
 
 
 def _say_what_is_left(root: Path, repository: Path, system: str, environment: Environment) -> None:
-    """Prints what the files that existed before lack."""
+    """Prints what is missing in files that already existed."""
     write = environment.stdout.write
     for line in lacks(root, type_files(root), _shown(root / CONFIG, environment)):
         write(f"{line}\n")

@@ -42,11 +42,11 @@ def agent_files(agent: str) -> tuple[NewFile, ...]:
 
 
 def ci_text(system: str, folder: str) -> str:
-    """The file of a CI system, one of `CI_FILES`.
+    """The file for a CI system, one of `CI_FILES`.
 
     Args:
         system: `github` or `gitlab`.
-        folder: of the application, from the root of the repository, with slashes; empty when it is the root.
+        folder: path of the application from the root of the repository, with slashes; empty if it is the root.
     """
     from json import dumps
 

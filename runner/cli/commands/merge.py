@@ -27,7 +27,7 @@ from runner.results.summary import counts_record, remarks, usage_record
 from scripttest import TestKey
 
 SAID = 20
-"""At most so many warnings are printed."""
+"""At most this many warnings are printed."""
 WORST = ("interrupted", "error")
 """Statuses that a merged run takes over from any of its parts; the first of them that is found counts."""
 
@@ -60,7 +60,7 @@ def merge(
     as_runs: bool,
     coverage_threshold: tuple[str, ...],
 ) -> int:
-    """Writes the merged report, prints where the parts disagree and what they lack, and returns the exit code."""
+    """Writes the merged report, prints contradictions between the parts and what is missing. Returns the exit code."""
     thresholds = [one for text in coverage_threshold for one in read_coverage_threshold(text)]
     parts = tuple(part for part in parts if not is_journal(environment, part)) or parts
     reports = [read_report(environment, part) for part in parts]

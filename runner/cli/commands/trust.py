@@ -11,6 +11,7 @@ from runner.application.trust import FILE, differences, digests_of, read, writte
 from runner.cli.commands.flags import Command
 from runner.cli.commands.reports import writing
 from runner.environment import Environment
+from runner.errors import ConfigurationError
 from runner.security.files import check_target, read_text
 
 
@@ -25,7 +26,10 @@ from runner.security.files import check_target, read_text
 @click.pass_obj
 def trust(environment: Environment, folder: str | None) -> int:
     """Writes the file of approvals and returns the exit code."""
-    root = find_root(Path(environment.directory, folder) if folder else environment.directory)
+    start = Path(environment.directory, folder or ".")
+    if not start.is_dir():
+        raise ConfigurationError(f"Cannot approve the files of {start}: it is not a folder")
+    root = find_root(start)
     path, now = root / FILE, digests_of(root)
     with writing(path):
         check_target(path)

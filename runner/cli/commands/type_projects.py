@@ -1,8 +1,8 @@
-"""TypeScript projects of tests that call the functions of the module beside them without an import.
+"""TypeScript projects for tests that call functions of the module beside them without an import.
 
-Each has a project of its own: a name can be declared once in a project, and two handlers may both have `Setup`.
-The configuration of the application leaves these tests out (`extends`) and names their projects (`references`): an
-editor finds the project of a file there. See https://www.typescriptlang.org/docs/handbook/project-references.html
+Each such test has its own project, because a name can be declared only once in a project, and two handlers may both
+have `Setup`. The configuration of the application excludes these tests (`extends`) and names their projects
+(`references`), where editors find them. See https://www.typescriptlang.org/docs/handbook/project-references.html
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _project(name: str, test: str, module: TestModule) -> dict[str, object]:
 
 
 def _declarations(script: Path, test: Path, root: Path) -> str:
-    """What a test sees of the script beside it, as the text of a declaration file."""
+    """The declarations of the script beside a test, as the text of a declaration file."""
     path = _UP + os.path.relpath(script, root)
     text = _text(script)
     lines = ['/// <reference path="../index.d.ts" />']

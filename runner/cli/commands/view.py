@@ -97,7 +97,7 @@ def _ended(number: int, _: FrameType | None) -> None:
 
 
 def _application(directory: Path, named: str | None) -> Path | None:
-    """The application, if there is one. Raises ConfigurationError when `--app` names something that is no folder."""
+    """The application, if there is one. Raises ConfigurationError if `--app` is not a folder."""
     if named is not None:
         root = absolute(named, directory)
         if not root.is_dir():

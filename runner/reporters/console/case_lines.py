@@ -32,7 +32,7 @@ class CaseLines:
         """Whether there are cases of a file: one message of the command line has no rate."""
 
     def header(self, suite: Suite, start: SuiteStart) -> str:
-        """What stands above the cases of one input."""
+        """The lines above the cases of one input."""
         self._rated = self._rated or not suite.is_message
         cases = f"({count(start.selected, 'test case')}"
         cases += ")" if start.selected == start.total else f" of {start.total})"

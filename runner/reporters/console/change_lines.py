@@ -16,7 +16,7 @@ ERROR_LIMIT = 500
 
 
 def verdict_line(found: Comparison) -> str:
-    """What the lists come to, whether that is noise or not: `2 results look worse, 1 error`."""
+    """A summary of the lists, which may be noise: `2 results look worse, 1 error`."""
     errors, worse = len(found.of("errors")), len(found.regressions)
     if found.all_broke:
         return f"Nothing was judged: {count(errors, 'result')} broke"

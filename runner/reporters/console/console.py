@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from runner.reporters.console.stability_lines import StabilityLines
 
 CALLERS = 5
-"""Frames of one failure that are shown, beside the first and the last."""
+"""Most frames of one failure that are shown, in addition to the first and the last."""
 
 
 class ConsoleReporter:
@@ -333,7 +333,7 @@ class ConsoleReporter:
         return text + self._again(suite, result)
 
     def _again(self, suite: Suite, result: TestResult) -> str:
-        """What to run to see a test once more."""
+        """The command that runs a test again."""
         command = command_of(suite, self._flags)(result.name)
         return self._paint(f"  Run it again: {command}\n", "cyan")
 
@@ -352,7 +352,7 @@ class ConsoleReporter:
 
 
 def failure_text(suite: Suite, result: TestResult, flags: tuple[str, ...], environment: Environment) -> str:
-    """What is said of a failed test at the end of a run; `flags` are those that its result may depend on."""
+    """The lines about a failed test at the end of a run; `flags` are those that its result may depend on."""
     reporter = ConsoleReporter(RunOptions(inputs=(), no_color=True), environment, lambda _: None, flags)
     return reporter.repeated(suite, result)
 
@@ -372,6 +372,6 @@ def _callers(told: Failure | ResultWarning) -> list[StackFrame]:
 
 
 def _is_long(failure: Failure) -> bool:
-    """Whether a diff says more than the two values beside each other."""
+    """Whether a diff helps more than showing the two values."""
     texts = (failure.expected_text or "", failure.actual_text or "")
     return any("\n" in text or len(text) > 60 for text in texts)

@@ -36,7 +36,7 @@ def _row(name: str, found: dict[str, Figure], lacking: str, width: int, rest: in
 
 
 def _shortened(name: str, width: int) -> str:
-    """With its middle left out where it is too long."""
+    """The text without its middle if it is too long."""
     if len(name) <= width:
         return name
     head = (width - 1) // 3

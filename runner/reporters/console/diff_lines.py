@@ -30,7 +30,7 @@ def as_text(found: Comparison, style: Style) -> str:
 
 
 def end_of(found: Comparison) -> str:
-    """What the lists come to, and which parts of the application have changed."""
+    """A summary of the lists, and which parts of the application have changed."""
     parts = parts_of(found)
     return (f"Since the older run, {parts}\n" if parts else "") + f"{verdict_line(found)}\n"
 

@@ -1,15 +1,15 @@
-"""Text for a terminal: no line is longer than it, and what is written from right to left stands apart.
+"""Fits text into a terminal: no line is longer than the terminal is wide, and right-to-left text is isolated.
 
-| line | what becomes of it |
+| line | what happens to it |
 |---|---|
-| a rule | is cut |
-| the name of a suite or a test with its verdict, a place | loses its middle |
-| code with its line number | loses its end |
-| a command to type | goes on in the next line, after a backslash between two arguments; an argument is never broken |
-| anything else | goes on in the next line, below its indent |
+| a rule | it is cut |
+| the name of a suite or a test with its verdict, a place | its middle is left out |
+| code with its line number | its end is left out |
+| a command to type | it continues in the next line, after a backslash; no argument is split |
+| anything else | it continues in the next line, with its indent |
 
-Letters of two columns are those of Unicode's East Asian Width; what combines with the letter before has none. Isolates
-are those of Unicode's bidirectional algorithm: without them a name in Hebrew would move the digits around it.
+Unicode's East Asian Width says which characters take two columns; combining characters take none. The isolates are
+those of Unicode's bidirectional algorithm: without them, a name in Hebrew would move the digits around it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def fitted(text: str, columns: int) -> str:
 
 
 def isolated(text: str) -> str:
-    """A line in which each run of words that are written from right to left stands apart from what is around it."""
+    """A line in which each run of right-to-left words is isolated from the text around it."""
     if text.isascii() or _ISOLATE in text or not any(map(_is_from_right, text)):
         return text
     return re.sub(rf"({_CODES.pattern})|[^\x1b]+", lambda match: match[1] or _isolated_words(match[0]), text)
@@ -53,7 +53,7 @@ def visible(text: str) -> str:
 
 
 def cut(text: str, room: int) -> tuple[str, int]:
-    """As much of a text as fits into so many columns, and what is left of them."""
+    """As much of a text as fits into this many columns, and what is left of them."""
     if text.isascii():
         return text[:room], max(0, room - len(text))
     for place, letter in enumerate(text):
@@ -77,7 +77,7 @@ def shortened(text: str, room: int) -> str:
         tail += 1
     middle = pieces[head : len(pieces) - tail]
     kept = [piece for piece in middle if _CODES.fullmatch(piece)]
-    while tail and category(pieces[-tail]) in ("Mn", "Me"):  # of a letter that is gone
+    while tail and category(pieces[-tail]) in ("Mn", "Me"):  # of a character that was removed
         tail -= 1
     return "".join([*pieces[:head], MORE, *kept, *(pieces[-tail:] if tail else [])])
 

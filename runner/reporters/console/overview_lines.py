@@ -12,11 +12,11 @@ _FIGURES = {"duration_ms": "Duration", "tokens": "Tokens", "cost": "Cost"}
 
 
 def overview(verdicts: Sequence[ChangeReport], names: Sequence[str], title: str = "Report") -> list[Row]:
-    """The head, the first report, then the others with their verdicts; columns of which nothing is known are left out.
+    """A head, the first report, then the others with their verdicts. Columns without any value are left out.
 
     Args:
-        verdicts: of all but the first.
-        names: of all.
+        verdicts: of all reports except the first.
+        names: names of all reports.
         title: what is compared.
     """
     first = verdicts[0]

@@ -31,9 +31,9 @@ SHARE = 0.015
 LEAST = 20
 """Columns that are kept for what is running, where there are so many."""
 MEASURED = 5
-"""Tests that have to end before the pace is told."""
+"""How many tests must end before the pace is shown."""
 CLEAR = "\r\x1b[K"
-"""Takes away what stands in the last line."""
+"""Clears the last line."""
 
 
 class Progress:
@@ -48,9 +48,9 @@ class Progress:
         self._run = Execution()
         self._began = time.monotonic()
         self._shown = ""
-        """The line that stands on the terminal."""
+        """The line on the terminal."""
         self._within = False
-        """Whether the last text has not ended its line, so that no line can stand below it."""
+        """Whether the last text has not ended its line, so that no progress line can be below it."""
         self._held: list[str] | None = None
         """While paused: what is to be written afterwards."""
         self._news = False
@@ -77,7 +77,7 @@ class Progress:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Leaves the terminal to somebody else: the line is away, and what is written waits."""
+        """Leaves the terminal to another program: clears the line, and delays output."""
         with self._lock:
             self._held = []
             self._hide()
@@ -118,7 +118,7 @@ class Progress:
                 try:
                     if news or self._run.counts.total >= MEASURED:  # else nothing on it can have changed
                         self._draw()
-                except (OSError, ValueError):  # the terminal is gone; who writes results says so
+                except (OSError, ValueError):  # the terminal is closed; the writer of results reports it
                     return
                 pause = REFRESH if news else min(2 * pause, SLOWEST)
                 self._asleep = pause > REFRESH

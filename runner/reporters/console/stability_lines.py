@@ -50,7 +50,7 @@ class StabilityLines:
             self._rows.append((name, stability))
 
     def line(self, result: TestResult) -> str:
-        """The runs of one test: a sign for each, and what they come to."""
+        """The runs of one test: a sign for each, and their verdict."""
         marks = "".join(self._style.mark(attempt.status) for attempt in result.attempts)
         found = result.stability
         if found is None:

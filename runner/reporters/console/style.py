@@ -79,12 +79,12 @@ def indented(text: str, indent: str) -> str:
 
 
 def in_milliseconds(value: float) -> str:
-    """A duration of so many milliseconds, for people; of whole ones, as reports have them."""
+    """A duration of this many milliseconds, for people; of whole ones, as reports have them."""
     return in_seconds(round(value) / 1000)
 
 
 def in_seconds(value: float) -> str:
-    """A duration of so many seconds, for people."""
+    """A duration of this many seconds, for people."""
     if value < 1:
         return f"{value * 1000:.0f}ms"
     return f"{value:.2f}s" if value < 60 else f"{int(value // 60)}m{value % 60:.0f}s"

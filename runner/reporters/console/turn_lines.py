@@ -44,7 +44,7 @@ _COLORS: dict[str, str] = {
 
 
 def status_of(check: AssertionResult | CriterionResult) -> str:
-    """The status whose sign stands before a check; one that was not judged has no tick."""
+    """The status for the sign of a check; one that was not judged counts as skipped."""
     return "failed" if not check.passed else "passed" if check.judged else "skipped"
 
 
@@ -129,7 +129,7 @@ class TurnLines:
 
     def _answer(self, turn: TurnResult) -> list[str]:
         lines = [f"Agent: [tool: {called(tool)}]" for tool in turn.tools]
-        by_tools = turn.tools and isinstance(turn.output, str)  # a stand-in, made of their results
+        by_tools = turn.tools and isinstance(turn.output, str)  # a replacement, made from their results
         text = turn.response or ("" if by_tools else text_of(turn.output))
         if text:
             lines.append(f'Agent: "{cut(text.strip(), WHOLE_TEXT_LIMIT) if self._verbose else one_line(text)}"')
@@ -189,7 +189,7 @@ class TurnLines:
         return text + (f"\n{one_line(criterion.reason)}" if shows_why else "")
 
     def _trials(self, trials: tuple[TrialResult, ...], noise: TrialsNoise | None) -> _Branch:
-        """Each time that a conversation was held; the turns above are those of the worst one."""
+        """The trials of a conversation; the turns above are those of the worst one."""
         lines = []
         for trial in trials:
             score = "" if trial.score is None else f"score {trial.score:.2f} "
@@ -227,7 +227,7 @@ def spoken(case: CaseResult) -> int:
 
 
 def _unsaid(case: CaseResult, failures: tuple[Failure, ...]) -> list[Failure]:
-    """The failures that no branch of the tree tells."""
+    """The failures that no branch of the tree shows."""
     results = [result for turn in case.turns for result in turn.assertions] + list(case.final_assertions or ())
     told = {(result.type, result.message or f"{result.type} does not hold") for result in results if not result.passed}
     errors = [turn.error for turn in case.turns if turn.error] if case.score is None else []

@@ -75,7 +75,7 @@ def _answers(row: MatrixRow, names: Sequence[str], style: Style) -> str:
 
 
 def _painted(pieces: Sequence[Piece], style: Style, color: str) -> str:
-    """Pieces in one line; without colours, marked ones stand in brackets."""
+    """Pieces in one line; without colours, marked ones are in brackets."""
     text, size = "", 0
     for piece in pieces:
         if size + len(piece.text) > LENGTH:

@@ -36,7 +36,7 @@ _WORDS = {"duration_ms": ("duration", "slower", "faster"), "tokens": ("tokens", 
 
 
 def measure_rows(found: ChangeReport) -> list[Row]:
-    """A row for the measure, then one for each figure beside it."""
+    """A row for the measure, then one for each other figure."""
     first = (found.measure, *(rate_of(rate) for rate in found.rates), difference_of(found), str(found.verdict))
     return [first, *_part_rows(found), *(_beside_row(beside) for beside in found.beside)]
 
@@ -80,7 +80,7 @@ def _sentences(found: ChangeReport) -> list[str]:
 
 
 def _judges(noise: JudgesNoise, measure: str) -> str:
-    """How far a difference says nothing of the agents."""
+    """By how much results may differ without a difference between the agents."""
     if not noise.of(measure):
         return f"The judges add no noise that shows: their votes on {noise.answers} answers never differ."
     of_votes = f"±{100 * noise.of(measure):.1f} points (95 %), by the votes on {noise.answers} answers"
@@ -118,7 +118,7 @@ def difference_of(found: ChangeReport) -> str:
 
 
 def parts_shown(found: ChangeReport) -> list[Part]:
-    """The criteria and tags of the table: those that stand out come first."""
+    """The criteria and tags of the table, the most conspicuous first."""
     return sorted(found.parts, key=lambda part: not part.stands_out)[:PARTS]
 
 

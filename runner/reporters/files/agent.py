@@ -18,7 +18,7 @@ from runner.results.verdict import verdict_in
 from scripttest import Status
 
 FORMATS = {".htm": "html", ".html": "html", ".json": "json", ".md": "markdown", ".xml": "xml"}
-"""Extension → what the agent is told to write; anything else is `text`."""
+"""Extension → the format that the agent shall write; `text` for any other."""
 
 LIMIT = 400_000
 """Characters of a report that an agent gets: about what models take."""
@@ -27,7 +27,7 @@ TEXT_LIMIT = 2000
 WHOLE = 0.8
 """Share of the report from which on results have no details."""
 RESERVE = 200
-"""Characters for the counts of what is left out."""
+"""Characters that are reserved for the counts of what is left out."""
 BRIEF = "suite id name status cause duration_ms error skip_reason not_judged".split()
 """What such results say."""
 
@@ -40,7 +40,7 @@ class ReportError(RunnerError):
 
 
 class AgentReporter(DocumentReporter):
-    """Writes what the agent answers. While it is asked, and when it fails, the results are in a JSON file beside."""
+    """Writes the agent's answer. During the call, and if it fails, the results are in a JSON file beside the report."""
 
     def __init__(self, target: Path | TextIO, agent: str, ask: Ask, verbose: bool) -> None:
         super().__init__(target)
@@ -64,7 +64,7 @@ class AgentReporter(DocumentReporter):
             beside.unlink(missing_ok=True)
 
     def render(self, report: Report) -> str:
-        """What the agent answers: a text as it is, other data as JSON."""
+        """The agent's answer: a text as it is, other data as JSON. Raises ReportError."""
         suffix = self._path.suffix.lower() if self._path else ""
         document, is_whole = bounded(custom_report(report))
         options = {"verbose": self._verbose, "include_outputs": is_whole}
@@ -76,7 +76,7 @@ class AgentReporter(DocumentReporter):
         return report.clean(text)
 
     def _save(self, report: Report) -> Path | None:
-        """Saves the results beside the document."""
+        """Saves the results in a JSON file beside the document."""
         if self._path is None:
             return None
         beside = self._path.with_name(f"{self._path.name}.json")

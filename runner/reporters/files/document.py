@@ -73,7 +73,7 @@ class Collector:
 
 
 class DocumentReporter:
-    """A reporter that writes one document when the run has ended; a subclass says how it reads in `render`."""
+    """A reporter that writes one document when the run has ended. A subclass makes the text in `render`."""
 
     def __init__(self, target: Path | TextIO) -> None:
         """`target` is a file, which is replaced whole, a pipe, or a stream. Raises ConfigurationError for a pipe that

@@ -1,8 +1,7 @@
-"""What GitHub Actions shows of a run: an annotation for each failure and warning, at its line, and the summary of the
-job.
+"""Output for GitHub Actions: an annotation at its line for each failure and warning, and the summary of the job.
 
-Formats: https://docs.github.com/actions/reference/workflow-commands-for-github-actions. While tests run, the runner of
-GitHub takes no commands from the output, so that what scripts print cannot give it any.
+Formats: https://docs.github.com/actions/reference/workflow-commands-for-github-actions. While tests run, GitHub's
+runner is told to accept no commands from the output, so that scripts cannot print any.
 """
 
 from __future__ import annotations
@@ -109,7 +108,7 @@ def commands(report: Report, workspace: str) -> str:
 
 
 def _said(record: Record) -> str:
-    """What failed, the values that were compared, and what an error says beside its message."""
+    """What failed, the compared values, and the details of an error."""
     lines = told_of(record, VALUE_LIMIT) or ["it failed"]
     lines += [line for line in str(record.get("stack_trace") or "").split("\n") if line.startswith(" ")]
     return "\n".join(lines)

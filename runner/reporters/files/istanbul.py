@@ -10,7 +10,7 @@ from runner.results.report import Record, Report
 
 
 class IstanbulReporter(DocumentReporter):
-    """Writes the coverage of a run; paths are absolute where the application is at hand."""
+    """Writes the coverage of a run; paths are absolute if the application is on this machine."""
 
     def keep(self, record: Record) -> None:
         """Nothing of a result."""

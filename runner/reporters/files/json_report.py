@@ -27,7 +27,7 @@ LISTS = ("results", "tests")
 MARKS = ("missing_calls", "not_judged", "checks_nothing", "checks_nothing_first")
 """Keys of a summary that say what passed without being judged, or without what it called."""
 PLACE = "\0results\0"
-"""Stands for a list while the rest is made."""
+"""A placeholder for a list while the rest is made."""
 
 
 class JsonReporter(DocumentReporter):
@@ -147,7 +147,7 @@ def _agent_summary(counts: Record, agent: str, connector: str) -> Record:
 
 
 def _stability(report: Report, results: list[Record]) -> Record:
-    """What a summary says of several runs of each test."""
+    """The part of a summary about several runs of each test."""
     runs = report.start.get("runs_per_case", 1)
     return {} if runs == 1 else {"runs_per_case": runs, **stability_summary(results)}
 

@@ -1,8 +1,8 @@
-"""The `.jsonl` report of seed 004: a `start` line, a `result` line as each test ends, a `summary` line. Each
-reaches the system as it ends; see `runner.results.line_file` for when it reaches the disk.
+"""The `.jsonl` report of seed 004: a `start` line, a `result` line as each test ends, a `summary` line. Each line is
+passed to the system at once; `runner.results.line_file` says when it is on the disk.
 
-With `--runs`, each run has a `result` line that says which `run` it is, and a `stability` line with the figures follows
-the last one of a test.
+With `--runs`, each run has a `result` line with the number of the `run`. After the last run of a test, a `stability`
+line has the figures.
 """
 
 from __future__ import annotations

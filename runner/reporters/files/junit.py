@@ -1,8 +1,8 @@
-"""The `.xml` report: JUnit XML as the schema of the Jenkins xUnit plugin has it (`junit-10.xsd`), with the attributes
-`file` and `line` on test cases that GitLab, CircleCI and others read.
+"""The `.xml` report: JUnit XML by the schema of the Jenkins xUnit plugin (`junit-10.xsd`), with the attributes `file`
+and `line` on test cases, which GitLab, CircleCI and others read.
 
-A failed assertion is a `failure`; anything else that made a test fail is an `error`. What broke outside any test is an
-`error` of the test case `run` in a suite of its own. Warnings of a result are its `system-err`.
+A failed assertion is a `failure`; any other reason of a failure is an `error`. Something that broke outside any test is
+an `error` of the test case `run` in a separate suite. Warnings of a result are in `system-err`.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ def _at(place: FilePlace) -> str:
 
 
 def _said(when: str, part: Record, answer_too: bool) -> list[str]:
-    """What was said in a case or a turn, and the files that went with it."""
+    """The messages of a case or a turn, and their attachments."""
     lines = [f"{when}input: {as_text(part['input'])}"] if part.get("input") is not None else []
     lines += [f"{when}attachment: {line}" for line in sizes(part.get("attachments"))]
     if answer_too and part.get("output") not in (None, ""):

@@ -24,7 +24,7 @@ from scripttest import Status
 LIMIT = 1_000_000
 """Bytes of a document; GitHub takes 1 MiB."""
 RESERVE = 500
-"""Bytes for what is said about results that are left out."""
+"""Bytes that are reserved for the note about results that are left out."""
 WHOLE = 0.8
 """Share of the document from which on results have no details."""
 ORDER = (MARKS["failed"], MARKS["broken"], MARKS["passed"], MARKS["skipped"])

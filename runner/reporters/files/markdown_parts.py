@@ -49,7 +49,7 @@ def block(value: Any, language: str = "") -> str:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of cells that are Markdown; its columns stand below each other where the cells are short."""
+    """A table of cells that are Markdown; the columns are aligned if the cells are short."""
     lines = [list(heads), *map(list, rows)]
     widths = [min(max(3, *(len(line[column]) for line in lines)), 40) for column in range(len(heads))]
     lines.insert(1, ["-" * width for width in widths])

@@ -1,4 +1,4 @@
-"""One result as a section of Markdown: what failed, and the rest behind a click."""
+"""One result as a section of Markdown: what failed, and the rest in a collapsed part."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _place(suite: Record, record: Record) -> str:
 
 
 def body(record: Record, suite: Record, names_suite: bool) -> str:
-    """What stands below the heading."""
+    """The text below the heading."""
     facts = [f"**{inline(record['name'])}**"] if record.get("name") and "script" not in record else []
     facts += [code(_place(suite, record))] if names_suite else []
     facts += [f"cause: {inline(record['cause'])}"] if record.get("cause") else []

@@ -47,7 +47,7 @@ class SummaryReporter(DocumentReporter):
 
 
 def _rates(report: Report) -> list[str]:
-    """How sure the figures are: of all cases, where there are no script tests beside them, then of each part."""
+    """The intervals of the figures: of all cases, if there are no script tests, then of each part."""
     summary = report.summary
     said = [("Pass rate", rate_text(summary)), ("Mean score", rate_text(summary, "mean_score"))]
     said.append(("Judges' noise", judges_text(summary)))

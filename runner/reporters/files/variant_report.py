@@ -1,4 +1,4 @@
-"""The reporter of variants: what they come to is said when the run has ended."""
+"""The reporter of variants: it compares them when the run has ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A comparison with an older report as the page carries it; it shows what stands here, and decides nothing."""
+"""A comparison with an older report as data of the page, which shows it and decides nothing."""
 
 from __future__ import annotations
 
@@ -26,15 +26,14 @@ SHOWN = 2
 def comparison_record(
     found: Comparison, report: Report, baseline: Report, verdicts: Sequence[tuple[str, ChangeReport]] = ()
 ) -> Record:
-    """`{changes: [change, ...], overview: [[text, ...], ...], verdict, worse, compared,
-    measures: [[name, before, after], ...], parts, kinds: [{key, title, tone, count}, ...],
-    rows: {position: {kinds: [[key, fact], ...], badges: [[text, tone], ...], made_of?}},
-    was: [position, ...], removed: [id, ...]}`; a change is what `_change` makes of one of the `verdicts`, `(name of the
-    report, verdict)`.
+    """`{changes: [change, ...], overview: [[text, ...], ...], verdict, worse, compared, measures: [[name, before,
+    after], ...], parts, kinds: [{key, title, tone, count}, ...], rows: {position: {kinds: [[key, fact], ...], badges:
+    [[text, tone], ...], made_of?}}, was: [position, ...], removed: [id, ...]}`. `_change` makes a change from one of
+    the `verdicts`, `(name of the report, verdict)`.
 
-    Positions are those of rows in the index of a report. `rows` has those that have changed, `was` the row of the
-    baseline for each row of the report, or -1, and `fact` says what changed in a few words. `parts` and `made_of` say
-    what of the application changed, for all results and for one.
+    Positions are those of rows in the index of a report. `rows` has only rows with a change; `was` has, for each row of
+    the report, the row of the baseline, or -1. `fact` is the change in a few words. `parts` and `made_of` say which
+    parts of the application have changed, for all results and for one.
     """
     changes = {(change.suite, change.id): change for change in found.changes}
     rows: dict[int, Record] = {}

@@ -1,15 +1,15 @@
-"""A report as what the page carries: an index of all results, which it reads at once, and the results themselves in
-blocks, which it reads when somebody looks at them or searches.
+"""A report as data of the page: an index of all results, which the page reads at once, and the results in blocks, which
+it reads when somebody looks at them or searches.
 
 | block | content, as JSON text, compressed with gzip, in base64 |
 | --- | --- |
-| `index` | `{start, blameless, summary, errors, warnings, rows, blocks}`; `blocks`: the rows they begin with |
+| `index` | `{start, blameless, summary, errors, warnings, rows, blocks}`; `blocks` has the first row of each block |
 | `block-0`, ... | `[[record, extra], ...]`; `extra` is `{command, frames?}` |
-| `comparison` | what has changed since the baseline, which has blocks of its own, where there is one: see `compared` |
+| `comparison` | the changes since the baseline, if there is one, which has its own blocks: see `compared` |
 
 A row is `{key, id, status, ms, suite, mode, name?, cause?, tags?, error?, input?, not_judged?, checks_nothing?, score?,
-tokens?, cost?, runs?, warnings?, expected?}`, and `suite` a position in `start.suites`. `blameless` are the causes
-of failures that are counted as errors.
+tokens?, cost?, runs?, warnings?, expected?}`; `suite` is a position in `start.suites`. `blameless` has the causes of
+failures that are counted as errors.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ def _excerpt(text: str) -> str:
 
 
 def _runs(runs: Record) -> Record:
-    """The figures of several runs; `marks` has a letter for each of the first attempts."""
+    """The figures of several runs; `marks` has a character for each of the first attempts."""
     figures = {key: runs[key] for key in FIGURES if key in runs}
     figures["marks"] = "".join(MARKS[verdict_in(attempt)] for attempt in runs.get("attempts", ())[:SHOWN_MARKS])
     return figures

@@ -61,7 +61,7 @@ RED_ICON = ICON.format(color="c4232f", path="M7 7l8 8M15 7l-8 8")
 
 
 class HtmlReporter(DocumentReporter):
-    """Keeps what the page says of every result, and writes it once, at the end."""
+    """Collects the data of every result, and writes the page once, at the end."""
 
     def __init__(self, target: Path | TextIO) -> None:
         """Raises ConfigurationError when the web app is not built."""
@@ -69,7 +69,7 @@ class HtmlReporter(DocumentReporter):
         super().__init__(target)
 
     def take(self, line: ResultLine) -> Record:
-        """What the page says of a result."""
+        """The data of a result."""
         text = line.text  # first, for that says at less cost whether there is something to clean
         return entry_of(line.record, text)
 
@@ -89,15 +89,15 @@ def render(
     verdicts: Sequence[tuple[str, ChangeReport]] = (),
     variants: Record | None = None,
 ) -> str:
-    """The page that shows a report, compared with an older one when there is a baseline. Raises ConfigurationError when
-    the web app is not built.
+    """The page of a report, compared with an older one if there is a baseline. Raises ConfigurationError if the web app
+    is not built.
 
     Args:
-        report: what is shown.
+        report: the report.
         baseline: the older report.
-        found: what has changed since then, where it is not to be found by the usual thresholds.
+        found: the changes since then; by default they are found with the usual thresholds.
         verdicts: names of reports, and whether each is worse than the older one.
-        variants: what the page says of variants; see `variants_record`.
+        variants: the comparison of variants; see `variants_record`.
     """
     script, style = web_app("app")
     policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; "

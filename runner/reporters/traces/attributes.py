@@ -1,9 +1,9 @@
-"""What spans say: attributes of the semantic conventions for generative AI and for tests
-(opentelemetry.io/docs/specs/semconv/gen-ai, .../registry/attributes/test), and `yao_test.*` for what these have no
-words for. All of it comes from results, which hold no secrets any more.
+"""The attributes of spans: those of the semantic conventions for generative AI and for tests
+(opentelemetry.io/docs/specs/semconv/gen-ai, .../registry/attributes/test), and `yao_test.*` where there is none. All
+values come from results, which no longer contain secrets.
 
-What was said, to models or by them, is in `gen_ai.input.messages`, `gen_ai.output.messages` and
-`gen_ai.tool.call.*`, and in the texts of failed assertions: only where contents are wanted.
+Contents, such as messages to and from models, are in `gen_ai.input.messages`, `gen_ai.output.messages` and
+`gen_ai.tool.call.*`, and in the texts of failed assertions, only if contents are requested.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def of_suite(suite: Suite) -> Attributes:
 
 
 def of_test(result: TestResult, suite: Suite) -> Attributes:
-    """What came of a test, or of one run of it."""
+    """The result of a test, or of one run of it."""
     verdict, cause, case = verdict_on(result), result.outcome.cause, result.case
     found = {**of_suite(suite), "test.case.name": result.name, "yao_test.verdict": verdict.value}
     if verdict in _TEST_STATUS:

@@ -1,8 +1,8 @@
-"""`--otlp`: sends the spans of a run to a collector, as OTLP over HTTP (opentelemetry.io/docs/specs/otlp). The SDK of
-OpenTelemetry does that; it reads `OTEL_*` variables itself.
+"""`--otlp`: sends the spans of a run to a collector, as OTLP over HTTP (opentelemetry.io/docs/specs/otlp), with the SDK
+of OpenTelemetry, which reads `OTEL_*` variables itself.
 
-A collector that is down, slow or refuses costs a warning. Spans are sent while the run goes on, and for a bounded time
-after it. Headers are of the environment, go to the address that was named and to no other, and are in no output.
+If a collector is down, slow or refuses spans, there is a warning. Spans are sent during the run, and for a limited time
+after it. Headers come from the environment, are sent only to the given address, and are in no output.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class _Sent(SpanExporter):
 
 
 class _Session(requests.Session):
-    """Notes what the collector says to a refusal, and goes nowhere else: headers hold keys."""
+    """Records the answer of a collector that refuses spans, and follows no redirect, because headers contain keys."""
 
     problem = ""
 

@@ -23,7 +23,7 @@ class Spans:
     """Makes the spans of a run. Tests whose results are of an earlier run, which this one resumes, have none."""
 
     def __init__(self, tracer: Tracer, parent: Context, contents: bool) -> None:
-        """`parent` is where the run belongs; with `contents` spans hold what was said."""
+        """`parent` is the parent span of the run; with `contents`, spans contain messages."""
         self._tracer = tracer
         self._parent = parent
         self._contents = contents

@@ -1,4 +1,4 @@
-"""What upstream does with the corners of models, each sentence once; the traps are said."""
+"""The behaviour of Yao's models in unusual cases, one test for each fact."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -191,7 +191,7 @@ def test_a_has_many_of_a_related_row_stands_beside_the_row() -> None:
 
 
 def test_what_a_soft_delete_appends_is_of_the_clock_and_never_the_same() -> None:
-    """A run whose clock stands still leaves the same rows each time."""
+    """A run with a stopped clock writes the same rows each time."""
 
     def tags() -> list[str]:
         shop = Shop().fill()

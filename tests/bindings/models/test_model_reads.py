@@ -1,4 +1,4 @@
-"""Reading through models: conditions, orders, limits, relations, pages; plain SQL stands beside where SQL decides."""
+"""Reading through models: conditions, orders, limits, relations, pages; compared with plain SQL where SQL decides."""
 
 from typing import Any
 

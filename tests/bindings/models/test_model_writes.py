@@ -1,4 +1,4 @@
-"""Writing through models, with the surprises of upstream."""
+"""Writing through models, with the surprising behaviour of Yao."""
 
 from typing import Any
 
@@ -93,7 +93,7 @@ def test_null_on_a_column_that_may_be_null_is_not_validated(shop: Shop) -> None:
 
 def test_unknown_keys_are_left_out_and_said(shop: Shop) -> None:
     id = shop.call("models.pet.Create", {"name": "Ida", "colour": "red", "size": 3})
-    assert shop.warnings == ["models.pet: colour, size are no columns: left out"]
+    assert shop.warnings == ["models.pet: colour, size are not columns: left out"]
     assert shop.call("models.pet.Find", id, {})["name"] == "Ida"
 
 

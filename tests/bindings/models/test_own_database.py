@@ -1,4 +1,4 @@
-"""The database of one test: a copy of the run's, its own clock and warnings, gone when the test has ended."""
+"""The database of one test: a copy of the run's, its own clock and warnings, removed when the test has ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for every assertion: message, errors, order, and what the types have in common."""
+"""Rules for every assertion: message, errors, order, and what the types have in common."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands around the cases of a file: `name`, `description`, `defaults`, and the list itself, in JSON and YAML."""
+"""The object around the cases of a file: `name`, `description`, `defaults`, and the list itself, in JSON and YAML."""
 
 from __future__ import annotations
 
@@ -216,10 +216,10 @@ REFUSED = {
     "no case in the list": (
         "a.json",
         '{"tests": [{"id": "A", "input": "Hi"}, 5]}',
-        "Cannot read cases from a.json:1:40: 5 is not a case: a JSON object was expected",
+        "Cannot read cases from a.json:1:40: `5` is not a case: a JSON object was expected",
     ),
-    "nothing in the list": ("a.json", '{"tests": []}', "Cannot read cases from a.json: there is none in it [A case file"),
-    "null for a list": ("a.json", '{"tests": null}', "Cannot read cases from a.json: there is none in it [A case file"),
+    "nothing in the list": ("a.json", '{"tests": []}', "Cannot read cases from a.json: the file has no cases [A case file"),
+    "null for a list": ("a.json", '{"tests": null}', "Cannot read cases from a.json: the file has no cases [A case file"),
     "a wrong case": (
         "a.json",
         '{\n  "tests": [\n    {"id": "A", "input": "Hi", "assert": {"type": "containz"}}\n  ]\n}',

@@ -198,7 +198,7 @@ REFUSED = {
     ),
     "duplicate id": (
         f"{T1}}}\n\n{T1}}}\n",
-        'cases.jsonl:3:2: the id "T1" is taken by cases.jsonl:1 [Each case of a file has an id of its own]',
+        'cases.jsonl:3:2: the id "T1" is taken by cases.jsonl:1 [Give each case of a file its own id]',
     ),
     "comma missing": (
         '{"id": "T1" "input": "é"}',
@@ -242,11 +242,11 @@ REFUSED = {
     "NUL": ('{"id": "T\0", "input": "Hi"}', "cases.jsonl:1:10: broken JSON: there is a NUL byte in it"),
     "text": (
         "hello\n",
-        'cases.jsonl:1:1: hello is not a case: a JSON object was expected [A case looks like {"id": "T1", "input": "Hello"}]',
+        'cases.jsonl:1:1: `hello` is not a case: a JSON object was expected [A case looks like {"id": "T1", "input": "Hello"}]',
     ),
     "text behind a case": (
         f"# one\n{T1}}} and }}\n",
-        "cases.jsonl:2:29: and is not a case: a JSON object was expected "
+        "cases.jsonl:2:29: `and` is not a case: a JSON object was expected "
         '[A case looks like {"id": "T1", "input": "Hello"}]',
     ),
     "open list": (f"[\n{T1}}}\n", 'cases.jsonl:1:1: the list that begins here is not closed [A "]" is missing]'),
@@ -316,9 +316,9 @@ def test_what_is_wrong_in_yaml_is_said_with_its_place(tmp_path: Path, text: str,
 
 
 UNREADABLE = {
-    "empty": (b"", "cases.jsonl: there is none in it"),
-    "comments only": (b"# nothing\n\n", "cases.jsonl: there is none in it"),
-    "empty list": (b"[]", "cases.jsonl: there is none in it"),
+    "empty": (b"", "cases.jsonl: the file has no cases"),
+    "comments only": (b"# nothing\n\n", "cases.jsonl: the file has no cases"),
+    "empty list": (b"[]", "cases.jsonl: the file has no cases"),
     "not UTF-8": (b'{"id": "A"}\n{"id": "\xc3\xa9\xff"}', "cases.jsonl:2:10: not UTF-8 text [Save it as UTF-8]"),
     "UTF-16": ('{"id": "A"}'.encode("utf-16"), "cases.jsonl: it is UTF-16 text [Save it as UTF-8]"),
 }
@@ -357,7 +357,7 @@ def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
         '  cases.jsonl:1:29: case "T1": unknown field "expcted". Did you mean "expected"?\n'
         "  cases.jsonl:2:26: broken JSON: it ends too early: a bracket or a quote is not closed\n"
         '  cases.jsonl:6:3: case "T4": "skip" must be true or false or a string, not a number\n'
-        '  cases.jsonl:8:2: the id "T3" is taken by cases.jsonl:3. Each case of a file has an id of its own\n'
+        '  cases.jsonl:8:2: the id "T3" is taken by cases.jsonl:3. Give each case of a file its own id\n'
         '  cases.jsonl:8:45: case "T3": the file "file://gone.txt" does not exist: <folder>/gone.txt [No case was run]'
     )
 
@@ -378,7 +378,7 @@ def test_a_bad_line_deep_in_a_large_file_is_found(tmp_path: Path) -> None:
     assert refusal(tmp_path, "\n".join(lines)) == (
         "Cannot read cases from cases.jsonl: 2 problems\n"
         "  cases.jsonl:17001:32: broken JSON: a field name in double quotes is missing here\n"
-        '  cases.jsonl:18001:2: the id "T3" is taken by cases.jsonl:4. Each case of a file has an id of its own'
+        '  cases.jsonl:18001:2: the id "T3" is taken by cases.jsonl:4. Give each case of a file its own id'
         " [No case was run]"
     )
 

@@ -1,4 +1,4 @@
-"""What can be wrong with a case of several turns, and what is said of it."""
+"""What can be wrong with a case of several turns, and the messages about it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A key that stands twice in an object: parsers keep the last without a word, so the file is refused with both
+"""A key that occurs twice in an object: parsers silently use the last one, so the file is refused with both
 places."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A connector file written for the test, the server that it points to, and clocks that nobody waits for."""
+"""A connector file written for the test, the server that it points to, and clocks that do not wait."""
 
 from __future__ import annotations
 

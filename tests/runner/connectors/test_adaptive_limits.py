@@ -202,7 +202,7 @@ def test_a_call_that_the_bounds_hold_back_is_waited_for_and_has_its_time_then(be
 
 
 def gone() -> str:
-    """The address of a host at which nobody listens."""
+    """An address at which no server listens."""
     with ModelServer() as server:
         return server.url
 

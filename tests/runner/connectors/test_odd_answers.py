@@ -1,4 +1,4 @@
-"""Answers of providers that say nothing, say odd things of themselves, or begin with a byte order mark."""
+"""Unusual answers of providers: empty, with odd usage figures, or with a byte order mark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Second chances, bounds, cancellation and error texts of connectors over HTTP."""
+"""Retries, limits, cancellation and error texts of connectors over HTTP."""
 
 from __future__ import annotations
 

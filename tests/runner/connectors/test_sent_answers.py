@@ -1,4 +1,4 @@
-"""Calls of a process whose answers are kept by another one: none begins while too many are not kept."""
+"""Calls of a process whose answers another one stores: none begins while too many are not stored."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Sending:
         return asyncio.create_task(self.journal.complete(CASE, "test", asks(text), connectors))
 
     async def others_have_called(self, connectors: Connectors) -> None:
-        """The model has answered calls that nobody keeps, one after the other."""
+        """The model has answered calls that are not stored, one after the other."""
         for number in range(20):
             await self.journal.complete(Origin(), "test", asks(f"other {number}"), connectors)
 

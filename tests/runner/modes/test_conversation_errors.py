@@ -1,4 +1,4 @@
-"""What becomes of a graded conversation in which something breaks."""
+"""The result of a graded conversation in which something breaks."""
 
 from __future__ import annotations
 

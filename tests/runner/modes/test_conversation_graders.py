@@ -1,4 +1,4 @@
-"""What graders of conversations are asked, when, and what comes of graders that fail."""
+"""What graders of conversations get, when they are asked, and what happens if they fail."""
 
 from __future__ import annotations
 

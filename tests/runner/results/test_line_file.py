@@ -1,4 +1,4 @@
-"""The file behind the `.jsonl` report: who may write it, and when the disk is told."""
+"""The file of the `.jsonl` report: which process may write it, and when it is synced."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def holder(path: Path, *lines: str) -> subprocess.Popen[str]:
 
 @pytest.fixture
 def synced(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Sizes of what the disk was told to keep."""
+    """The sizes of the file when it was synced."""
     sizes: list[int] = []
     real = os.fsync
 

@@ -1,4 +1,4 @@
-"""What `--watch` waits for before it runs tests."""
+"""The messages that `--watch` waits for before it runs tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bundles as esbuild writes them, and the scripts that are made of them."""
+"""Bundles as esbuild writes them, and the scripts that are made from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The compiler with the real esbuild: what becomes of sources when esbuild ends, hangs, or cannot be started."""
+"""The compiler with the real esbuild: what happens to sources if esbuild ends, hangs, or cannot be started."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Loop:
         return {key: "compiled" if isinstance(r, Compiled) else r.message for key, r in self.results.items()}
 
     def cause(self, key: str) -> str:
-        """Who is to blame for a source that failed."""
+        """The cause of the failure of a source."""
         result = self.results[key]
         assert isinstance(result, CompileError)
         return result.cause

@@ -1,4 +1,4 @@
-"""The plain way beside the shortcuts: the same results, whatever the modules do."""
+"""With and without the shortcuts, the results are the same, whatever the modules do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A pool of workers: who is found for work, who is let go, and what its owner hears."""
+"""A pool of workers: which worker gets work, which is ended, and what its owner is told."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ for kind, parts in frames():
 
 
 def worker_that(does: str, folder: Path) -> list[str]:
-    """The command line of a program that stands in for a worker."""
+    """The command line of a program that replaces a worker."""
     file = folder / "worker.py"
     file.write_text(HEAD.format(root=str(Path(__file__).parents[3])) + does)
     return [sys.executable, "-I", "-S", str(file)]
@@ -74,7 +74,7 @@ class NoServices(Services):
 
 
 def run(folder: Path, does: str, timeout: float = 20) -> list[HostRecord]:
-    """What the host tells of a module with two tests when its workers are such programs."""
+    """The records of a module with two tests if the workers are such programs."""
     (folder / "a_test.ts").write_text(TEST)
     command = worker_that(does, folder)
     processes = Processes(compiler=Service(readable(folder)), worker=Worker(command), command=command)

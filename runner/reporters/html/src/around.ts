@@ -1,18 +1,18 @@
-/** What a page around the report adds to its results; a report in a file adds nothing. */
+/** What `yao-test view` adds to each result. A report in a file adds nothing. */
 
 import { type ComponentChildren, createContext } from "preact";
 import type { Attachment, Result, Row } from "./model";
 
 export interface Around {
-  /** Beside the buttons of a result. */
+  /** Shown beside the buttons of a result. */
   actions(at: number, row: Row, result: Result): ComponentChildren;
-  /** Below why it failed. */
+  /** Shown below the reason of a failure. */
   below(at: number, row: Row, result: Result): ComponentChildren;
-  /** A file that was sent, as a picture if it is one; null shows its name. */
+  /** Shows an attachment as a picture; null if its name is to be shown. */
   picture(at: number, file: Attachment): ComponentChildren;
 }
 
 export const AroundResults = createContext<Around | null>(null);
 
-/** The position of the result that is shown, and all files that were sent in it. */
+/** The position of the result that is shown, and all its attachments. */
 export const At = createContext<{ at: number; files: Attachment[] }>({ at: -1, files: [] });

@@ -1,4 +1,4 @@
-/** What was checked: assertions, checkpoints, scores. */
+/** Shows assertions, checkpoints and scores. */
 
 import { brief, capital, percent, plural, visible } from "./format";
 import type { Assertion, Checkpoint, Judged, Score } from "./model";
@@ -8,7 +8,7 @@ export function Assertions({ assertions }: { assertions: Assertion[] }) {
   return <ul class="assertions">{assertions.map((assertion) => <OneAssertion assertion={assertion} />)}</ul>;
 }
 
-/** Types whose two values are of the same kind, so that a difference says something. */
+/** Types of assertions that compare two values of the same kind, so that a diff is useful. */
 const COMPARABLE = new Set(["equals", "json_path", "snapshot", "Equal", "NotEqual", "DeepEqual", "StrictEqual", "MatchSnapshot"]);
 
 function OneAssertion({ assertion }: { assertion: Assertion }) {
@@ -39,7 +39,7 @@ function OneAssertion({ assertion }: { assertion: Assertion }) {
   );
 }
 
-/** What the votes come to. */
+/** The result of the votes of judges. */
 function Verdict({ judged: { inconclusive, votes } }: { judged: Judged }) {
   const cast = (votes ?? []).filter(({ passed }) => passed !== null);
   return (
@@ -68,7 +68,7 @@ function Votes({ judged: { judge, judge_connector, votes } }: { judged: Judged }
   );
 }
 
-/** What was not judged has no tick. */
+/** The sign of an assertion. One that was not judged counts as skipped. */
 const statusOf = ({ passed, judged }: { passed: boolean; judged?: boolean }): "passed" | "failed" | "skipped" =>
   !passed ? "failed" : judged === false ? "skipped" : "passed";
 

@@ -1,4 +1,4 @@
-/** A case that was run several times. */
+/** The attempts of a case that was run several times. */
 
 import { duration, number, percent, range, visible } from "./format";
 import { moveInTable } from "./keys";

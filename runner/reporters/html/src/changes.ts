@@ -1,6 +1,6 @@
-/** What is different from the baseline, as `html/compared.py` writes it. */
+/** The differences from the baseline, as `html/compared.py` writes them. */
 
-/** What a change means to the user. */
+/** Whether a change is good or bad, which decides its colour. */
 export type Tone = "bad" | "warning" | "good" | "neutral" | "quiet";
 
 export interface Kind {
@@ -11,15 +11,15 @@ export interface Kind {
 }
 
 export interface Change {
-  /** Key of each kind, and what changed in a few words. */
+  /** Key of each kind of change, and the change in a few words. */
   kinds: [string, string][];
-  /** What the list shows. */
+  /** Shown in the list of results. */
   badges: [string, Tone][];
-  /** What it was made of that is not the same: `the model of local changed`. */
+  /** What the result depends on and has changed: `the model of local changed`. */
   made_of?: string;
 }
 
-/** `[low, value, high]` as shares. */
+/** A figure with its interval: `[low, value, high]`, from 0 to 1. */
 export type Whisker = [number, number, number];
 
 /** One report against the baseline. */
@@ -27,9 +27,9 @@ export interface Verdict {
   name: string;
   /** `regressed`, `improved`, `unchanged` or `cannot tell`. */
   word: string;
-  /** The verdict in words, then what would help. */
+  /** The verdict in words, then advice. */
   said: string[];
-  /** Measure, A, B, difference, verdict; and what is known of their intervals. */
+  /** Cells: measure, A, B, difference, verdict. `a`, `b` and `difference` are their intervals, if known. */
   rows: { cells: string[]; a?: Whisker; b?: Whisker; difference?: Whisker }[];
   /** Id, A, B, p, verdict of the cases that fell. */
   cases: string[][];
@@ -37,29 +37,29 @@ export interface Verdict {
 
 export interface Comparison {
   changes: Verdict[];
-  /** The reports as one table, where there are several: the head, then a row for each. */
+  /** If several reports are compared: a table with a head and a row for each report. */
   overview: string[][];
   verdict: string;
   worse: boolean;
-  /** Results that the measures are of. */
+  /** How many results the measures cover. */
   compared: number;
   /** Name, before, after. */
   measures: [string, string, string][];
-  /** What of the application changed, with how many results it concerns; empty when nothing is known to have. */
+  /** Which parts of the application changed, and how many results depend on them; empty if none is known. */
   parts: string;
   kinds: Kind[];
-  /** Position of a row → how it changed; rows that did not are left out. */
+  /** Position of a row → its change. Rows without a change are missing. */
   rows: Record<number, Change>;
   /** Position in the baseline, or -1, for each row. */
   was: number[];
-  /** Ids of results that are not there any more. */
+  /** Ids of results that only the baseline has. */
   removed: string[];
 }
 
 /** Keys of the kinds of a row. */
 export const kindsOf = (comparison: Comparison, at: number): string[] => (comparison.rows[at]?.kinds ?? []).map(([key]) => key);
 
-/** What changed in a row, in words; kinds that say nothing more are left out. */
+/** The changes of a row, in words. Kinds without a text of their own are left out. */
 export const factsOf = (comparison: Comparison, at: number): string[] => {
   const { kinds = [], made_of } = comparison.rows[at] ?? {};
   const facts = kinds.filter(([, fact]) => fact).map(([key, fact]) => `${titleOf(comparison, key)}: ${fact}`);

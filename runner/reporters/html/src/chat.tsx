@@ -1,4 +1,4 @@
-/** What was said: messages, turns, calls of tools. */
+/** Shows a conversation: messages, turns, calls of tools. */
 
 import { useContext } from "preact/hooks";
 import { AroundResults, At } from "./around";
@@ -12,7 +12,7 @@ interface Said {
   content: Json;
 }
 
-/** Messages of an input, or null when it is something else. */
+/** The messages in an input; null if it has none. */
 export function messagesIn(value: Json | undefined): Said[] | null {
   const all = Array.isArray(value) ? value : [value];
   const found = all.filter((item): item is { role: string; content: Json } =>
@@ -41,7 +41,7 @@ function Bubble(props: { side: "user" | "agent"; who: string; note?: string; chi
   );
 }
 
-/** What somebody said: text, parts with files, or a JSON value. */
+/** The content of a message: text, parts with files, or a JSON value. */
 export function Content({ content }: { content: Json | undefined }) {
   if (content == null) return <span class="faint">(nothing)</span>;
   if (typeof content === "string") return <LongText text={content} />;
@@ -62,17 +62,17 @@ function Part({ part }: { part: Record<string, Json> }) {
   return <Labelled label={capital(String(part.type))}><Value value={part} label={String(part.type)} /></Labelled>;
 }
 
-/** What stands in reports for the content of a file. */
+/** What reports have instead of the content of a file. */
 const CONTENT = /^data:([^;]+);base64,… \((.+)\)$/;
 
-/** The file that a part of a message holds: by its name, or by its type and size where its content was sent. */
+/** The attachment that a part of a message is: found by its source, or by type and size if its content was sent. */
 function fileOf(part: Record<string, Json>, files: Attachment[]): Attachment | undefined {
   const sent = (part.image_url as { url?: Json } | null | undefined)?.url ?? part.source ?? part.url;
   const [, type, size] = (typeof sent === "string" && CONTENT.exec(sent)) || [];
   return files.find((file) => (type ? file.media_type === type && size === sizeOf(file.size ?? 0) : sent != null && file.source === sent));
 }
 
-/** A size as reports write it instead of a content. */
+/** A size as in `CONTENT`. */
 function sizeOf(bytes: number): string {
   const [unit, size] = bytes >= 1_000_000 ? ["MB", 1_000_000] : ["KB", 1000];
   return bytes < 1000 ? `${bytes} bytes` : `${Number((bytes / Number(size)).toPrecision(3))} ${unit}`;
@@ -83,12 +83,12 @@ function LongText({ text }: { text: string }) {
   return <p class="prose" dir="auto">{visible(text)}</p>;
 }
 
-/** Files that were sent; their content is not in reports. */
+/** Lists attachments. Reports do not have their content. */
 export function Files({ files, said }: { files?: Attachment[]; said?: Json }) {
   const around = useContext(AroundResults);
   const { at } = useContext(At);
   if (!files?.length) return null;
-  const above = JSON.stringify(messagesIn(said) ?? ""); // whose pictures are there
+  const above = JSON.stringify(messagesIn(said) ?? ""); // its pictures are already shown
   return (
     <ul class="files" aria-label="Attachments">
       {files.map((file) => (

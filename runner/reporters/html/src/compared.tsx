@@ -1,4 +1,4 @@
-/** What is different from the baseline, in numbers; each number shows its results. */
+/** Counts of the differences from the baseline. A click on a count shows its results. */
 
 import type { Comparison } from "./changes";
 import { number, plural, visible, when } from "./format";
@@ -9,7 +9,7 @@ interface Props {
   now: Index;
   before: Index;
   comparison: Comparison;
-  /** What the comparison is called; with the baseline, if nothing is said. */
+  /** The title of the comparison; by default it names the baseline. */
   title?: string;
   chosen: string;
   onChoose: (kind: string) => void;

@@ -1,5 +1,5 @@
-/** The only place of the page that counts: the results of a selection, in the way of `runner/results/fold.py`, which has
- * counted the whole run. Figures that are more than counts, such as intervals, a selection does not have. */
+/** Counts the results of a selection as `runner/results/fold.py` counts the whole run. Nothing else on the page counts.
+ * For a selection there are only counts, and no figures such as intervals. */
 
 import { verdictOf, type Result } from "./model";
 
@@ -10,7 +10,7 @@ export interface Counts {
   skipped: number;
   errors?: number;
   warnings?: number;
-  /** Of all runs of the tests. */
+  /** Of all runs of the tests, in milliseconds. */
   duration_ms: number;
 }
 

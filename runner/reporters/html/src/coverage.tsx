@@ -1,4 +1,4 @@
-/** What of handlers ran: figures by file, and the lines of each. */
+/** Coverage of handlers: figures for each file, and its lines. */
 
 import { Table } from "./attempts";
 import { number, visible } from "./format";
@@ -50,7 +50,7 @@ function Lines({ file }: { file: CoveredFile }) {
   );
 }
 
-/** As on the console: cut, so that only all is 100 %. */
+/** As on the console: rounded down, so that only full coverage is 100 %. */
 const percent = ([covered, total]: Figure): number => (total ? Math.floor((covered * 10_000) / total) / 100 : 100);
 
 const share = (figure: Figure): string => `${percent(figure)} %`;

@@ -1,4 +1,4 @@
-/** Everything about one result. */
+/** Shows one result in full. */
 
 import { useContext, useEffect, useState } from "preact/hooks";
 import { AroundResults, At } from "./around";
@@ -61,7 +61,7 @@ export function Detail(props: Props) {
   );
 }
 
-/** All files that were sent. */
+/** All attachments of a result and its turns. */
 const filesOf = (result: Result): Attachment[] => [result, ...(result.turns ?? [])].flatMap(({ attachments }) => attachments ?? []);
 
 interface Parts {
@@ -208,7 +208,7 @@ function Exchange({ result }: { result: Result }) {
   );
 }
 
-/** What was said before the turns, and the files of the case itself. */
+/** Messages from before the turns, and attachments of the case itself. */
 function Given({ result }: { result: Result }) {
   const messages = Array.isArray(result.input) ? messagesIn(result.input) : null;
   if (!messages && !result.attachments) return null;
@@ -220,7 +220,7 @@ function Given({ result }: { result: Result }) {
   );
 }
 
-/** What it was in the baseline. */
+/** Compares a result with that of the baseline. */
 function Earlier({ now, was, facts }: { now: Result; was: Result; facts: string[] }) {
   const [before, after] = alike(was.output, now.output);
   const same = before === after;

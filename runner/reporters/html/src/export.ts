@@ -1,10 +1,10 @@
-/** The shown results as a file. */
+/** Exports the shown results. */
 
 import { countsOf } from "./counts";
 import type { Result, Row, Suite } from "./model";
 import type { Store } from "./store";
 
-/** A report of the shown results, in the shape that `-o report.json` has and the other commands read. */
+/** A report of the shown results, in the format of `-o report.json`, which other commands read. */
 export async function asJson(store: Store, positions: number[]): Promise<string> {
   const { start, errors, rows, summary } = store.index;
   const all: Result[] = [];
@@ -58,7 +58,7 @@ const COLUMNS: Column[] = [
   ["error", (row) => row.error],
 ];
 
-/** RFC 4180; the error is the beginning that the list shows. */
+/** CSV by RFC 4180. The column of errors has only the beginning, as the list shows it. */
 export function asCsv(store: Store, positions: number[]): string {
   const { rows, start } = store.index;
   const lines = [COLUMNS.map(([name]) => name).join(",")];
@@ -70,7 +70,7 @@ export function asCsv(store: Store, positions: number[]): string {
 
 function cell(value: string | number | undefined): string {
   if (typeof value === "number") return String(value);
-  // A spreadsheet would take a text that begins so as a formula.
+  // A spreadsheet would read a text with such a beginning as a formula.
   const text = /^[=+\-@\t\r]/.test(value ?? "") ? `'${value}` : (value ?? "");
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,4 +1,4 @@
-/** What failed and why: results with the same error together. */
+/** Groups failures by their error. */
 
 import { useMemo, useState } from "preact/hooks";
 import { causeName } from "./detail";
@@ -57,7 +57,7 @@ function OneGroup({ group, index, onOpen }: { group: Group; index: Index; onOpen
   );
 }
 
-/** Errors that differ only in numbers and quoted values are the same reason, if the same was expected. */
+/** Errors that differ only in numbers and quoted values are in one group, if the expected value is the same. */
 function grouped({ rows }: Index): Group[] {
   const groups = new Map<string, Group>();
   rows.forEach((row, at) => {

@@ -1,4 +1,4 @@
-/** Figures and texts for people. */
+/** Formats figures and texts. */
 
 import type { Json } from "./model";
 
@@ -16,7 +16,7 @@ export function duration(ms: number): string {
 export const range = (low: number, high: number): string =>
   duration(low) === duration(high) ? duration(low) : `${duration(low)} – ${duration(high)}`;
 
-/** `95.2 %`; 100 % only when it is all, 0 % only when it is nothing. */
+/** `95.2 %`. 100 % only if it is all, 0 % only if it is nothing. */
 export function percent(part: number, all: number): string {
   if (all === 0) return "–";
   const value = (100 * part) / all;
@@ -26,7 +26,7 @@ export function percent(part: number, all: number): string {
 
 export const plural = (count: number, word: string): string => `${number(count)} ${word}${count === 1 ? "" : "s"}`;
 
-/** An error without what its badge says already. */
+/** An error without the prefix that its badge already says. */
 export const reason = (error: string): string => error.replace(/^assertion failed: /, "");
 
 export const money = (dollars: number): string => `$${dollars < 0.01 ? dollars.toFixed(5) : dollars.toFixed(2)}`;
@@ -44,7 +44,7 @@ export function when(timestamp: string): string {
   return date.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
 }
 
-/** The same with seconds, which tell runs apart that began one after the other. */
+/** The same with seconds, because runs may begin within one minute. */
 export function moment(timestamp: string): string {
   const date = new Date(timestamp);
   if (Number.isNaN(date.getTime())) return timestamp;
@@ -53,7 +53,7 @@ export function moment(timestamp: string): string {
 
 const UNSEEN = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
-/** Text with signs for characters that cannot be seen, that are half of one, or that change the direction of what follows. */
+/** The text with visible signs instead of invisible characters, halves of surrogate pairs, and marks of text direction. */
 export function visible(text: string): string {
   return text.replace(UNSEEN, (letter) => {
     const code = letter.charCodeAt(0);
@@ -69,7 +69,7 @@ export function textOf(value: Json | undefined): string {
 
 const isWhole = (value: Json | undefined): boolean => typeof value === "object" && value !== null;
 
-/** The object or list that a text holds, as the whole text or in a code fence; null when it holds none. */
+/** The JSON object or list that a text is, also in a code fence; null if it is none. */
 function heldBy(text: string): Json {
   const inner = /^\s*```(?:json)?\s*\n([^]*?)\n\s*```\s*$/.exec(text)?.[1] ?? text;
   if (!/^\s*[[{]/.test(inner)) return null;
@@ -80,7 +80,7 @@ function heldBy(text: string): Json {
   }
 }
 
-/** A value with the keys of its objects in the order of another one. */
+/** The value with the keys of its objects in the order that they have in `like`. */
 function ordered(value: Json, like: Json | undefined): Json {
   if (Array.isArray(value)) return value.map((item, at) => ordered(item, Array.isArray(like) ? like[at] : undefined));
   if (typeof value !== "object" || value === null) return value;
@@ -89,15 +89,14 @@ function ordered(value: Json, like: Json | undefined): Json {
   return Object.fromEntries(keys.map((key) => [key, ordered(value[key], model[key])]));
 }
 
-/** Two values as texts whose difference is that of the values: JSON in a text counts as what it holds, and the order of
- * keys makes no difference. */
+/** Two values as texts for a diff. A text that is JSON is formatted as JSON, and both get the same order of keys. */
 export function alike(first: Json | undefined, second: Json | undefined): [string, string] {
   const [before, after] = [first, second].map((value) => (typeof value === "string" ? heldBy(value) : value)) as [Json, Json];
   if (!isWhole(before) || !isWhole(after)) return [textOf(first), textOf(second)];
   return [textOf(before), textOf(ordered(after, before))];
 }
 
-/** A value in one line. */
+/** A value in one line of limited length. */
 export function brief(value: Json | undefined, limit = 160): string {
   const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
   return visible(text.length > limit ? `${text.slice(0, limit)}…` : text);

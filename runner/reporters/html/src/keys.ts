@@ -4,7 +4,7 @@ const MOVES: Record<string, (at: number, last: number) => number> = {
   ArrowDown: (at) => at + 1, ArrowUp: (at) => at - 1, Home: () => 0, End: (_, last) => last,
 };
 
-/** Moves the focus from one of these to another, by the key of the event; from what holds them all, to the first. */
+/** Moves the focus from one item to another, by the key of the event. From their container, it moves to the first. */
 export function move(event: KeyboardEvent, items: HTMLElement[]): void {
   const at = items.indexOf(event.target as HTMLElement);
   if (!(event.key in MOVES) || items.length === 0 || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -14,7 +14,7 @@ export function move(event: KeyboardEvent, items: HTMLElement[]): void {
   items[at < 0 ? 0 : Math.max(0, Math.min(last, MOVES[event.key](at, last)))].focus();
 }
 
-/** The same in a table: to what stands in the same column of another row. */
+/** The same in a table: to the item in the same column of another row. */
 export function moveInTable(event: KeyboardEvent): void {
   const column = (event.target as HTMLElement).closest<HTMLTableCellElement>("td, th")?.cellIndex;
   const found = new Map<Element, HTMLElement>();

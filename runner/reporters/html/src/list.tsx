@@ -1,4 +1,4 @@
-/** The results, of which only those in the window are on the page. */
+/** The list of results. Only the rows near the window are in the document. */
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Change, Tone } from "./changes";
@@ -10,7 +10,7 @@ import { Marks } from "./stability";
 import type { Store } from "./store";
 import { Badge, Sign } from "./values";
 
-/** Rows that a printed page has at most, and failures that it shows in full. */
+/** Most rows of a printed page; and most failures that it shows in full. */
 const PRINTED = 2000;
 const PRINTED_IN_FULL = 200;
 
@@ -19,7 +19,7 @@ interface Props {
   positions: number[];
   before: Before | null;
   open: Set<number>;
-  /** A result to bring into the window. */
+  /** A result to scroll to. */
   goal: { at: number } | null;
   printing: boolean;
   onToggle: (at: number) => void;
@@ -63,7 +63,7 @@ export function List({ store, positions, before, open, goal, printing, onToggle 
   useEffect(() => {
     if (!goal || reached.current === goal) return;
     const place = positions.indexOf(goal.at);
-    if (place < 0) return; // filters or a search that still hide it are about to go
+    if (place < 0) return; // filters or a search still hide it, and will be removed
     reached.current = goal;
     const above = (document.querySelector(".toolbar") as HTMLElement | null)?.offsetHeight ?? 0;
     scrollTo(0, list.current!.getBoundingClientRect().top + scrollY + places.top(place) - above - 12);
@@ -90,7 +90,7 @@ export function List({ store, positions, before, open, goal, printing, onToggle 
   if (printing) for (let place = 0; place < Math.min(PRINTED, positions.length); place++) there.push(place);
   else {
     for (let place = first; place <= last; place++) there.push(place);
-    // The row that has the focus, and the one that Tab leads to, stay.
+    // The row that has the focus, and the one that Tab leads to, stay in the document.
     for (const kept of [current, focused === null ? -1 : positions.indexOf(focused)]) {
       if (kept >= 0 && !there.includes(kept)) there.push(kept);
     }

@@ -1,4 +1,4 @@
-/** The shapes of what the page carries; `html/data.py` writes them, `docs/html-report.md` describes them. */
+/** The types of the data in the page. `html/data.py` writes them, `docs/html-report.md` describes them. */
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type Status = "passed" | "failed" | "skipped";
@@ -10,7 +10,7 @@ export interface Suite {
   file: string;
   agent: string;
   connector: string;
-  /** What names it in all runs of a store. */
+  /** Identifies it in all runs of a store. */
   key?: string;
 }
 
@@ -30,7 +30,7 @@ export interface Rates {
   judges_noise?: { answers: number; pass_rate: number; mean_score?: number };
 }
 
-/** What some cases have in common. */
+/** Figures of the cases that have something in common, such as a tag. */
 export interface Part extends Rates {
   kind: string;
   name: string;
@@ -45,7 +45,7 @@ export interface Summary extends Rates {
   skipped: number;
   duration_ms: number;
   status: string;
-  /** Results that something other than the tested agent or script broke; they are not among the failed. */
+  /** Results that broke because of something other than the tested agent or script. They do not count as failed. */
   errors?: number;
   /** Warnings that results have, whatever their status. */
   warnings?: number;
@@ -53,13 +53,15 @@ export interface Summary extends Rates {
   missing_calls?: number;
   /** Criteria that no judge could judge. */
   not_judged?: number;
-  /** Cases that passed and check nothing; the first of them are named. */
+  /** Cases that passed and check nothing. */
   checks_nothing?: number;
+  /** The ids of the first of them. */
   checks_nothing_first?: string[];
   snapshots?: { written?: number; updated?: number; removed?: number; obsolete?: string[] };
   usage?: Usage;
-  /** Why the run ended before its time, and how many tests have no result because of that. */
+  /** Why the run ended early. */
   stopped?: string;
+  /** How many tests have no result because of that. */
   not_run?: number;
   completed_at?: string | null;
 }
@@ -71,7 +73,7 @@ export interface Usage {
   cost?: number;
 }
 
-/** A file that was sent. */
+/** A file that was sent to the agent. */
 export interface Attachment {
   type: string;
   name?: string;
@@ -105,7 +107,7 @@ export interface Row {
   status: Status;
   ms: number;
   suite: number;
-  /** Place in its suite; for rows that are in the order in which their tests ended. */
+  /** Position in its suite, if rows are in the order in which their tests ended. */
   position?: number;
   mode: string;
   name?: string;
@@ -115,7 +117,7 @@ export interface Row {
   input?: string;
   not_judged?: number;
   checks_nothing?: boolean;
-  /** What the first check that failed had expected. */
+  /** The expected value of the first check that failed. */
   expected?: string;
   score?: number;
   tokens?: number;
@@ -124,13 +126,13 @@ export interface Row {
   warnings?: number;
 }
 
-/** Causes that say nothing of what was tested, as the report has them. */
+/** Causes of failures that are not the fault of what was tested. */
 const blameless = new Set<string>();
 
-/** Takes note of the causes for which neither the test nor what it tests is to blame. */
+/** Reads those causes from the index of a report. */
 export const readCauses = ({ blameless: causes }: Index): void => causes.forEach((cause) => blameless.add(cause));
 
-/** The status; `error` where neither the test nor what it tests is to blame. */
+/** The status; `error` if neither the test nor what it tests is to blame. */
 export const verdictOf = ({ status, cause }: { status: Status; cause?: string }): string =>
   status === "failed" && cause !== undefined && blameless.has(cause) ? "error" : status;
 
@@ -146,7 +148,7 @@ export interface Index {
   coverage?: Coverage;
 }
 
-/** How much ran, and of how much. */
+/** How many were covered, of how many. */
 export type Figure = [covered: number, total: number];
 
 export interface CoveredFile {
@@ -154,9 +156,9 @@ export interface CoveredFile {
   /** Statements, branches, functions, lines. */
   figures: Figure[];
   uncovered: string;
-  /** Line, and how often it ran. */
+  /** Line, and how many times it ran. */
   hits: [line: number, count: number][];
-  /** Empty where the source is not at hand. */
+  /** The source; empty if it is not available. */
   lines: string[];
 }
 
@@ -208,9 +210,9 @@ export interface Turn {
   duration_ms: number;
 }
 
-/** How something was judged. */
+/** The votes of judges on an answer. */
 export interface Judged {
-  /** Its votes do not decide. */
+  /** true if the votes do not decide. */
   inconclusive?: boolean;
   judge?: string;
   judge_connector?: string;
@@ -233,7 +235,7 @@ export interface Criterion extends Judged {
   id?: string;
   text: string;
   passed: boolean;
-  /** Not there when it was not judged. */
+  /** Missing if it was not judged. */
   score?: number;
   judged?: boolean;
   weight: number;
@@ -245,7 +247,7 @@ export interface Criterion extends Judged {
 export interface Score {
   name: string;
   type: string;
-  /** null: nothing of it was judged. */
+  /** null if none of its criteria was judged. */
   score: number | null;
   verdict: string;
   assertions: Criterion[];
@@ -281,14 +283,14 @@ export interface Step {
   steps?: Step[];
 }
 
-/** Something that is probably wrong and does not fail the result. */
+/** Something that is probably wrong but does not make the result fail. */
 export interface ResultWarning {
   kind: string;
   message: string;
   location?: string;
 }
 
-/** A call of a model or a tool; what was sent and what came back is there with `--trace full`. */
+/** A call of a model or a tool. Only `--trace full` stores what was sent and what came back. */
 export interface TraceStep {
   kind: "model" | "tool";
   role: string;
@@ -311,7 +313,7 @@ export interface TraceStep {
   result?: Json;
 }
 
-/** What those of one role took together. */
+/** The sums of all calls of one role. */
 export interface TraceTotal {
   model_calls: number;
   tool_calls: number;
@@ -324,11 +326,11 @@ export interface TraceTotal {
 export interface Trace {
   totals: Record<string, TraceTotal>;
   steps: TraceStep[];
-  /** Whether it was too long. */
+  /** true if it was too long and was cut. */
   cut?: boolean;
 }
 
-/** One result, as the other formats write it. */
+/** One result, as in the other report formats. */
 export interface Result extends Omit<Step, "name"> {
   type?: string;
   suite: string;

@@ -1,4 +1,4 @@
-/** What is around the content of every page: its title, the theme, the end. */
+/** The frame of every page: title, button for the theme, footer. */
 
 import type { ComponentChildren } from "preact";
 import { visible } from "./format";
@@ -9,9 +9,9 @@ interface Props {
   theme: string;
   onTheme: () => void;
   version: string;
-  /** Id of the main part, for who uses the keyboard, and what it is called. */
+  /** Id and name of the main part, for a link that skips to it. */
   main?: [id: string, name: string];
-  /** To other pages. */
+  /** Links to other pages. */
   links?: ComponentChildren;
   children: ComponentChildren;
 }

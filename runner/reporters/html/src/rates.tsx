@@ -1,4 +1,4 @@
-/** How sure the rates and mean scores are: of the run, and by suite, tag, criterion and checkpoint. */
+/** Pass rates and mean scores with their intervals: of the run, and by suite, tag, criterion and checkpoint. */
 
 import { useState } from "preact/hooks";
 import { Table } from "./attempts";
@@ -6,7 +6,7 @@ import { number, percent, visible } from "./format";
 import type { Index, Part, Rates } from "./model";
 import { Bar } from "./whisker";
 
-/** Parts of a kind that are shown at once. */
+/** How many parts of a kind are shown at first. */
 const SHOWN = 8;
 const KINDS: [string, string][] = [["suite", "Suites"], ["tag", "Tags"], ["criterion", "Criteria"], ["checkpoint", "Checkpoints"]];
 
@@ -58,5 +58,5 @@ export function withEnds(value: number, ends?: [number, number]): string {
   return ends ? `${share(value)} (${share(ends[0]).replace(" %", "")} – ${share(ends[1])})` : share(value);
 }
 
-/** 0 and 100 % only where it is exactly that. */
+/** Shows 0 % and 100 % only if it is exactly that. */
 const share = (value: number): string => (value > 0 && value < 0.001 ? "0.1 %" : percent(value, 1));

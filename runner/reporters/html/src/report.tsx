@@ -1,4 +1,4 @@
-/** One report: how it went, what failed, and all results. */
+/** One report: summary, failures, and all results. */
 
 import { options as preactOptions } from "preact";
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
@@ -22,7 +22,7 @@ interface Props {
   store: Store;
   before: Before | null;
   variants: Variants | null;
-  /** A word that changes whenever the colours do. */
+  /** A text that changes whenever the colours change. */
   colours: string;
   /** The name of the run that this one is compared with, and its own: then the comparison and the answers come first. */
   sides?: [string, string];
@@ -52,7 +52,7 @@ export function Report({ store, before, variants, colours, sides }: Props) {
     setGoal({ at });
   }, [index]);
   useEffect(() => {
-    // A result that the filters or the search hide is shown without them.
+    // If filters or a search hide the result, they are removed.
     if (goal && search.done === 1 && !positions.includes(goal.at)) setView((old) => ({ ...PLAIN, sort: old.sort, result: old.result }));
   }, [goal, search, positions]);
   const toggle = (at: number) => {
@@ -67,7 +67,7 @@ export function Report({ store, before, variants, colours, sides }: Props) {
   const followed = useRef<string | null>(null);
   useEffect(() => {
     const follow = () => {
-      if (location.hash === followed.current) return; // the report has grown, and the address is the same
+      if (location.hash === followed.current) return; // the report has grown, but the address is the same
       const next = viewFromHash(location.hash);
       setView(next);
       const at = next.result ? index.rows.findIndex((row) => row.key === next.result) : -1;
@@ -121,7 +121,7 @@ export function Report({ store, before, variants, colours, sides }: Props) {
   );
 }
 
-/** Blocks of failures that are read ahead, so that printing finds them. */
+/** How many blocks with failures are read in advance, for printing. */
 const AHEAD = 12;
 
 /** Whether the page is being printed. */
@@ -130,7 +130,7 @@ function usePrinting(store: Store): boolean {
   useEffect(() => {
     const query = matchMedia("print");
     const at = (value: boolean) => () => {
-      // The browser takes what is there when the listener returns.
+      // The browser prints what is in the document when the listener returns.
       const later = preactOptions.debounceRendering;
       preactOptions.debounceRendering = (draw) => draw();
       setPrinting(value);

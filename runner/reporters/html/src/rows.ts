@@ -1,21 +1,21 @@
-/** Where the rows of a long list are: all have one height, but for those that are open. */
+/** Positions of the rows of a long list. All rows have the same height, except open ones. */
 
 import { useEffect, useReducer, useState } from "preact/hooks";
 
 const NARROW = "(max-width: 720px)";
-/** Pixels; the style sheet says the same. */
+/** In pixels; the style sheet has the same values. */
 const HEIGHTS = { wide: 54, narrow: 76 };
-/** Rows outside the window that are there all the same. */
+/** How many rows outside the window are in the document too. */
 const MARGIN = 8;
-/** Lists up to this length are there as a whole. */
+/** Lists of at most this length are in the document as a whole. */
 const SHORT = 60;
-/** Pixels of an open result that is not measured yet. */
+/** Height in pixels of an open result before it is measured. */
 const GUESS = 400;
 
 export class Places {
   private readonly open: [number, number][];
 
-  /** `heights` are those of the open rows, by position in the list. */
+  /** `heights`: position in the list → height of that open row. */
   constructor(
     readonly count: number,
     readonly height: number,
@@ -37,7 +37,7 @@ export class Places {
     return this.top(this.count);
   }
 
-  /** The row at so many pixels from the top. */
+  /** The row at a distance from the top. */
   at(pixels: number): number {
     let before = 0;
     for (const [at, height] of this.open) {
@@ -61,7 +61,7 @@ export function useRowHeight(): number {
   return narrow ? HEIGHTS.narrow : HEIGHTS.wide;
 }
 
-/** First and last place that must be there, for the part of the page that is in the window. */
+/** The first and the last position that must be in the document, for what the window shows. */
 export function useWindow(list: { current: HTMLElement | null }, places: Places): [number, number] {
   const [, redraw] = useReducer((count: number) => count + 1, 0);
   useEffect(() => {
@@ -88,7 +88,7 @@ export function useWindow(list: { current: HTMLElement | null }, places: Places)
   return [first, last];
 }
 
-/** Heights of the details that are on the page. */
+/** Measured heights of the open results. */
 export function useHeights(): [Map<number, number>, (at: number, element: HTMLElement | null) => void] {
   const [state] = useState(() => ({ heights: new Map<number, number>(), elements: new Map<Element, number>() }));
   const [, redraw] = useReducer((count: number) => count + 1, 0);

@@ -1,17 +1,17 @@
-/** Full-text search: what the index has is found at once, the rest as the blocks are read. */
+/** Full-text search. It searches the index at once, and the results as their blocks are read. */
 
 import { useEffect, useState } from "preact/hooks";
 import type { Store } from "./store";
 import { termsOf } from "./view";
 
 export interface Search {
-  /** 1 for each row that was found; null when nothing is searched for. */
+  /** 1 for each row that was found; null if there is no search. */
   hits: Uint8Array | null;
   /** Share of the report that has been searched, 0 to 1. */
   done: number;
 }
 
-/** Milliseconds between two updates of the list while a search is under way. */
+/** Milliseconds between two updates of the list during a search. */
 const BREATH = 120;
 
 export function useSearch(store: Store, query: string): Search {

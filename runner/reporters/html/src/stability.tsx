@@ -7,14 +7,14 @@ import { Table } from "./attempts";
 import { duration, number, range, visible } from "./format";
 import type { Index, RunFigures } from "./model";
 
-/** Least pass rate in percent → class, as `--runs` names them. */
+/** Lowest pass rate in percent, name of the class as in `--runs`, style. */
 const CLASSES: [number, string, string][] = [
   [100, "Stable", "passed"],
   [80, "Mostly Stable", "mostly"],
   [50, "Unstable", "warning"],
   [0, "Highly Unstable", "failed"],
 ];
-/** Cases whose ids have room below the chart. */
+/** Most cases whose ids are shown below the chart. */
 const NAMED = 24;
 const WORST = 8;
 const HEIGHT = 170;
@@ -125,7 +125,7 @@ function Chart({ kind, cases, theme, onPoint, onOpen }: ChartProps) {
   );
 }
 
-/** A colour of the style sheet as the canvas needs it. */
+/** A colour of the style sheet, in the form that a canvas needs. */
 function color(element: HTMLElement, name: string): string {
   const probe = document.createElement("span");
   probe.style.color = `var(--${name})`;

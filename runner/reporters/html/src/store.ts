@@ -1,16 +1,16 @@
-/** Reads the blocks of the page: the index at once, results when they are needed. */
+/** Reads the blocks of data: the index at once, results when they are needed. */
 
 import type { Comparison } from "./changes";
 import type { Variants } from "./variants";
 import { readCauses, type Entry, type Index, type Json } from "./model";
 
-/** Blocks whose results stay in memory. */
+/** How many blocks of results stay in memory. */
 const KEPT = 40;
 
-/** Gives the JSON text of a block by its name. */
+/** Returns the JSON text of the block with this name. */
 export type Read = (id: string) => Promise<string>;
 
-/** Reads a block of the page. */
+/** Reads a block that is in the page itself. */
 export async function inPage(id: string): Promise<string> {
   const text = document.getElementById(id)?.textContent;
   if (text == null) throw new Error(`The file is not complete: it has no ${id}`);
@@ -21,10 +21,10 @@ export async function inPage(id: string): Promise<string> {
   return new Response(stream).text();
 }
 
-/** What is different from the baseline. */
+/** Reads the differences from the baseline. */
 export const readComparison = async (): Promise<Comparison> => JSON.parse(await inPage("comparison")) as Comparison;
 
-/** What there is of variants; null when the run has none. */
+/** Reads the comparison of variants; null if the run has none. */
 export const readVariants = async (): Promise<Variants | null> =>
   document.getElementById("variants") === null ? null : (JSON.parse(await inPage("variants")) as Variants);
 
@@ -49,8 +49,8 @@ export class Store {
     return new Store(index, read, prefix);
   }
 
-  /** The same report with another index: rows of these positions are others, and more may have come after the last. Other
-   * results that were read stay. */
+  /** The same report with a new index. Rows at the positions `changed` are new, and there may be more rows at the end. Other
+   * results that were read are kept. */
   grown(index: Index, changed: number[]): Store {
     const next = new Store(index, this.read, this.prefix);
     const stale = new Set(changed.map((at) => next.blockOf(at)));
@@ -59,7 +59,7 @@ export class Store {
     return next;
   }
 
-  /** Reads the blocks with the first failures, at most so many, while nothing else is to do. */
+  /** Reads the first blocks with failures, at most `limit`, while the browser is idle. */
   async readFailures(limit: number): Promise<void> {
     const wanted = new Set<number>();
     for (let at = 0; at < this.index.rows.length && wanted.size < limit; at++) {
@@ -71,7 +71,7 @@ export class Store {
     }
   }
 
-  /** The result of a row, if its block was read ahead. */
+  /** The result of a row; null if its block has not been read yet. */
   entryNow(position: number): Entry | null {
     const block = this.blockOf(position);
     return this.ready.get(block)?.[position - this.index.blocks[block]] ?? null;
@@ -96,7 +96,7 @@ export class Store {
     return found;
   }
 
-  /** What a search looks through, in lower case, for each result of a block. */
+  /** The text that is searched, in lower case, of each result of a block. */
   text(number: number): Promise<string[]> {
     let found = this.words.get(number);
     if (found === undefined) {

@@ -1,4 +1,4 @@
-/** The top of the page: how it went, in what surroundings. */
+/** The top of the page: the summary of the run, and its environment. */
 
 import { capital, duration, money, number, percent, plural, visible, when } from "./format";
 import type { Index } from "./model";
@@ -58,7 +58,7 @@ export function Summary({ index, onStatus, status }: { index: Index; status: str
   );
 }
 
-/** What was done with snapshots, ` · 2 snapshots written`. */
+/** What happened to snapshots, for example ` · 2 snapshots written`. */
 function snapshots(counts: Index["summary"]["snapshots"]): string {
   if (!counts) return "";
   const parts = (["written", "updated"] as const).map((done) => counts[done] && `${plural(counts[done], "snapshot")} ${done}`);
@@ -79,7 +79,7 @@ function verdict({ summary }: Index): string {
   return summary.total === 0 ? "Nothing was run" : summary.passed === summary.total ? "Everything passed" : "Nothing failed";
 }
 
-/** What passed without being judged; as on the console. */
+/** Remarks as on the console: missing calls, criteria that were not judged, cases that check nothing. */
 function remarks({ missing_calls = 0, not_judged = 0, checks_nothing = 0, checks_nothing_first = [] }: Index["summary"]): string[] {
   const said: string[] = [];
   if (missing_calls) said.push(`${number(missing_calls)} missing ${missing_calls === 1 ? "call" : "calls"}`);
@@ -140,7 +140,7 @@ function Surroundings({ index }: { index: Index }) {
   );
 }
 
-/** A text that may be broken after a slash or a dot. */
+/** A text that may wrap after a slash or a dot. */
 function Breakable({ text }: { text: string }) {
   return <>{visible(text).split(/(?<=[/.])/).map((part) => <>{part}<wbr /></>)}</>;
 }

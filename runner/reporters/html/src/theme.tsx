@@ -1,4 +1,4 @@
-/** Light, dark, or as the system says. */
+/** The theme: light, dark, or that of the system. */
 
 import { useEffect, useState } from "preact/hooks";
 
@@ -6,7 +6,7 @@ const KEY = "yao-test-theme";
 const NEXT: Record<string, string> = { auto: "light", light: "dark", dark: "auto" };
 const NAMES: Record<string, string> = { auto: "Auto", light: "Light", dark: "Dark" };
 
-/** The chosen theme, how to choose the next one, and a word that changes whenever the colours do. */
+/** Returns the chosen theme, a function that chooses the next one, and a text that changes whenever the colours change. */
 export function useTheme(): [string, () => void, string] {
   const [theme, setTheme] = useState(saved);
   const [dark, setDark] = useState(() => matchMedia("(prefers-color-scheme: dark)").matches);

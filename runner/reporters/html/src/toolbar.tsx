@@ -5,7 +5,7 @@ import { capital, number, plural, visible } from "./format";
 import type { Index } from "./model";
 import { SORTS, type View } from "./view";
 
-/** Milliseconds without a key after which a search begins. */
+/** A search begins when no key was pressed for so many milliseconds. */
 const PAUSE = 150;
 
 interface Props {
@@ -70,7 +70,7 @@ interface ChoiceProps {
   value: string;
   options: [string, string][];
   onChange: (value: string) => void;
-  /** How many options there must be. */
+  /** The choice is hidden if there are fewer options. */
   least?: number;
 }
 

@@ -1,4 +1,4 @@
-/** The trace of a result: each call of a model or a tool, those of judges and simulators apart from the agent's. */
+/** The trace of a result: all calls of models and tools. Those of judges and simulators are separate from the agent's. */
 
 import { Table } from "./attempts";
 import { Messages } from "./chat";
@@ -68,7 +68,7 @@ function Step({ step }: { step: TraceStep }) {
   );
 }
 
-/** A message with the calls of tools that it asks for, as something that can be shown. */
+/** A message in a form that can be shown. If it has no content, its other fields, such as calls of tools, are the content. */
 function plain(message: { role: string; content: Json; [key: string]: Json }): { role: string; content: Json } {
   const { role, content, ...rest } = message;
   return { role, content: content == null && Object.keys(rest).length > 0 ? rest : content };

@@ -1,4 +1,4 @@
-/** Values and what is different between two of them. Everything becomes text nodes, never markup. */
+/** Shows values, and diffs of two values. All values become text nodes, never markup. */
 
 import { diffLines, diffWordsWithSpace, type Change } from "diff";
 import type { ComponentChildren, JSX } from "preact";
@@ -6,10 +6,10 @@ import { useMemo, useState } from "preact/hooks";
 import { alike, number, textOf, visible } from "./format";
 import type { Json } from "./model";
 
-/** Characters that are shown at first, and those that each click adds. */
+/** How many characters are shown at first, and how many each click adds. */
 const FIRST = 6_000;
 const MORE = 200_000;
-/** Characters of JSON that are coloured. */
+/** JSON of more characters is not coloured. */
 const COLOURED = 60_000;
 
 export function Value({ value, label }: { value: Json | undefined; label: string }) {
@@ -47,7 +47,7 @@ function coloured(text: string): ComponentChildren[] {
   return parts;
 }
 
-/** Characters of both values up to which a difference is looked for. */
+/** There is no diff of values with more characters together. */
 const LARGEST = 200_000;
 /** Equal lines around a difference. */
 const CONTEXT = 3;
@@ -57,7 +57,7 @@ interface Line {
   text: ComponentChildren;
 }
 
-/** Two values, line by line; `-` is what was expected. */
+/** A diff of two values by lines. `-` is the expected value. */
 export function Diff(props: { expected: Json | undefined; actual: Json | undefined; names?: [string, string] }) {
   const { expected, actual, names = ["expected", "actual"] } = props;
   const lines = useMemo(() => differences(...alike(expected, actual)), [expected, actual]);
@@ -111,7 +111,7 @@ function unchanged(texts: string[], isFirst: boolean, isLast: boolean): Line[] {
   return [...texts.slice(0, head).map(same), gap, ...(tail ? texts.slice(-tail).map(same) : [])];
 }
 
-/** Lines that became others; where there are as many, with the words that changed. */
+/** Lines that were replaced. If their number is the same, the changed words are marked. */
 function replaced(before: string[], change: Change): Line[] {
   const after = change.value.replace(/\n$/, "").split("\n");
   const pairs = before.length === after.length && before.length <= 50 && before.every((text) => text.length < 5000);
@@ -149,7 +149,7 @@ const ICONS: Record<string, JSX.Element> = {
   skipped: <path d="M5 8h6" />,
 };
 
-/** The sign of a status, with its name for those who do not see it. */
+/** The sign of a status, with its name for screen readers. */
 export function Sign({ status }: { status: string }) {
   return (
     <span class={`sign-of ${status}`}>
@@ -180,7 +180,7 @@ async function copied(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // Pages from a file may have no clipboard; the older way needs a selection.
+    // Pages from a file may have no clipboard. The older way needs a selection.
     const area = document.createElement("textarea");
     area.value = text;
     area.className = "unseen";

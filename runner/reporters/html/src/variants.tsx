@@ -1,4 +1,4 @@
-/** The variants of a run: how often each case passes in each, what they took, and their answers side by side. */
+/** The variants of a run: pass rates of each case, time and cost, and their answers side by side. */
 
 import { useState } from "preact/hooks";
 import { Table } from "./attempts";
@@ -6,10 +6,10 @@ import { number, visible } from "./format";
 import { Badge } from "./values";
 import { Overview } from "./verdict";
 
-/** A piece of an answer, and whether the answer that it is compared with does not have it. */
+/** A piece of an answer, and whether it is missing in the answer that it is compared with. */
 type Piece = [string, boolean];
 
-/** As `html/variants.py` writes it. */
+/** The data that `html/variants.py` writes. */
 export interface Variants {
   overview: string[][];
   said: string[][];

@@ -1,4 +1,4 @@
-/** Whether a run is worse than the baseline: the verdict, what it rests on, and the cases that fell. */
+/** Whether a run is worse than the baseline: the verdict, the measures behind it, and the cases that became worse. */
 
 import { Table } from "./attempts";
 import type { Verdict } from "./changes";
@@ -41,7 +41,7 @@ export function VerdictOn({ change, named }: { change: Verdict; named: boolean }
   );
 }
 
-/** Several reports at a glance: a row for each. */
+/** A table of several reports, one row for each. */
 export function Overview({ rows: [head, ...rows] }: { rows: string[][] }) {
   if (!head) return null;
   return (
@@ -56,7 +56,7 @@ export function Overview({ rows: [head, ...rows] }: { rows: string[][] }) {
   );
 }
 
-/** A sentence of the advice; a command at its end can be copied. */
+/** A sentence of the advice. A command at its end is set as code. */
 function Sentence({ text }: { text: string }) {
   const at = text.indexOf(COMMAND);
   if (at < 0) return <li>{visible(text)}</li>;

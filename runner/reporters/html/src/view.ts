@@ -1,4 +1,4 @@
-/** Which results are shown, in which order; kept in the part of the address after `#`, so that a link shows the same. */
+/** Which results are shown, and in which order. The part of the address after `#` has this, so that a link shows the same. */
 
 import { kindsOf, type Comparison } from "./changes";
 import { verdictOf, type Index, type Row } from "./model";
@@ -44,13 +44,13 @@ export function hashOf(view: View): string {
   return values.size > 0 ? `#${values}` : "";
 }
 
-/** The words of a query; words in double quotes stay together. */
+/** The words of a query. Words in double quotes are one term. */
 export function termsOf(query: string): string[] {
   const found = query.toLowerCase().match(/"[^"]+"|[^\s"]+/g) ?? [];
   return found.map((term) => term.replace(/^"|"$/g, ""));
 }
 
-/** Positions of the rows that are shown, in their order; `hits` marks those that the search found, if there is one. */
+/** The positions of the shown rows, in their order. `hits` marks the rows that the search found; null if there is none. */
 export function shown(index: Index, view: View, hits: Uint8Array | null, comparison: Comparison | null): number[] {
   const { rows, start } = index;
   const found: number[] = [];

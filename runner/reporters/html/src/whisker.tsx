@@ -1,11 +1,11 @@
-/** Error bars: an interval at 95 % with its figure. */
+/** Draws error bars: the 95 % interval of a figure. */
 
 import type { Whisker } from "./changes";
 
 const WIDTH = 140;
 const HEIGHT = 14;
 
-/** An interval as a bar with its middle; the text beside it says the same, so nobody needs to see it. */
+/** An interval as a bar with its figure. The text beside it says the same. */
 export function Bar({ ends, from, to, zero = false }: { ends?: Whisker; from: number; to: number; zero?: boolean }) {
   if (!ends) return null;
   const place = (value: number) => 3 + ((Math.min(to, Math.max(from, value)) - from) / (to - from)) * (WIDTH - 6);

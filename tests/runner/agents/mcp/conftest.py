@@ -1,4 +1,4 @@
-"""The surroundings of tests with real MCP servers."""
+"""Fixtures for tests with real MCP servers."""
 
 from __future__ import annotations
 

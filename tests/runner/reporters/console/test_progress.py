@@ -60,7 +60,7 @@ def seen(application: MakeApplication, files: dict[str, str], *arguments: str) -
 
 
 def screen(shown: str) -> tuple[list[str], list[str]]:
-    """What stands on a terminal in the end, line by line, and each line that was overwritten there."""
+    """The lines on a terminal at the end, and each line that was overwritten."""
     lines, column, overwritten = [""], 0, []
     for piece in re.findall(r"\x1b\[K|\x1b\[[\d;]*m|\r\n|\r|\n|[^\x1b\r\n]+", shown):
         if piece == "\x1b[K":

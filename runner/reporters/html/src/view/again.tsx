@@ -1,4 +1,4 @@
-/** Runs tests of a run again: first the command is shown, then somebody has to start it. */
+/** Runs tests of a run again. It first shows the command; the user must start it. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { visible } from "../format";
@@ -6,7 +6,7 @@ import { Badge } from "../values";
 import { type Again, get, hrefOf, runPath, send } from "./api";
 import { problemOf } from "./shell";
 
-/** Milliseconds between two looks at what it prints. */
+/** Milliseconds between two requests for its output. */
 const LOOK = 400;
 
 export function AgainPanel({ run, keys, onClose }: { run: string; keys: string[]; onClose: () => void }) {
@@ -18,7 +18,7 @@ export function AgainPanel({ run, keys, onClose }: { run: string; keys: string[]
   useEffect(() => {
     const before = document.activeElement as HTMLElement | null;
     panel.current!.focus();
-    return () => before?.focus(); // to where it was opened
+    return () => before?.focus(); // back to the button that opened it
   }, []);
   useEffect(() => {
     send<{ commands: string[] }>("POST", runPath(run, "again/plan"), { keys }).then((plan) => setCommands(plan.commands), (error) => setProblem(problemOf(error)));

@@ -1,7 +1,7 @@
-/** Asks the server that sent the page. The token of the link goes with every request, as a header.
+/** Requests to the server that sent the page. Every request has the token of the link in a header.
  *
- * The link has it after `#`. From there it goes to where only pages of this server read it, so that further pages, also in
- * other tabs, and reloads find it; but only once the server has taken it: a link that somebody else made changes nothing. */
+ * The token is in the link after `#`. Once the server has accepted it, it is kept in the storage of the browser for this
+ * server, so that other pages, other tabs and reloads find it. A link with a wrong token changes nothing. */
 
 import type { Index, Row } from "../model";
 import type { Comparison } from "../changes";
@@ -11,11 +11,11 @@ const NAME = "token";
 const token = brought() ?? kept() ?? "";
 addEventListener("hashchange", (event) => {
   if (!tokenIn(location.hash)) return;
-  event.stopImmediatePropagation(); // a new link was opened where a page is shown
+  event.stopImmediatePropagation(); // a new link was opened in the tab of a shown page
   location.reload();
 });
 const HEADER = { "X-Yao-Test-Token": token };
-/** Milliseconds after which a stream that broke is asked for again, the first time and at most. */
+/** Milliseconds before a broken stream is requested again: the first time, and at most. */
 const SOON = 500;
 const LATE = 8000;
 
@@ -23,7 +23,7 @@ const LATE = 8000;
 export interface RunHead {
   id: string;
   started_at: string;
-  /** `running`, `cut short`, or as the summary of a report says. */
+  /** `running`, `cut short`, or the status in the summary of a report. */
   status: string;
   suites: string[];
   branch?: string;
@@ -31,14 +31,14 @@ export interface RunHead {
   profile?: string;
   connectors: string[];
   counts: { total: number; passed: number; failed: number; skipped: number; errors: number };
-  /** Tests that were chosen, where that is known. */
+  /** How many tests were selected, if known. */
   planned?: number;
   duration_ms?: number;
   cost?: number;
   labels: number;
-  /** Why it cannot be run again from here; empty: it can. */
+  /** Why it cannot be run again from here; empty if it can. */
   elsewhere: string;
-  /** The run before it that tested some of the same. */
+  /** An earlier run that has some of the same tests. */
   before?: string;
 }
 
@@ -57,19 +57,19 @@ export interface RunIndex extends Index {
 /** What has changed in a run. */
 export interface RunUpdate extends Omit<RunIndex, "rows"> {
   rows: [at: number, row: Row][];
-  /** How many results it has by now. */
+  /** How many results it has so far. */
   count: number;
 }
 
-/** Something that a person may be asked about a result. */
+/** A question to the user about a result. */
 export interface Question {
   run: number;
   turn: number;
-  /** Empty: the answer as a whole. */
+  /** Empty for the answer as a whole. */
   criterion: string;
   input: string;
   output: string;
-  /** What the judge said, if there is one. */
+  /** The verdict of the judge, if there was one. */
   judged?: { passed: boolean; judge: string };
   label?: { passed: boolean; why: string; person: string };
 }
@@ -77,7 +77,7 @@ export interface Question {
 /** A test in one run. */
 export interface Occurrence {
   run: string;
-  /** What the run calls the suite. */
+  /** The name of the suite in the run. */
   name: string;
   started_at: string;
   verdict: string;
@@ -115,7 +115,7 @@ export interface ComparedRuns {
 export interface KnownTest {
   suite: string;
   test: string;
-  /** What can be said of it, the worst first. */
+  /** Remarks about it, the worst first. */
   trends: string[];
   /** Verdicts of the newest runs, the newest last. */
   verdicts: string[];
@@ -125,7 +125,7 @@ export interface KnownTest {
   last: string;
 }
 
-/** A run that was started here. */
+/** A run that was started from this page. */
 export interface Again {
   state: "none" | "running" | "ended";
   of?: string;
@@ -140,7 +140,7 @@ function tokenIn(hash: string): string | null {
   return new URLSearchParams(hash.slice(1)).get(NAME);
 }
 
-/** The token in the address, which it leaves. */
+/** The token in the address. Removes it from the address. */
 function brought(): string | null {
   const found = tokenIn(location.hash);
   if (found === null) return null;
@@ -154,7 +154,7 @@ function kept(): string | null {
   try {
     return localStorage.getItem(NAME);
   } catch {
-    return null; // the browser keeps nothing: the link serves for one page
+    return null; // the browser has no storage: the link works for one page
   }
 }
 
@@ -194,8 +194,8 @@ export async function send<T>(method: "POST" | "PUT" | "DELETE", path: string, b
   return (await asked(path, { method, headers, body: JSON.stringify(body) })).json() as Promise<T>;
 }
 
-/** Follows a stream of events, and asks again when it breaks; `path` says from where. Says why nobody answers, and "" when
- * somebody does. Gives what ends it. */
+/** Follows a stream of events, and requests `path()` again whenever it breaks. Calls `said` with the reason if the server does
+ * not answer, and with an empty text once it does. Returns a function that ends it. */
 export function follow<T>(path: () => string, take: (value: T) => void, said: (problem: string) => void): () => void {
   const ending = new AbortController();
   void (async () => {
@@ -238,7 +238,7 @@ export function hrefOf(page: string, values: Record<string, string | string[]> =
   return `${page}${query.size > 0 ? `?${query}` : ""}${hash}`;
 }
 
-/** What the address says. */
+/** The values of a query parameter of the address. */
 export const asks = (name: string): string[] => new URLSearchParams(location.search).getAll(name);
 
 export const runPath = (run: string, rest: string): string => `/api/runs/${encodeURIComponent(run)}/${rest}`;

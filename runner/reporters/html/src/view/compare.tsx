@@ -1,4 +1,4 @@
-/** Two or more runs: whether they differ beyond noise, and the answers beside each other. */
+/** Compares two or more runs: whether they differ beyond noise, and their answers side by side. */
 
 import { useEffect, useState } from "preact/hooks";
 import type { Before } from "../detail";

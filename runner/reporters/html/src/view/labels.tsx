@@ -1,4 +1,4 @@
-/** What people say of an answer, and of the verdicts of judges on it: yes, no, why. */
+/** Labels: what people say about an answer and about the verdicts of judges: yes or no, and why. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { brief, visible } from "../format";
@@ -13,7 +13,7 @@ interface Props {
   run: string;
   at: number;
   result: Result;
-  /** Takes how many labels the run has. */
+  /** Called with the number of labels that the run has now. */
   onChange: (count: number) => void;
 }
 
@@ -35,7 +35,7 @@ export function Labels({ run, at, result, onChange }: Props) {
       setProblem(problemOf(error));
     }
   };
-  /** One after another, so that what was said last counts. */
+  /** Sends labels one after another, so that the last one counts. */
   const queue = (...said: Parameters<typeof say>) => void (last.current = last.current.then(() => say(...said)));
   if (questions.length === 0 && !problem) return null;
   const given = questions.filter(({ label }) => label).length;

@@ -1,4 +1,4 @@
-/** The pages of `yao-test view`: which one is shown says the path of the address. */
+/** The pages of `yao-test view`. The path of the address says which one is shown. */
 
 import { type FunctionComponent, render } from "preact";
 import { useTheme } from "../theme";

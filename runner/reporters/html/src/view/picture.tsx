@@ -1,11 +1,11 @@
-/** An attachment as the picture that it is, where its file is still at hand. */
+/** Shows an attachment as a picture, if its file still exists. */
 
 import { useEffect, useState } from "preact/hooks";
 import { visible } from "../format";
 import type { Attachment } from "../model";
 import { blobOf, runPath } from "./api";
 
-/** Media types that are asked for; the server looks at the content, and sends no other. */
+/** Media types that are requested. The server checks the content, and sends only these. */
 const PICTURES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
 export function Picture({ run, at, file }: { run: string; at: number; file: Attachment }) {
@@ -16,7 +16,7 @@ export function Picture({ run, at, file }: { run: string; at: number; file: Atta
     let left = false;
     let made = "";
     blobOf(runPath(run, `picture?at=${at}&source=${encodeURIComponent(source)}`)).then((blob) => {
-      if (left || blob.size === 0) return; // the file is gone, or another one: its name is shown
+      if (left || blob.size === 0) return; // the file is gone or has changed: its name is shown
       made = URL.createObjectURL(blob);
       setUrl(made);
     }, () => {});

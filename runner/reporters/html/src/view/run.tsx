@@ -1,4 +1,4 @@
-/** One run: its report, live while it goes on, with what people may do with it. */
+/** One run: its report, which is live while it is running, and what the user can do with it. */
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { AroundResults, type Around } from "../around";
@@ -37,7 +37,7 @@ export function RunPage(look: Look) {
       status = update.head.status;
       setLoaded((old) => old && { ...old, head: update.head, store: grown(old.store, update) });
     };
-    /** A run that has ended may be resumed; nobody waits for that where nobody looks, as a browser has few connections. */
+    /** An ended run may be resumed. A hidden page does not wait for that, because a browser allows few connections. */
     const listen = () => {
       end();
       end = document.hidden && status !== "running" ? () => {} : follow(() => runPath(id, `events?after=${revision}`), take, setProblem);
@@ -102,7 +102,7 @@ export function RunPage(look: Look) {
   );
 }
 
-/** The report with what is new in it. */
+/** The report with an update applied. */
 function grown(store: Store, { rows, count, ...update }: RunUpdate): Store {
   const all = store.index.rows.slice(0, count);
   for (const [at, row] of rows) all[at] = row;

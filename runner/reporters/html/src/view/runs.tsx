@@ -1,4 +1,4 @@
-/** All runs, newest first; live. */
+/** All runs, newest first. The page updates itself. */
 
 import { useEffect, useState } from "preact/hooks";
 import { duration, moment, money, number, plural, visible } from "../format";
@@ -9,7 +9,7 @@ import { termsOf } from "../view";
 import { follow, get, hrefOf, type RunHead, type RunList } from "./api";
 import { type Look, problemOf, Shell } from "./shell";
 
-/** Runs that are shown at first, and that each click adds. */
+/** How many runs are shown at first, and how many each click adds. */
 const STEP = 100;
 const MARKS: Record<string, string> = { passed: "passed", failed: "failed", error: "error", running: "running" };
 

@@ -1,4 +1,4 @@
-/** What is around every page of the server. */
+/** The frame of every page of `yao-test view`. */
 
 import type { ComponentChildren } from "preact";
 import { Page } from "../page";
@@ -11,7 +11,7 @@ interface Props {
   theme: string;
   onTheme: () => void;
   main?: [id: string, name: string];
-  /** What went wrong, if something did. */
+  /** An error message, if something went wrong. */
   problem?: string;
   children?: ComponentChildren;
 }
@@ -19,7 +19,7 @@ interface Props {
 export interface Look {
   theme: string;
   onTheme: () => void;
-  /** A word that changes whenever the colours do. */
+  /** A text that changes whenever the colours change. */
   colours: string;
 }
 

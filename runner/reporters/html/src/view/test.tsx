@@ -9,7 +9,7 @@ import { asks, get, hrefOf, type Occurrence, type TestHistory } from "./api";
 import { placeOf } from "./runs";
 import { type Look, problemOf, Shell } from "./shell";
 
-/** Runs whose durations have a bar. */
+/** How many runs have a bar in the chart of durations. */
 const BARS = 60;
 
 export function TestPage(look: Look) {
@@ -58,7 +58,7 @@ function History({ history }: { history: TestHistory }) {
   );
 }
 
-/** What the list of results shows for a verdict. */
+/** The sign of a verdict in the list. */
 export const signOf = (verdict: string): string => (verdict === "broken" || verdict === "inconclusive" ? "error" : verdict);
 
 interface RunProps {

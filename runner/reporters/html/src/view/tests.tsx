@@ -9,7 +9,7 @@ import { get, hrefOf, type KnownTest } from "./api";
 import { type Look, problemOf, Shell } from "./shell";
 import { signOf } from "./test";
 
-/** Tests that are shown at first, and that each click adds. */
+/** How many tests are shown at first, and how many each click adds. */
 const STEP = 200;
 
 export function TestsPage(look: Look) {
