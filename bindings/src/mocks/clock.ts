@@ -42,7 +42,7 @@ export default function (core: Core): Clock {
   let fired = 0;
   let restore: (() => void) | undefined;
 
-  const current = () => (core.boot.nested ? ((std.parse(core.bridge("told", "", "") || "{}") as Told).now ?? real.now()) : stands!);
+  const current = () => (core.boot.nested ? ((std.parse(core.bridge("told", "", "") || "{}") as WorldState).now ?? real.now()) : stands!);
   const now = () => current() + core.ahead;
 
   function read(): number {
@@ -68,7 +68,7 @@ export default function (core: Core): Clock {
   /** It stands at whole milliseconds, as `Date` has them, and not before what is due. */
   function put(time: number): void {
     check(time);
-    stands = told.now = Math.ceil(time);
+    stands = world.now = Math.ceil(time);
     reads = 0;
     world.send();
   }
