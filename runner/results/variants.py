@@ -117,7 +117,7 @@ def marked(first: str, other: str) -> Marked:
     """Two answers in pieces; the pieces that only one of them has are marked."""
     first, other = first[:LONGEST], other[:LONGEST]
     if first == other:
-        whole = ((first, False),) if first else ()
+        whole = (Piece(text=first, differs=False),) if first else ()
         return Marked(first=whole, other=whole)
     a, b = _WORDS.findall(first), _WORDS.findall(other)
     left: list[Piece] = []
