@@ -96,6 +96,7 @@ class SuiteRun:
                 send(Warned(message=f"{self.source.suite.label}: {error.failure.message}"))
         for call in self._chat.world.ledger.missing:
             send(Warned(message=f"{self.source.suite.label}: in the hooks around all cases: {call.warning}"))
+        self._chat.world.close()
         send(SuiteEnd(suite=self.source.suite.id))
 
     async def _hook(self, reference: str, kind: str, arguments: list[Any]) -> Any:

@@ -112,6 +112,8 @@ async def generate(input: GeneratorInput, generators: Generators, folder: Path, 
         raise _failed(input, error.placed, error.hint) from error
     except (ScriptReferenceError, HostError) as error:
         raise _failed(input, error.message, error.hint) from error
+    finally:
+        generation.world.close()
     values = read_cases(answer)
     if not values:
         said = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
