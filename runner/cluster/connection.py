@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import socket
 import ssl
 import warnings
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import Future as Called
+from concurrent.futures import wait
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +31,8 @@ if TYPE_CHECKING:
 
 REACHING = 5.0
 """Seconds in which a scheduler has to answer."""
-CLOSING = 2.0
-"""Seconds that a scheduler gets to take leave."""
+CLOSING = 0.5
+"""Seconds that workers get to hear the last messages, and then a scheduler to take leave."""
 ASKING = 30.0
 """Seconds in which workers have to answer."""
 SPREADING = 500_000
@@ -49,13 +51,6 @@ class Station(Value):
     """No other worker has it, also not one that comes in its place."""
     threads: int
     """How many pieces it runs at a time."""
-
-
-class _Client(Client):
-    """A client whose loop may have ended before it is forgotten."""
-
-    def __del__(self) -> None:
-        """Leaves nothing to close."""
 
 
 class Connection:
@@ -77,8 +72,9 @@ class Connection:
         self.inbox: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
         self._address = address
         self._local: LocalStations | None = None
-        self._pool = ThreadPoolExecutor(4, "cluster")
         self._topics: list[str] = []
+        self._messages: set[Called[None]] = set()
+        """Those to workers that have not been taken yet."""
         self._is_closing = False
         security = None
         if address.is_local:
@@ -93,16 +89,7 @@ class Connection:
             _check_reachable(address)
         self._thread = LoopThread()
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                self._client: Any = _Client(  # type: ignore[no-untyped-call]
-                    url,
-                    security=security,
-                    timeout=REACHING,
-                    set_as_default=False,
-                    name="yao-test",
-                    loop=self._thread.loop,
-                )
+            self._client: Any = self._thread.start(lambda: _connected(url, security)).result()
         except (OSError, ValueError, TypeError, RuntimeError, ImportError) as error:
             self._thread.end()
             self._end_local()
@@ -115,8 +102,7 @@ class Connection:
 
     def workers(self) -> dict[str, int]:
         """How many pieces each worker runs at a time, by its address; blocks. Raises RunnerError."""
-        known = self._asked(lambda: self._client.scheduler_info(n_workers=-1))["workers"]
-        return {address: int(one.get("nthreads", 1)) or 1 for address, one in known.items()}
+        return {address: threads or 1 for address, threads in self._asked(self._client.nthreads).items()}
 
     def ask(self, function: Callable[..., Any], *arguments: Any, stations: list[str]) -> dict[str, Any]:
         """Calls a function on workers, at once and beside their pieces; blocks. Address → what it answers, or the error
@@ -125,35 +111,43 @@ class Connection:
 
     def let_know(self, function: Callable[..., Any], *arguments: Any, stations: list[str]) -> None:
         """The same without waiting for answers; from any thread."""
-        if not self._is_closing and not self.is_lost:
-            self._pool.submit(self._client.run, function, *arguments, workers=stations, on_error="ignore")
+
+        async def call() -> None:
+            await self._client.run(function, *arguments, workers=stations, on_error="ignore")
+
+        self._send(call)
 
     def tell(self, function: Callable[..., Any], *arguments: Any, attempt: str, station: str) -> None:
         """Calls a function on the worker of an attempt, without waiting; the inbox hears when it could not be called.
         From any thread."""
 
-        def call() -> None:
+        async def call() -> None:
             try:
-                self._client.run(function, *arguments, workers=[station])
+                await self._client.run(function, *arguments, workers=[station])
             except Exception:
                 self.inbox.put(("untold", attempt))
 
-        if not self._is_closing and not self.is_lost:
-            self._pool.submit(call)
+        self._send(call)
 
-    def spread(self, function: Callable[..., Any], data: bytes, *arguments: Any, stations: list[str]) -> None:
-        """Calls a function with data on workers, to which the data goes from worker to worker; blocks. Raises
-        RunnerError."""
+    def spread(
+        self, function: Callable[..., Any], data: bytes, *arguments: Any, stations: list[str]
+    ) -> dict[str, BaseException]:
+        """Calls a function with data on workers, to which the data goes from worker to worker; blocks. Address → the
+        error that it raised there. Raises RunnerError when the scheduler does not answer."""
 
-        def call() -> None:
-            shared = self._client.scatter(data, hash=False)
+        async def call() -> list[Any]:
+            shared = await self._client.scatter(data, hash=False)
             futures = [
                 self._client.submit(function, shared, *arguments, workers=[station], pure=False, retries=0)
                 for station in stations
             ]
-            self._client.gather(futures)
+            return await asyncio.gather(
+                *(asyncio.wait_for(one.result(), seconds) for one in futures), return_exceptions=True
+            )
 
-        self._asked(call, ASKING + len(data) / SPREADING)
+        seconds = ASKING + len(data) / SPREADING
+        answers = self._asked(call, seconds + ASKING)
+        return {place: one for place, one in zip(stations, answers, strict=True) if isinstance(one, BaseException)}
 
     def listen(self, topic: str) -> None:
         """Puts everything that is sent under a topic into the inbox, and reports there when workers come and go."""
@@ -177,9 +171,9 @@ class Connection:
     def close(self) -> None:
         """Ends the connection, and what was started for it."""
         self._is_closing = True
+        wait(self._messages, CLOSING)
         try:
-            self._pool.shutdown(wait=True)
-            self._client.close(timeout=CLOSING)
+            self._thread.start(lambda: self._client.close(timeout=CLOSING)).result(2 * CLOSING)
         except Exception:  # of a scheduler that has ended
             pass
         finally:
@@ -191,17 +185,34 @@ class Connection:
         if isinstance(said, dict) and said.get("action") in _WORKERS:
             self.inbox.put((_WORKERS[said["action"]], said["worker"]))
 
-    def _asked(self, call: Callable[[], Any], seconds: float = ASKING) -> Any:
+    def _asked(self, call: Callable[[], Awaitable[Any]], seconds: float = ASKING) -> Any:
         """Asks the scheduler, which has to answer in time."""
+        asked = self._thread.start(call)
         try:
-            return self._pool.submit(call).result(seconds)
+            return asked.result(seconds)
         except Exception as error:
+            asked.cancel()
             raise gone(self._address, error) from error
+
+    def _send(self, call: Callable[[], Awaitable[None]]) -> None:
+        if not self._is_closing and not self.is_lost:
+            message = self._thread.start(call)
+            self._messages.add(message)
+            message.add_done_callback(self._messages.discard)
 
     def _end_local(self) -> None:
         if self._local is not None:
             self._local.close()
             self._local = None
+
+
+async def _connected(url: str, security: Security | None) -> Client:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        client: Client = await Client(
+            url, security=security, timeout=REACHING, set_as_default=False, name="yao-test", asynchronous=True
+        )
+    return client
 
 
 def _silence() -> None:

@@ -65,7 +65,7 @@ class Preflight:
         stations: dict[str, Station] = {}
         problems: dict[str, str] = {}
         missing: dict[str, list[str]] = {}
-        lacking: list[str] = []
+        lacking: dict[str, str] = {}
         for address in addresses:
             answer = answers.get(address)
             problem = self._problem(address, answer, missing)
@@ -75,14 +75,17 @@ class Preflight:
             assert answer is not None
             stations[address] = Station(address=address, id=answer["id"], threads=workers[address])
             if not answer["has_application"]:
-                lacking.append(address)
+                lacking[address] = f"{address} ({answer['host']})"
         for variable, where in missing.items():
             self.warnings.append(
                 f"{variable}, which {self._variables[variable]} names, is set here and not on {_listed(where)}: "
                 "variables do not travel, set it where the workers run"
             )
         if lacking:
-            self._connection.spread(station_work.install, self._data, self._digest, stations=lacking)
+            broken = self._connection.spread(station_work.install, self._data, self._digest, stations=list(lacking))
+            for address, error in broken.items():
+                del stations[address]
+                problems[address] = f"{lacking[address]} cannot take the application: {_said(error)}"
         return stations, problems
 
     def _problem(self, address: str, answer: Any, missing: dict[str, list[str]]) -> str | None:
@@ -92,7 +95,7 @@ class Preflight:
             missing_module = re.search(r"No module named '([\w.]+)'", str(answer))
             if missing_module:  # when what is asked was unpickled there
                 return f"{address} has no {missing_module[1]}: yao-test {VERSION} has to be installed there"
-            return f"{address} cannot be asked: {type(answer).__name__}: {answer}"
+            return f"{address} cannot be asked: {_said(answer)}"
         who = f"{address} ({answer['host']})"
         if answer["version"] != VERSION:
             return f"{who} has yao-test {answer['version']}, and this is {VERSION}"
@@ -131,6 +134,12 @@ def check_paths(root: Path, paths: Mapping[str, Path]) -> None:
                 f"Cannot use {named} with --cluster: {path} does not travel to the workers",
                 f"Put it below {root}, under a name that begins with no dot",
             )
+
+
+def _said(error: BaseException) -> str:
+    if isinstance(error, TimeoutError):
+        return "it does not answer"
+    return f"{type(error).__name__}: {error}"
 
 
 def _listed(who: list[str]) -> str:

@@ -45,6 +45,8 @@ _busy: dict[str, _Process] = {}
 """Attempt → the process that runs it."""
 _begun: set[str] = set()
 """Attempts that have begun here."""
+_over: set[str] = set()
+"""Runs that need no process any more."""
 
 
 def extras() -> tuple[str, ...]:
@@ -131,8 +133,9 @@ def tell(attempt: str, message: bytes) -> None:
 
 
 def finish(run: str) -> None:
-    """Ends the processes of a run that have nothing to do."""
+    """Ends the processes of a run, those that are busy when they have nothing to do any more."""
     with _lock:
+        _over.add(run)
         idle = _idle.pop(run, [])
     for process in idle:
         threading.Thread(target=process.end, daemon=True).start()
@@ -151,7 +154,12 @@ def _taken(run: str) -> _Process | None:
 def _keep(run: str, process: _Process) -> None:
     process.since = time.monotonic()
     with _lock:
-        _idle.setdefault(run, []).append(process)
+        is_over = run in _over
+        if not is_over:
+            _idle.setdefault(run, []).append(process)
+    if is_over:
+        process.end()
+        return
     timer = threading.Timer(IDLE, _end_idle, (run,))
     timer.daemon = True
     timer.start()
