@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from runner.cluster.connection import Connection
 from runner.cluster.dispatch import Dispatch
 from runner.cluster.frames import packed
 from runner.cluster.pieces import Setup
-from runner.cluster.preflight import Preflight, check_paths, named_in, refusal
+from runner.cluster.preflight import Found, Preflight, check_paths, named_in, refusal
 from runner.errors import ConfigurationError
 from runner.version import VERSION
 
@@ -35,6 +36,7 @@ class Cluster:
         self._application = application
         self._connection: Connection | None = None
         self._dispatch: Dispatch | None = None
+        self._found = Found()
 
     def __enter__(self) -> Cluster:
         return self
@@ -42,6 +44,11 @@ class Cluster:
     def __exit__(self, *_: object) -> None:
         if self._connection is not None:
             self._connection.close()
+
+    @property
+    def missing_walls(self) -> Mapping[str, str]:
+        """See `Elsewhere`."""
+        return self._found.missing_walls
 
     def open(self, plan: RunPlan, services: RunServices) -> None:
         """See `Elsewhere`."""
@@ -61,15 +68,18 @@ class Cluster:
         named = {name: file for name, file in named_in(root, archive.names).items() if variables.get(name)}
         needs_walls = plan.options.sandbox is not None
         preflight = Preflight(connection, archive.digest, archive.data, named, needs_walls)
-        stations, problems = preflight.look(workers)
-        if problems:
-            raise refusal(problems)
+        found = self._found = preflight.look(workers)
+        if found.problems:
+            raise refusal(found.problems)
+        if found.missing_walls and plan.options.verbose:
+            lines = "".join(f"\n  {wall}: {why}" for wall, why in found.missing_walls.items())
+            environment.stderr.write(f"Note: workers lack walls around scripts{lines}\n")
         self._dispatch = Dispatch(
             connection,
             self._address,
             archive.digest,
             packed(self._setup(plan, services)),
-            stations,
+            found,
             preflight,
             services.recording.folder if services.recording is not None else None,
         )

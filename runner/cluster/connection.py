@@ -53,6 +53,13 @@ class Station(Value):
     """How many pieces it runs at a time."""
 
 
+class _Client(Client):
+    """A client whose loop may have ended before it is forgotten."""
+
+    def __del__(self) -> None:
+        """Leaves nothing to close."""
+
+
 class Connection:
     """A connection to a scheduler, which may be started for it. To be closed.
 
@@ -209,7 +216,7 @@ class Connection:
 async def _connected(url: str, security: Security | None) -> Client:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        client: Client = await Client(
+        client: Client = await _Client(  # type: ignore[no-untyped-call]
             url, security=security, timeout=REACHING, set_as_default=False, name="yao-test", asynchronous=True
         )
     return client

@@ -16,6 +16,8 @@ from typing import Any
 import dask
 from distributed import Scheduler, Security, Worker
 
+from scripttest import hide_environment
+
 QUIET = {
     "distributed.worker.profile.enabled": False,
     "distributed.worker.memory.target": False,
@@ -41,6 +43,7 @@ _CONFIG = {
 
 def main() -> None:
     """Runs until standard input ends."""
+    hide_environment()
     said = json.loads(sys.stdin.readline())
     os.environ.update(said["variables"])
     threading.Thread(target=_end_with_input, args=(said,), daemon=True).start()

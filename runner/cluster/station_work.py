@@ -24,7 +24,7 @@ from runner.cluster.archive import unpack
 from runner.cluster.frames import DONE, FAILED, PIECE, SETUP, FrameBuffer, frame
 from runner.cluster.pieces import Job
 from runner.version import VERSION
-from scripttest import system_walls
+from scripttest import hide_environment, missing_walls
 
 EXTRAS = {"crypto": ("cryptography", "bcrypt"), "formats": ("markdownify", "xmltodict"), "mcp": ("mcp",)}
 """Extra → the libraries that it brings."""
@@ -56,14 +56,15 @@ def extras() -> tuple[str, ...]:
 
 def look(names: tuple[str, ...], digest: str, dask_worker: Any = None) -> Mapping[str, Any]:
     """What is here of what a run needs: `{id, version, extras, variables, host, missing_walls, has_application}`;
-    `names` are those of variables."""
+    `names` are those of variables. From here on, other processes cannot read the environment of this one."""
+    hide_environment()
     return {
         "id": dask_worker.id,
         "version": VERSION,
         "extras": extras(),
         "variables": tuple(name for name in names if os.environ.get(name)),
         "host": socket.gethostname(),
-        "missing_walls": tuple(f"{wall.name}: {wall.missing}" for wall in system_walls() if wall.missing),
+        "missing_walls": missing_walls(),
         "has_application": _place(dask_worker, digest).is_dir(),
     }
 

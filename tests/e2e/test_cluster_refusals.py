@@ -124,6 +124,15 @@ def test_workers_that_lack_what_a_run_needs_are_named(app: MakeApplication, empt
         client.wait_for_workers(len(names), timeout=30)
     require = ["--sandbox=require"] if has_walls else []
     run = app(CASES).run("-i", case_file(), "--cluster", empty.address, *require)
+    if has_walls:
+        for _ in names[:-1]:
+            empty.kill(empty.workers.pop(0))
+        open_to_all = app(CASES)
+        report = open_to_all.report("-i", case_file(), "--cluster", empty.address, code=0)
+        assert report["environment"]["sandbox"] == "without files"
+        assert open_to_all.run("-i", case_file(), "--cluster", empty.address, "--sandbox=require").code == 2
+        noted = open_to_all.run("-i", case_file(), "--cluster", empty.address, "-v")
+        assert noted.stderr.startswith("Note: workers lack walls around scripts\n  files: it needs Landlock")
     for worker in empty.workers:
         empty.kill(worker)
     assert (run.code, run.stdout) == (2, "")
