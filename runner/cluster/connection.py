@@ -96,7 +96,7 @@ class Connection:
             _check_reachable(address)
         self._thread = LoopThread()
         try:
-            self._client: Any = self._thread.start(lambda: _connected(url, security)).result()
+            self._client: Any = self._thread.start(lambda: _connected(url, security)).result(2 * REACHING)
         except (OSError, ValueError, TypeError, RuntimeError, ImportError) as error:
             self._thread.end()
             self._end_local()
@@ -277,5 +277,7 @@ def _refusal(address: ClusterAddress, error: BaseException) -> ConfigurationErro
                 "Its certificates and those of distributed.comm.tls in the configuration of Dask must agree",
             )
         cause = cause.__cause__ or cause.__context__
+    if isinstance(error, TimeoutError) and not str(error):
+        said[0] = "what listens there does not answer as a scheduler of Dask does"
     hint = "Does it speak TLS? Then its address begins with tls://" if address.url.startswith("tcp") else None
     return ConfigurationError(f"Cannot connect to the cluster at {address}: {said[0]}", hint)
