@@ -37,7 +37,8 @@ def read_cluster_address(text: str, where: str) -> ClusterAddress:
     local = re.fullmatch(r"local(?::(\d+))?", text)
     if local and int(local[1] or 1) > 0:
         if int(local[1] or 1) > MOST_WORKERS:
-            raise ConfigurationError(f'{where} "{text}" asks for more than {MOST_WORKERS} workers on this machine', _HINT)
+            said = f'{where} "{text}" asks for more than {MOST_WORKERS} workers on this machine'
+            raise ConfigurationError(said, "With local alone, there is one worker for each CPU")
         return ClusterAddress(url="", workers=int(local[1] or 0))
     found = re.fullmatch(_SCHEDULER, text)
     if found is None or not 0 < int(found[3]) < 65536:

@@ -7,7 +7,7 @@ import logging
 import socket
 import ssl
 import warnings
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future as Called
 from concurrent.futures import wait
 from queue import SimpleQueue
@@ -38,9 +38,6 @@ ASKING = 30.0
 SPREADING = 500_000
 """Bytes of data that have to arrive in each second more."""
 _WORKERS = {"add-worker": "come", "remove-worker": "gone"}
-_TLS = (
-    "tls_ca_file tls_client_key tls_client_cert tls_scheduler_key tls_scheduler_cert tls_worker_key tls_worker_cert"
-).split()
 
 
 class Station(Value):
@@ -61,46 +58,35 @@ class _Client(Client):
 
 
 class Connection:
-    """A connection to a scheduler, which may be started for it. To be closed.
+    """A connection to a scheduler. To be closed.
 
     What happens comes through `inbox`: `("events", message)`, `("come", address)`, `("gone", address)` of a worker,
     `("ended", attempt)`, and `("untold", attempt)` where its worker could not be told something.
     """
 
-    def __init__(self, address: ClusterAddress, cpus: int, variables: Mapping[str, str]) -> None:
-        """Connects. If the address is `local`, it starts scheduler and workers first. Blocks. Raises RunnerError.
-
-        Args:
-            address: address of the scheduler.
-            cpus: number of workers for `local` without a number.
-            variables: the environment of local workers.
-        """
+    def __init__(self, address: ClusterAddress, local: LocalStations | None = None) -> None:
+        """Connects; blocks. Raises RunnerError. `local`: scheduler and workers of this run, which may still start."""
         _silence()
         self.inbox: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
         self._address = address
-        self._local: LocalStations | None = None
         self._topics: list[str] = []
         self._messages: set[Called[None]] = set()
         """Those to workers that have not been taken yet."""
         self._is_closing = False
-        security = None
-        if address.is_local:
-            from runner.cluster.local import LocalStations
-
-            security = _own_certificate()
-            tls = {name: getattr(security, name) for name in _TLS}
-            self._local = LocalStations(address.workers or cpus, tls, variables)
-            url = self._local.address
-        else:
-            url = address.url
+        url, security = address.url, None
+        if local is None:
             _check_reachable(address)
+        else:
+            url, tls = local.started()
+            security = Security(require_encryption=True, **tls)
         self._thread = LoopThread()
         try:
             self._client: Any = self._thread.start(lambda: _connected(url, security)).result(2 * REACHING)
         except (OSError, ValueError, TypeError, RuntimeError, ImportError) as error:
             self._thread.end()
-            self._end_local()
             raise _refusal(address, error) from error
+        if local is not None:
+            self._asked(lambda: self._client.wait_for_workers(local.workers))
 
     @property
     def is_lost(self) -> bool:
@@ -176,7 +162,7 @@ class Connection:
             self._asked(lambda: self._client.cancel(futures, force=True))
 
     def close(self) -> None:
-        """Ends the connection, and what was started for it."""
+        """Ends the connection."""
         self._is_closing = True
         wait(self._messages, CLOSING)
         try:
@@ -185,7 +171,6 @@ class Connection:
             pass
         finally:
             self._thread.end()
-            self._end_local()
 
     def _heard(self, event: tuple[float, Any]) -> None:
         said = event[1]
@@ -206,11 +191,6 @@ class Connection:
             message = self._thread.start(call)
             self._messages.add(message)
             message.add_done_callback(self._messages.discard)
-
-    def _end_local(self) -> None:
-        if self._local is not None:
-            self._local.close()
-            self._local = None
 
 
 async def _connected(url: str, security: Security | None) -> Client:
@@ -242,16 +222,6 @@ def gone(address: ClusterAddress, error: Exception | None = None) -> RunnerError
         f"{said}{why}",
         "Results so far are in the report: continue a .jsonl report with --resume",
     )
-
-
-def _own_certificate() -> Security:
-    try:
-        made: Security = Security.temporary()
-        return made
-    except ImportError as error:
-        raise ConfigurationError(
-            f"--cluster local needs the library cryptography: {error}", "Install it with pip install 'yao-test[dask]'"
-        ) from error
 
 
 def _check_reachable(address: ClusterAddress) -> None:
