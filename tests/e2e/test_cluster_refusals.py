@@ -7,6 +7,7 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -75,7 +76,7 @@ def test_an_address_where_nobody_listens(app: MakeApplication) -> None:
 
 
 def test_an_address_where_something_else_listens(app: MakeApplication, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("runner.cluster.connection.REACHING", 0.1)
+    monkeypatch.setattr(import_module("runner.cluster.connection"), "REACHING", 0.1)
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
