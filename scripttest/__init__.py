@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from scripttest.test_key import TestKey
     from scripttest.walls.environment import hide_environment
     from scripttest.walls.jailed import ProgramResult, run_jailed
-    from scripttest.walls.machine import Wall, sandbox_of, system_walls
+    from scripttest.walls.machine import Wall, missing_walls, sandbox_of, system_walls
     from scripttest.workers.functions import FunctionPool
     from scripttest.workers.loaded import FunctionCall, FunctionError, MissingFunctionError, Returned
     from scripttest.workers.module_run import Module
@@ -107,6 +107,7 @@ __all__ = [
     "holds_secrets",
     "kind_of",
     "lazy_names",
+    "missing_walls",
     "open_file",
     "parts_below",
     "read_file",
@@ -163,7 +164,7 @@ __getattr__ = lazy_names(
         "diagnostics.written_calls": ("WrittenCall", "WrittenCalls"),
         "walls.environment": ("hide_environment",),
         "walls.jailed": ("ProgramResult", "run_jailed"),
-        "walls.machine": ("Wall", "sandbox_of", "system_walls"),
+        "walls.machine": ("Wall", "missing_walls", "sandbox_of", "system_walls"),
         "workers.worker": ("Processes", "start_processes", "worker_command"),
     },
 )

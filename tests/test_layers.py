@@ -41,7 +41,6 @@ LIBRARIES = {
         "runner/cluster/station_work.py",
     },
     "dask": {"runner/cluster/station.py"},
-    "tornado": {"runner/cluster/loop_thread.py"},
     "httpx": {"bindings/processes/http.py", "runner/connectors/http.py", "runner/agents/mcp/http.py"},
     "mcp": {
         "runner/agents/mcp/remote.py",

@@ -8,6 +8,8 @@ from runner.errors import ConfigurationError
 from scripttest.values import Value
 
 _HINT = "Write tcp://HOST:PORT or tls://HOST:PORT of a Dask scheduler, or local, or local:N for N workers here"
+MOST_WORKERS = 256
+"""Of a cluster that a run starts."""
 _SCHEDULER = r"(?:(tcp|tls|ws|wss)://)?(\[[0-9A-Fa-f:.]+\]|[\w.-]+):(\d{1,5})/?"
 
 
@@ -32,8 +34,11 @@ class ClusterAddress(Value):
 
 def read_cluster_address(text: str, where: str) -> ClusterAddress:
     """Reads the value of `--cluster`. Raises ConfigurationError."""
-    local = re.fullmatch(r"local(?::(\d{1,4}))?", text)
-    if local and local[1] != "0":
+    local = re.fullmatch(r"local(?::(\d+))?", text)
+    if local and int(local[1] or 1) > 0:
+        if int(local[1] or 1) > MOST_WORKERS:
+            said = f'{where} "{text}" asks for more than {MOST_WORKERS} workers on this machine'
+            raise ConfigurationError(said, "With local alone, there is one worker for each CPU")
         return ClusterAddress(url="", workers=int(local[1] or 0))
     found = re.fullmatch(_SCHEDULER, text)
     if found is None or not 0 < int(found[3]) < 65536:

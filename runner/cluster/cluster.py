@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runner.application.dotenv import all_variables
 from runner.cluster.answers import KeptAnswers
 from runner.cluster.archive import archive_of
-from runner.cluster.connection import Connection
-from runner.cluster.dispatch import Dispatch
 from runner.cluster.frames import packed
+from runner.cluster.local import LocalStations
 from runner.cluster.pieces import Setup
-from runner.cluster.preflight import Preflight, check_paths, named_in, refusal
 from runner.errors import ConfigurationError
 from runner.version import VERSION
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from runner.application.application import Application
     from runner.cli.cluster_address import ClusterAddress
     from runner.cli.options import RunOptions
+    from runner.cluster.connection import Connection
+    from runner.cluster.dispatch import Dispatch
+    from runner.cluster.preflight import Found
     from runner.environment import Environment
     from runner.execution.elsewhere import PlanRun
     from runner.execution.services import RunServices
@@ -29,47 +32,65 @@ class Cluster:
     """Runs the tests of one run on a Dask cluster. To be used as a context manager."""
 
     def __init__(self, address: ClusterAddress, environment: Environment, application: Application) -> None:
-        """Does not connect yet."""
+        """Does not start or connect to anything yet."""
         self._address = address
         self._environment = environment
         self._application = application
+        self._variables: Mapping[str, str] = {}
+        self._local: LocalStations | None = None
         self._connection: Connection | None = None
         self._dispatch: Dispatch | None = None
+        self._found: Found | None = None
 
     def __enter__(self) -> Cluster:
+        self._variables = all_variables(self._application.root, self._environment).every
+        if self._address.is_local:  # which takes as long as to load the libraries and to make the plan
+            self._local = LocalStations(self._address.workers or self._environment.cpus, self._variables)
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._connection is not None:
             self._connection.close()
+        if self._local is not None:
+            self._local.close()
+
+    @property
+    def missing_walls(self) -> Mapping[str, str]:
+        """See `Elsewhere`."""
+        assert self._found is not None
+        return self._found.missing_walls
 
     def open(self, plan: RunPlan, services: RunServices) -> None:
         """See `Elsewhere`."""
-        from runner.application.dotenv import all_variables
+        from runner.cluster.connection import Connection
+        from runner.cluster.dispatch import Dispatch
+        from runner.cluster.preflight import Preflight, check_paths, named_in, refusal
 
         environment, root = self._environment, self._application.root
         check_paths(root, _paths_of(plan, environment.directory))
-        variables = all_variables(root, environment).every
         archive = archive_of(root, environment.secrets.text)
-        connection = self._connection = Connection(self._address, environment.cpus, variables)
+        connection = self._connection = Connection(self._address, self._local)
         workers = connection.workers()
         if not workers:
             raise ConfigurationError(
                 f"Cannot run on the cluster at {self._address}: it has no worker",
                 "Start workers, for example with: dask worker ADDRESS --nthreads 1",
             )
-        named = {name: file for name, file in named_in(root, archive.names).items() if variables.get(name)}
+        named = {name: file for name, file in named_in(root, archive.names).items() if self._variables.get(name)}
         needs_walls = plan.options.sandbox is not None
         preflight = Preflight(connection, archive.digest, archive.data, named, needs_walls)
-        stations, problems = preflight.look(workers)
-        if problems:
-            raise refusal(problems)
+        found = self._found = preflight.look(workers)
+        if found.problems:
+            raise refusal(found.problems)
+        if found.missing_walls and plan.options.verbose:
+            lines = "".join(f"\n  {wall}: {why}" for wall, why in found.missing_walls.items())
+            environment.stderr.write(f"Note: workers lack walls around scripts{lines}\n")
         self._dispatch = Dispatch(
             connection,
             self._address,
             archive.digest,
             packed(self._setup(plan, services)),
-            stations,
+            found,
             preflight,
             services.recording.folder if services.recording is not None else None,
         )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import socket
 import ssl
 import warnings
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future as Called
+from concurrent.futures import wait
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
@@ -29,16 +31,13 @@ if TYPE_CHECKING:
 
 REACHING = 5.0
 """Seconds in which a scheduler has to answer."""
-CLOSING = 2.0
-"""Seconds that a scheduler gets to take leave."""
+CLOSING = 0.5
+"""Seconds that workers get to hear the last messages, and then a scheduler to take leave."""
 ASKING = 30.0
 """Seconds in which workers have to answer."""
 SPREADING = 500_000
 """Bytes of data that have to arrive in each second more."""
 _WORKERS = {"add-worker": "come", "remove-worker": "gone"}
-_TLS = (
-    "tls_ca_file tls_client_key tls_client_cert tls_scheduler_key tls_scheduler_cert tls_worker_key tls_worker_cert"
-).split()
 
 
 class Station(Value):
@@ -59,54 +58,35 @@ class _Client(Client):
 
 
 class Connection:
-    """A connection to a scheduler, which may be started for it. To be closed.
+    """A connection to a scheduler. To be closed.
 
     What happens comes through `inbox`: `("events", message)`, `("come", address)`, `("gone", address)` of a worker,
     `("ended", attempt)`, and `("untold", attempt)` where its worker could not be told something.
     """
 
-    def __init__(self, address: ClusterAddress, cpus: int, variables: Mapping[str, str]) -> None:
-        """Connects. If the address is `local`, it starts scheduler and workers first. Blocks. Raises RunnerError.
-
-        Args:
-            address: address of the scheduler.
-            cpus: number of workers for `local` without a number.
-            variables: the environment of local workers.
-        """
+    def __init__(self, address: ClusterAddress, local: LocalStations | None = None) -> None:
+        """Connects; blocks. Raises RunnerError. `local`: scheduler and workers of this run, which may still start."""
         _silence()
         self.inbox: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
         self._address = address
-        self._local: LocalStations | None = None
-        self._pool = ThreadPoolExecutor(4, "cluster")
         self._topics: list[str] = []
+        self._messages: set[Called[None]] = set()
+        """Those to workers that have not been taken yet."""
         self._is_closing = False
-        security = None
-        if address.is_local:
-            from runner.cluster.local import LocalStations
-
-            security = _own_certificate()
-            tls = {name: getattr(security, name) for name in _TLS}
-            self._local = LocalStations(address.workers or cpus, tls, variables)
-            url = self._local.address
-        else:
-            url = address.url
+        url, security = address.url, None
+        if local is None:
             _check_reachable(address)
+        else:
+            url, tls = local.started()
+            security = Security(require_encryption=True, **tls)
         self._thread = LoopThread()
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                self._client: Any = _Client(  # type: ignore[no-untyped-call]
-                    url,
-                    security=security,
-                    timeout=REACHING,
-                    set_as_default=False,
-                    name="yao-test",
-                    loop=self._thread.loop,
-                )
+            self._client: Any = self._thread.start(lambda: _connected(url, security)).result(2 * REACHING)
         except (OSError, ValueError, TypeError, RuntimeError, ImportError) as error:
             self._thread.end()
-            self._end_local()
             raise _refusal(address, error) from error
+        if local is not None:
+            self._asked(lambda: self._client.wait_for_workers(local.workers))
 
     @property
     def is_lost(self) -> bool:
@@ -115,8 +95,7 @@ class Connection:
 
     def workers(self) -> dict[str, int]:
         """How many pieces each worker runs at a time, by its address; blocks. Raises RunnerError."""
-        known = self._asked(lambda: self._client.scheduler_info(n_workers=-1))["workers"]
-        return {address: int(one.get("nthreads", 1)) or 1 for address, one in known.items()}
+        return {address: threads or 1 for address, threads in self._asked(self._client.nthreads).items()}
 
     def ask(self, function: Callable[..., Any], *arguments: Any, stations: list[str]) -> dict[str, Any]:
         """Calls a function on workers, at once and beside their pieces; blocks. Address → what it answers, or the error
@@ -125,35 +104,43 @@ class Connection:
 
     def let_know(self, function: Callable[..., Any], *arguments: Any, stations: list[str]) -> None:
         """The same without waiting for answers; from any thread."""
-        if not self._is_closing and not self.is_lost:
-            self._pool.submit(self._client.run, function, *arguments, workers=stations, on_error="ignore")
+
+        async def call() -> None:
+            await self._client.run(function, *arguments, workers=stations, on_error="ignore")
+
+        self._send(call)
 
     def tell(self, function: Callable[..., Any], *arguments: Any, attempt: str, station: str) -> None:
         """Calls a function on the worker of an attempt, without waiting; the inbox hears when it could not be called.
         From any thread."""
 
-        def call() -> None:
+        async def call() -> None:
             try:
-                self._client.run(function, *arguments, workers=[station])
+                await self._client.run(function, *arguments, workers=[station])
             except Exception:
                 self.inbox.put(("untold", attempt))
 
-        if not self._is_closing and not self.is_lost:
-            self._pool.submit(call)
+        self._send(call)
 
-    def spread(self, function: Callable[..., Any], data: bytes, *arguments: Any, stations: list[str]) -> None:
-        """Calls a function with data on workers, to which the data goes from worker to worker; blocks. Raises
-        RunnerError."""
+    def spread(
+        self, function: Callable[..., Any], data: bytes, *arguments: Any, stations: list[str]
+    ) -> dict[str, BaseException]:
+        """Calls a function with data on workers, to which the data goes from worker to worker; blocks. Address → the
+        error that it raised there. Raises RunnerError when the scheduler does not answer."""
 
-        def call() -> None:
-            shared = self._client.scatter(data, hash=False)
+        async def call() -> list[Any]:
+            shared = await self._client.scatter(data, hash=False)
             futures = [
                 self._client.submit(function, shared, *arguments, workers=[station], pure=False, retries=0)
                 for station in stations
             ]
-            self._client.gather(futures)
+            return await asyncio.gather(
+                *(asyncio.wait_for(one.result(), seconds) for one in futures), return_exceptions=True
+            )
 
-        self._asked(call, ASKING + len(data) / SPREADING)
+        seconds = ASKING + len(data) / SPREADING
+        answers = self._asked(call, seconds + ASKING)
+        return {place: one for place, one in zip(stations, answers, strict=True) if isinstance(one, BaseException)}
 
     def listen(self, topic: str) -> None:
         """Puts everything that is sent under a topic into the inbox, and reports there when workers come and go."""
@@ -175,33 +162,44 @@ class Connection:
             self._asked(lambda: self._client.cancel(futures, force=True))
 
     def close(self) -> None:
-        """Ends the connection, and what was started for it."""
+        """Ends the connection."""
         self._is_closing = True
+        wait(self._messages, CLOSING)
         try:
-            self._pool.shutdown(wait=True)
-            self._client.close(timeout=CLOSING)
+            self._thread.start(lambda: self._client.close(timeout=CLOSING)).result(2 * CLOSING)
         except Exception:  # of a scheduler that has ended
             pass
         finally:
             self._thread.end()
-            self._end_local()
 
     def _heard(self, event: tuple[float, Any]) -> None:
         said = event[1]
         if isinstance(said, dict) and said.get("action") in _WORKERS:
             self.inbox.put((_WORKERS[said["action"]], said["worker"]))
 
-    def _asked(self, call: Callable[[], Any], seconds: float = ASKING) -> Any:
+    def _asked(self, call: Callable[[], Awaitable[Any]], seconds: float = ASKING) -> Any:
         """Asks the scheduler, which has to answer in time."""
+        asked = self._thread.start(call)
         try:
-            return self._pool.submit(call).result(seconds)
+            return asked.result(seconds)
         except Exception as error:
+            asked.cancel()
             raise gone(self._address, error) from error
 
-    def _end_local(self) -> None:
-        if self._local is not None:
-            self._local.close()
-            self._local = None
+    def _send(self, call: Callable[[], Awaitable[None]]) -> None:
+        if not self._is_closing and not self.is_lost:
+            message = self._thread.start(call)
+            self._messages.add(message)
+            message.add_done_callback(self._messages.discard)
+
+
+async def _connected(url: str, security: Security | None) -> Client:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        client: Client = await _Client(  # type: ignore[no-untyped-call]
+            url, security=security, timeout=REACHING, set_as_default=False, name="yao-test", asynchronous=True
+        )
+    return client
 
 
 def _silence() -> None:
@@ -224,16 +222,6 @@ def gone(address: ClusterAddress, error: Exception | None = None) -> RunnerError
         f"{said}{why}",
         "Results so far are in the report: continue a .jsonl report with --resume",
     )
-
-
-def _own_certificate() -> Security:
-    try:
-        made: Security = Security.temporary()
-        return made
-    except ImportError as error:
-        raise ConfigurationError(
-            f"--cluster local needs the library cryptography: {error}", "Install it with pip install 'yao-test[dask]'"
-        ) from error
 
 
 def _check_reachable(address: ClusterAddress) -> None:
@@ -259,5 +247,7 @@ def _refusal(address: ClusterAddress, error: BaseException) -> ConfigurationErro
                 "Its certificates and those of distributed.comm.tls in the configuration of Dask must agree",
             )
         cause = cause.__cause__ or cause.__context__
+    if isinstance(error, TimeoutError) and not str(error):
+        said[0] = "what listens there does not answer as a scheduler of Dask does"
     hint = "Does it speak TLS? Then its address begins with tls://" if address.url.startswith("tcp") else None
     return ConfigurationError(f"Cannot connect to the cluster at {address}: {said[0]}", hint)

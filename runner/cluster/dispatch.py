@@ -15,7 +15,7 @@ from runner.cluster.flight import Flight
 from runner.cluster.frames import EVENT, FAILED, TELL, frame, packed, unpacked
 from runner.cluster.ledger import Again, Ledger, part_with
 from runner.cluster.pieces import Heard, Job, Piece, Told
-from runner.cluster.preflight import Preflight
+from runner.cluster.preflight import Found, Preflight
 from runner.cluster.recordings import write_recording
 from runner.cluster.shared_bounds import KeptBounds
 from runner.errors import RunnerError
@@ -52,14 +52,15 @@ class Dispatch:
         address: ClusterAddress,
         digest: str,
         setup: bytes,
-        stations: dict[str, Station],
+        found: Found,
         preflight: Preflight,
         recordings: Path | None,
     ) -> None:
-        """`digest` is that of the application; `stations` have passed the preflight; `recordings` is where what workers
+        """`digest` is that of the application; `found` are the workers at the start; `recordings` is where what workers
         record is written."""
         self._connection, self._address, self._digest, self._setup = connection, address, digest, setup
-        self._stations, self._preflight, self._recordings = stations, preflight, recordings
+        self._found, self._preflight, self._recordings = found, preflight, recordings
+        self._stations = dict(found.stations)
         self._run = os.urandom(8).hex()
         self._flights: dict[str, Flight] = {}
         self._without_stations: float | None = None
@@ -76,7 +77,7 @@ class Dispatch:
         self._passes: Passes[Again] = Passes(plan.options.retry_errors, run.send, run.stop)
         self._ledger = Ledger(run.send, run.repetition, self._passes, answers)
         self._connection.listen(f"yao-test-{self._run}")
-        for warning in self._preflight.warnings:
+        for warning in self._found.warnings:
             self._warn(warning)
         if rounds is not None:
             rounds.begin()
@@ -279,10 +280,15 @@ class Dispatch:
             return
         workers = self._connection.workers()
         new = {address: threads for address, threads in workers.items() if address not in self._stations}
-        stations, problems = self._preflight.look(new)
-        self._stations |= stations
-        for problem in problems.values():
+        found = self._preflight.look(new)
+        self._stations |= found.stations
+        for problem in found.problems.values():
             self._warn(f"A new worker of the cluster gets no tests: {problem}")
+        for warning in found.warnings:
+            self._warn(warning)
+        for wall, why in found.missing_walls.items():
+            if wall not in self._found.missing_walls:
+                self._warn(f"A new worker of the cluster lacks a wall around scripts ({wall}: {why})")
 
     def _end(self, attempt: str) -> None:
         flight = self._flights.pop(attempt)

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+from typing import TypeVar
 
-from tornado.ioloop import IOLoop
-
+T = TypeVar("T")
 LATE = 5.0
 """Seconds that what runs on the loop gets to end."""
 
@@ -21,6 +23,14 @@ class LoopThread:
         self._thread.start()
         self._ready.wait()
 
+    def start(self, call: Callable[[], Awaitable[T]]) -> Future[T]:
+        """Calls a function on the loop, and waits there for what it returns; from any thread."""
+
+        async def called() -> T:
+            return await call()
+
+        return asyncio.run_coroutine_threadsafe(called(), self._asyncio)
+
     def end(self) -> None:
         """Ends the loop, and all that runs on it."""
         if self._thread.is_alive():
@@ -28,6 +38,6 @@ class LoopThread:
             self._thread.join(LATE)
 
     async def _run(self) -> None:
-        self.loop, self._asyncio = IOLoop.current(), asyncio.get_running_loop()
+        self._asyncio = asyncio.get_running_loop()
         self._ready.set()
         await self._over.wait()

@@ -13,6 +13,7 @@ from runner.cluster.connection import Connection, Station
 from runner.errors import ConfigurationError, RunnerError
 from runner.security.files import read_text
 from runner.version import VERSION
+from scripttest.values import Value
 
 SUFFIXES = (".yao", ".jsonc", ".json", ".yml", ".yaml")
 _VARIABLE = re.compile(r"\$ENV\.(\w+)")
@@ -31,6 +32,19 @@ def named_in(root: Path, names: Iterable[str]) -> dict[str, str]:
             for variable in _VARIABLE.findall(text):
                 found.setdefault(variable, name)
     return found
+
+
+class Found(Value):
+    """What was found out about some workers."""
+
+    stations: Mapping[str, Station] = {}
+    """By address: those that are fine, and have the application."""
+    problems: Mapping[str, str] = {}
+    """Address → what keeps a worker from running tests."""
+    warnings: tuple[str, ...] = ()
+    """What else the user should know, one sentence each."""
+    missing_walls: Mapping[str, str] = {}
+    """Name of a wall around scripts → why one of those that are fine does not have it, and which one."""
 
 
 class Preflight:
@@ -53,19 +67,19 @@ class Preflight:
         self._variables = variables
         self._needs_walls = needs_walls
         self._extras = station_work.extras()
-        self.warnings: list[str] = []
 
-    def look(self, workers: Mapping[str, int]) -> tuple[dict[str, Station], dict[str, str]]:
-        """The workers that are fine, by address, which have the application then; and address → what keeps another one
-        from running tests. Blocks. `workers` is address → how many pieces it runs at a time."""
+    def look(self, workers: Mapping[str, int]) -> Found:
+        """Looks at workers, and gives them the application; blocks. `workers` is address → how many pieces it runs at a
+        time."""
         if not workers:
-            return {}, {}
+            return Found()
         addresses = list(workers)
         answers = self._connection.ask(station_work.look, tuple(self._variables), self._digest, stations=addresses)
         stations: dict[str, Station] = {}
         problems: dict[str, str] = {}
         missing: dict[str, list[str]] = {}
-        lacking: list[str] = []
+        walls: dict[str, str] = {}
+        lacking: dict[str, str] = {}
         for address in addresses:
             answer = answers.get(address)
             problem = self._problem(address, answer, missing)
@@ -73,17 +87,22 @@ class Preflight:
                 problems[address] = problem
                 continue
             assert answer is not None
+            for wall, why in answer["missing_walls"].items():
+                walls.setdefault(wall, f"{why}, on {_who(address, answer)}")
             stations[address] = Station(address=address, id=answer["id"], threads=workers[address])
             if not answer["has_application"]:
-                lacking.append(address)
-        for variable, where in missing.items():
-            self.warnings.append(
-                f"{variable}, which {self._variables[variable]} names, is set here and not on {_listed(where)}: "
-                "variables do not travel, set it where the workers run"
-            )
+                lacking[address] = _who(address, answer)
+        warnings = [
+            f"{variable}, which {self._variables[variable]} names, is set here and not on {_listed(where)}: "
+            "variables do not travel, set it where the workers run"
+            for variable, where in missing.items()
+        ]
         if lacking:
-            self._connection.spread(station_work.install, self._data, self._digest, stations=lacking)
-        return stations, problems
+            broken = self._connection.spread(station_work.install, self._data, self._digest, stations=list(lacking))
+            for address, error in broken.items():
+                del stations[address]
+                problems[address] = f"{lacking[address]} cannot take the application: {_said(error)}"
+        return Found(stations=stations, problems=problems, warnings=tuple(warnings), missing_walls=walls)
 
     def _problem(self, address: str, answer: Any, missing: dict[str, list[str]]) -> str | None:
         if answer is None:
@@ -92,15 +111,15 @@ class Preflight:
             missing_module = re.search(r"No module named '([\w.]+)'", str(answer))
             if missing_module:  # when what is asked was unpickled there
                 return f"{address} has no {missing_module[1]}: yao-test {VERSION} has to be installed there"
-            return f"{address} cannot be asked: {type(answer).__name__}: {answer}"
-        who = f"{address} ({answer['host']})"
+            return f"{address} cannot be asked: {_said(answer)}"
+        who = _who(address, answer)
         if answer["version"] != VERSION:
             return f"{who} has yao-test {answer['version']}, and this is {VERSION}"
         extras = [extra for extra in self._extras if extra not in answer["extras"]]
         if extras:
             return f"{who} is without yao-test[{','.join(extras)}], which is installed here"
         if self._needs_walls and answer["missing_walls"]:
-            missing_walls = "; ".join(answer["missing_walls"])
+            missing_walls = "; ".join(f"{wall}: {why}" for wall, why in answer["missing_walls"].items())
             return f"{who} lacks walls around scripts, and --sandbox=require asks for all ({missing_walls})"
         for variable in self._variables:
             if variable not in answer["variables"]:
@@ -131,6 +150,16 @@ def check_paths(root: Path, paths: Mapping[str, Path]) -> None:
                 f"Cannot use {named} with --cluster: {path} does not travel to the workers",
                 f"Put it below {root}, under a name that begins with no dot",
             )
+
+
+def _who(address: str, answer: Mapping[str, Any]) -> str:
+    return f"{address} ({answer['host']})"
+
+
+def _said(error: BaseException) -> str:
+    if isinstance(error, TimeoutError):
+        return "it does not answer"
+    return f"{type(error).__name__}: {error}"
 
 
 def _listed(who: list[str]) -> str:

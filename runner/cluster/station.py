@@ -1,6 +1,11 @@
-"""A scheduler or a worker that `--cluster local` starts: it ends with its standard input, and so with the command.
+"""The scheduler and the workers that `--cluster local` starts: one process that loads Dask, and forks for each worker.
+All of them end with their standard input, and so with the command.
 
-python -m runner.cluster.station        a line of JSON on standard input: {role, folder, tls, variables, address?}
+    python -m runner.cluster.station
+
+The first line of standard input is `{folder, workers, variables}` in JSON: where workers write, how many there are, and
+the environment of the tests. When the scheduler listens, it writes `{address, tls}`, where `tls` is what
+`distributed.Security` takes. `{missing}` names a library that there is not.
 """
 
 from __future__ import annotations
@@ -9,12 +14,18 @@ import asyncio
 import json
 import os
 import shutil
+import signal
 import sys
 import threading
-from typing import Any
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, NoReturn
 
 import dask
 from distributed import Scheduler, Security, Worker
+
+from runner.cluster import station_work  # noqa: F401 - loaded once for all workers
+from scripttest import hide_environment
 
 QUIET = {
     "distributed.worker.profile.enabled": False,
@@ -37,43 +48,88 @@ _CONFIG = {
     "distributed.scheduler.allowed-failures": 2,
     "distributed.comm.timeouts.connect": "10s",
 }
+_TLS = (
+    "tls_ca_file tls_client_key tls_client_cert tls_scheduler_key tls_scheduler_cert tls_worker_key tls_worker_cert"
+).split()
 
 
 def main() -> None:
     """Runs until standard input ends."""
+    hide_environment()
     said = json.loads(sys.stdin.readline())
-    os.environ.update(said["variables"])
-    threading.Thread(target=_end_with_input, args=(said,), daemon=True).start()
     dask.config.set(_CONFIG)
-    asyncio.run(_run(said))
+    try:
+        security = Security.temporary()
+    except ImportError as error:
+        _say({"missing": str(error)})
+        return
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # workers that end leave nothing behind
+    pipes = [_forked(said, security) for _ in range(said["workers"])]
+    threading.Thread(target=_end_with_input, args=(said["folder"],), daemon=True).start()
+    asyncio.run(_schedule(security, pipes))
 
 
-async def _run(said: dict[str, Any]) -> None:
-    tls = Security(require_encryption=True, **said["tls"])
-    server: Scheduler | Worker
-    if said["role"] == "scheduler":
-        server = Scheduler(host="127.0.0.1", port=0, protocol="tls", security=tls, dashboard=False)
-    else:
-        server = Worker(
-            said["address"],
-            host="127.0.0.1",
-            nthreads=1,
-            security=tls,
-            dashboard=False,
-            local_directory=said["folder"],
-            memory_limit=0,
-        )
-    async with server:
-        sys.stdout.write(f"{server.address}\n")
-        sys.stdout.flush()
-        await server.finished()  # type: ignore[no-untyped-call]
+def _forked(said: Mapping[str, Any], security: Security) -> int:
+    """Starts a worker; where the address of the scheduler is to be written."""
+    reading, writing = os.pipe()
+    if os.fork():
+        os.close(reading)
+        return writing
+    os.close(writing)
+    _work(said, security, reading)
 
 
-def _end_with_input(said: dict[str, Any]) -> None:
+def _work(said: Mapping[str, Any], security: Security, addresses: int) -> NoReturn:
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    threading.Thread(target=_end_with_input, daemon=True).start()
+    os.environ.update(said["variables"])
+    try:
+        with open(addresses) as stream:
+            address = stream.readline().strip()
+        if address:
+            asyncio.run(_serve(address, said["folder"], security))
+    finally:
+        os._exit(0)
+
+
+async def _serve(address: str, folder: str, security: Security) -> None:
+    worker = Worker(
+        address,
+        host="127.0.0.1",
+        nthreads=1,
+        security=security,
+        dashboard=False,
+        local_directory=folder,
+        memory_limit=0,
+    )
+    async with worker:
+        await worker.finished()
+
+
+async def _schedule(security: Security, pipes: list[int]) -> None:
+    scheduler = Scheduler(host="127.0.0.1", port=0, protocol="tls", security=security, dashboard=False)
+    async with scheduler:
+        for pipe in pipes:
+            with open(pipe, "w") as stream:
+                stream.write(f"{scheduler.address}\n")
+        tls = {name: getattr(security, name) for name in _TLS}
+        _say({"address": scheduler.address, "tls": tls})
+        await scheduler.finished()
+
+
+def _end_with_input(folder: str | None = None) -> None:
+    """Ends this process with its input; that of the scheduler after its workers, and with their folder."""
     sys.stdin.read()
-    if said["role"] == "scheduler":
-        shutil.rmtree(said["folder"], ignore_errors=True)
+    if folder is not None:
+        with suppress(ChildProcessError):
+            os.wait()  # returns when all have ended, since nobody asks how
+        shutil.rmtree(folder, ignore_errors=True)
     os._exit(0)
+
+
+def _say(value: Mapping[str, Any]) -> None:
+    sys.stdout.write(f"{json.dumps(value)}\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from runner.cluster.archive import unpack
 from runner.cluster.frames import DONE, FAILED, PIECE, SETUP, FrameBuffer, frame
 from runner.cluster.pieces import Job
 from runner.version import VERSION
-from scripttest import system_walls
+from scripttest import hide_environment, missing_walls
 
 EXTRAS = {"crypto": ("cryptography", "bcrypt"), "formats": ("markdownify", "xmltodict"), "mcp": ("mcp",)}
 """Extra → the libraries that it brings."""
@@ -45,6 +45,8 @@ _busy: dict[str, _Process] = {}
 """Attempt → the process that runs it."""
 _begun: set[str] = set()
 """Attempts that have begun here."""
+_over: set[str] = set()
+"""Runs that need no process any more."""
 
 
 def extras() -> tuple[str, ...]:
@@ -54,14 +56,15 @@ def extras() -> tuple[str, ...]:
 
 def look(names: tuple[str, ...], digest: str, dask_worker: Any = None) -> Mapping[str, Any]:
     """What is here of what a run needs: `{id, version, extras, variables, host, missing_walls, has_application}`;
-    `names` are those of variables."""
+    `names` are those of variables. From here on, other processes cannot read the environment of this one."""
+    hide_environment()
     return {
         "id": dask_worker.id,
         "version": VERSION,
         "extras": extras(),
         "variables": tuple(name for name in names if os.environ.get(name)),
         "host": socket.gethostname(),
-        "missing_walls": tuple(f"{wall.name}: {wall.missing}" for wall in system_walls() if wall.missing),
+        "missing_walls": missing_walls(),
         "has_application": _place(dask_worker, digest).is_dir(),
     }
 
@@ -131,8 +134,9 @@ def tell(attempt: str, message: bytes) -> None:
 
 
 def finish(run: str) -> None:
-    """Ends the processes of a run that have nothing to do."""
+    """Ends the processes of a run, those that are busy when they have nothing to do any more."""
     with _lock:
+        _over.add(run)
         idle = _idle.pop(run, [])
     for process in idle:
         threading.Thread(target=process.end, daemon=True).start()
@@ -151,7 +155,12 @@ def _taken(run: str) -> _Process | None:
 def _keep(run: str, process: _Process) -> None:
     process.since = time.monotonic()
     with _lock:
-        _idle.setdefault(run, []).append(process)
+        is_over = run in _over
+        if not is_over:
+            _idle.setdefault(run, []).append(process)
+    if is_over:
+        process.end()
+        return
     timer = threading.Timer(IDLE, _end_idle, (run,))
     timer.daemon = True
     timer.start()

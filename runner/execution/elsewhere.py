@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from scripttest.values import Value
@@ -34,6 +34,10 @@ class PlanRun(Value):
 
 class Elsewhere(Protocol):
     """Runs the tests of one run on other machines."""
+
+    @property
+    def missing_walls(self) -> Mapping[str, str]:
+        """Name of a wall around scripts → why one of these machines does not have it. For after `open`."""
 
     def open(self, plan: RunPlan, services: RunServices) -> None:
         """Connects and prepares, before anything is reported; blocks. Raises RunnerError when the other machines cannot

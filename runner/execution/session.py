@@ -21,7 +21,7 @@ from runner.reporters.rerun_command import flags_of
 from runner.results.events import RunEnd, RunStart, RunStatus, Warned
 from runner.results.looks import ONCE, Looks
 from runner.version import VERSION
-from scripttest import ScriptHost, sandbox_of, system_walls
+from scripttest import ScriptHost, missing_walls, sandbox_of
 
 if TYPE_CHECKING:
     from runner.environment import Environment
@@ -210,7 +210,7 @@ class Session:
                     "user_id": who["user_id"],
                     "team_id": who["team_id"],
                     "locale": plan.context["locale"],
-                    **sandbox_of(system_walls()),
+                    **sandbox_of(missing_walls() if self._elsewhere is None else self._elsewhere.missing_walls),
                 },
                 total_cases=plan.total_cases,
                 runs=options.runs,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.errors import ConfigurationError
-from scripttest import system_walls
+from scripttest import missing_walls
 
 if TYPE_CHECKING:
     from runner.cli.options import RunOptions
@@ -13,13 +13,14 @@ if TYPE_CHECKING:
 
 
 def look_at_walls(options: RunOptions, environment: Environment) -> None:
-    """With --verbose, prints which walls are missing; with --sandbox=require, raises ConfigurationError if any is."""
-    missing = [f"{wall.name}: {wall.missing}" for wall in system_walls() if wall.missing]
+    """With --verbose, prints which walls are missing, unless the tests run on a cluster; with --sandbox=require, raises
+    ConfigurationError if any is."""
+    missing = [f"{name}: {why}" for name, why in missing_walls().items()]
     if missing and options.sandbox is not None:
         raise ConfigurationError(
             f"Cannot run with --sandbox=require: this machine lacks {len(missing)} of the walls around scripts\n  "
             + "\n  ".join(missing),
             "yao-test doctor lists them all; docs/security.md says what holds without them",
         )
-    if missing and options.verbose:
+    if missing and options.verbose and options.cluster is None:
         environment.stderr.write("Note: this machine lacks walls around scripts\n  " + "\n  ".join(missing) + "\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from functools import lru_cache
 
 from scripttest.values import Value
@@ -58,7 +59,13 @@ def system_walls() -> tuple[Wall, ...]:
     )
 
 
-def sandbox_of(found: tuple[Wall, ...]) -> dict[str, str]:
-    """What the environment of a report says, such as `{sandbox: "without files, limits"}`; nothing with all walls."""
-    absent = [wall.name for wall in found if wall.missing]
-    return {"sandbox": f"without {', '.join(absent)}"} if absent else {}
+def sandbox_of(absent: Iterable[str]) -> dict[str, str]:
+    """What the environment of a report says, such as `{sandbox: "without files, limits"}`; nothing with all walls.
+    `absent` are the names of the walls that are missing."""
+    names = ", ".join(absent)
+    return {"sandbox": f"without {names}"} if names else {}
+
+
+def missing_walls() -> dict[str, str]:
+    """Name → why this machine does not have the wall."""
+    return {wall.name: wall.missing for wall in system_walls() if wall.missing}

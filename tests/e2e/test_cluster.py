@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import signal
 from collections.abc import Iterator
@@ -340,14 +341,20 @@ def test_the_application_travels_once_and_without_what_holds_keys(app: MakeAppli
         assert [path.name for path in (folder / "data").iterdir()] == ["kept.txt"]
 
 
-def test_ctrl_c_cancels_and_leaves_nothing(app: MakeApplication, cluster: DaskCluster) -> None:
+@pytest.mark.parametrize("hangs", [False, True], ids=["", "hangs"])
+def test_ctrl_c_cancels_and_leaves_nothing(app: MakeApplication, cluster: DaskCluster, hangs: bool) -> None:
     with ModelServer(echo(30)) as server:
         here = model_talks(app, server, 20)
         with here.start("-i", case_file(), "--cluster", cluster.address, "-o", "r.jsonl") as command:
             eventually(lambda: len(server.requests) == 2, "a call on each worker", 40)
             started = runners(cluster)
-            command.send_signal(signal.SIGINT)
-            run = here.finish(command)
+            if hangs:
+                os.kill(cluster.workers[0].pid, signal.SIGSTOP)
+            try:
+                command.send_signal(signal.SIGINT)
+                run = here.finish(command)
+            finally:
+                os.kill(cluster.workers[0].pid, signal.SIGCONT)
         assert run.code == 130
         assert "Stopped: interrupted; 20 not run" in run.stdout
     assert started
@@ -357,8 +364,9 @@ def test_ctrl_c_cancels_and_leaves_nothing(app: MakeApplication, cluster: DaskCl
 def test_scripts_have_the_walls_that_they_have_on_one_machine(app: MakeApplication, cluster: DaskCluster) -> None:
     outside = 'function TestOutside(t: testing.T) { t.log(Process("fs.system.ReadFile", "../../../../etc/hostname")); }'
     here = app({"outside_test.ts": outside})
-    alone = here.report("-i", "scripts.demo", code=1)
-    there = here.report("-i", "scripts.demo", "--cluster", cluster.address, code=1)
+    require = () if any(wall.missing for wall in system_walls()) else ("--sandbox=require",)
+    alone = here.report("-i", "scripts.demo", *require, code=1)
+    there = here.report("-i", "scripts.demo", *require, "--cluster", cluster.address, code=1)
     assert timeless(there) == timeless(alone)
     if any(wall.missing for wall in system_walls() if wall.name == "system calls"):
         pytest.skip("this system has no filter of system calls")

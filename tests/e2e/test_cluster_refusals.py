@@ -7,6 +7,7 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
         (("--cluster", "10.0.0.1"), 'Cannot read --cluster "10.0.0.1": it is not an address of a scheduler'),
         (("--cluster", "http://x:80"), 'Cannot read --cluster "http://x:80": it is not an address of a scheduler'),
         (("--cluster", "local:0"), 'Cannot read --cluster "local:0": it is not an address of a scheduler'),
+        (("--cluster", "local:257"), '--cluster "local:257" asks for more than 256 workers on this machine'),
         (("--cluster", "local", "--watch"), "--cluster and --watch cannot be used together"),
         (("--cluster", "local", "--coverage"), "--cluster and --coverage cannot be used together"),
         (("--cluster", "local", "--db", "x"), "--cluster and --db cannot be used together"),
@@ -71,6 +73,18 @@ def test_an_address_where_nobody_listens(app: MakeApplication) -> None:
         run = app(CASES).run("-i", case_file(), "--cluster", f"tcp://127.0.0.1:{port}")
     assert (run.code, run.stdout) == (2, "")
     assert f"Error: Cannot reach the cluster at tcp://127.0.0.1:{port}: Connection refused\n" in run.stderr
+
+
+def test_an_address_where_something_else_listens(app: MakeApplication, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_module("runner.cluster.connection"), "REACHING", 0.1)
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        run = app(CASES).run("-i", case_file(), "--cluster", f"127.0.0.1:{port}")
+    assert (run.code, run.stdout) == (2, "")
+    said = "what listens there does not answer as a scheduler of Dask does"
+    assert f"Error: Cannot connect to the cluster at tcp://127.0.0.1:{port}: {said}\n" in run.stderr
 
 
 def test_the_address_is_not_for_the_configuration_file(app: MakeApplication) -> None:
@@ -124,6 +138,15 @@ def test_workers_that_lack_what_a_run_needs_are_named(app: MakeApplication, empt
         client.wait_for_workers(len(names), timeout=30)
     require = ["--sandbox=require"] if has_walls else []
     run = app(CASES).run("-i", case_file(), "--cluster", empty.address, *require)
+    if has_walls:
+        for _ in names[:-1]:
+            empty.kill(empty.workers.pop(0))
+        open_to_all = app(CASES)
+        report = open_to_all.report("-i", case_file(), "--cluster", empty.address, code=0)
+        assert report["environment"]["sandbox"] == "without files"
+        assert open_to_all.run("-i", case_file(), "--cluster", empty.address, "--sandbox=require").code == 2
+        noted = open_to_all.run("-i", case_file(), "--cluster", empty.address, "-v")
+        assert noted.stderr.startswith("Note: workers lack walls around scripts\n  files: it needs Landlock")
     for worker in empty.workers:
         empty.kill(worker)
     assert (run.code, run.stdout) == (2, "")
