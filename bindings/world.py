@@ -80,11 +80,11 @@ class World:
         Args:
             suite: the id of the module, or of the suite of the case.
             test: the name of the test, or the id of the case.
-            run: which of several runs of it, from 1.
-            mocks: of a case.
-            stopped_at: milliseconds since 1970, where the clock is stopped.
-            seed: what random numbers are made of; empty: they cannot be foreseen.
-            of_case: whether it belongs to a case, or what surrounds cases, rather than to a script test.
+            run: the number of this run of the test, from 1.
+            mocks: the mocks of a case.
+            stopped_at: the time of a stopped clock, in milliseconds since 1970.
+            seed: seed of random numbers; empty: they are not reproducible.
+            of_case: whether it belongs to a case, or to hooks around cases, and not to a script test.
             mocked: whether it may have mocks; what surrounds cases has none.
         """
         self.key = TestKey(suite=suite, test=test, run=run)
@@ -251,7 +251,7 @@ class Worlds:
         return world
 
     def forget(self, module: str, tests: Collection[str] | None) -> None:
-        """Closes the worlds of tests of a module, by name, since they run again; None stands for all of them."""
+        """Closes the worlds of tests of a module, by name, because they run again; None: of all its tests."""
         for key in list(self._worlds):
             if key.suite == module and (tests is None or key.test in tests):
                 self.end(key)

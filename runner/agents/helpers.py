@@ -30,7 +30,7 @@ class Helpers:
 
         Args:
             agent: its id.
-            role: `validator`, `simulator`, `generator` or `reporter`: the `test_mode` that it is told.
+            role: `validator`, `simulator`, `generator` or `reporter`; the helper gets it as `test_mode`.
             payload: its message and its metadata, JSON values.
             options: `connector`, `metadata`, `mode`, `search`, `disable_global_prompts`.
 

@@ -161,7 +161,7 @@ class AgentService:
             raise ProcessError(f"{name} was given up: the run ends", 503) from error
 
     def forget(self, module: str, tests: Collection[str] | None) -> None:
-        """Forgets what tests of a module have asked, since they run again; None stands for all of them."""
+        """Forgets the calls of tests of a module, because they run again; None: of all its tests."""
         for asked in list(self._asked):
             if asked.suite == module and (tests is None or asked.test in tests):
                 self._asked.discard(asked)

@@ -20,7 +20,7 @@ class RepeatedKey(Value):
     key: str
     place: Position
     first: Position
-    """Where the key stands first."""
+    """Its first occurrence."""
 
     @property
     def hint(self) -> str:

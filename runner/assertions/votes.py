@@ -97,7 +97,7 @@ def counted(
 
 
 def _ballot(agent: str, panel: JudgeOptions | None, samples: int) -> tuple[list[str], int, float]:
-    """Who votes, how often each, and the share that decides."""
+    """The judges, how often each votes, and the share that decides."""
     names = [agent_id(name) for name in (panel.judges if panel and panel.judges else [agent])]
     return names, (panel.samples if panel else None) or samples, (panel.quorum if panel else None) or QUORUM
 

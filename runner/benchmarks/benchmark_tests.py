@@ -84,7 +84,7 @@ class BenchmarkTests:
         return None if over else self._benchmarking.timeout + 3 * self._benchmarking.seconds
 
     def settled(self, test: TestKey, outcome: Outcome) -> Outcome | None:
-        """The outcome of a benchmark, or None where it runs once more."""
+        """The outcome of a benchmark, or None if it runs again."""
         self._reports.pop(test, None)
         runs = self._runs[test] = self._runs.get(test, 0) + 1
         return None if outcome.status == Status.PASSED and runs < self._benchmarking.count else outcome

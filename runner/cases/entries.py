@@ -159,7 +159,7 @@ class Splitter:
         elif token == "]" and self._list:
             self._list = None
         elif token != ",":
-            text = f"{token[:40]} is not a case: a JSON object was expected"
+            text = f"`{token[:40]}` is not a case: a JSON object was expected"
             hint = 'A case looks like {"id": "T1", "input": "Hello"}'
             self._problems.add(Problem(position=Position(line=self.number, column=column), text=text, hint=hint))
             return False

@@ -67,7 +67,7 @@ def entries_in(listing: Entry, value: dict[str, Any], problems: Problems) -> Ite
         if isinstance(case, dict):
             yield with_defaults(entry, defaults)
         else:
-            said = f"{entry.text[:40]} is not a case: a JSON object was expected"
+            said = f"`{entry.text[:40]}` is not a case: a JSON object was expected"
             problems.add(Problem(position=entry.start, text=said))
 
 

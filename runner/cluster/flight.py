@@ -21,7 +21,7 @@ class Flight:
         """The number of the next message."""
         self.begun = False
         self.stopped_at: float | None = None
-        """Seconds that it was told to have left."""
+        """The time in seconds that the worker was last told it still has."""
         self.under_way: dict[TestPlace, str] = {}
         self.kept = self.told = 0
         """Up to which number the answers of models are kept, and up to which it was told so."""

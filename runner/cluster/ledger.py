@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from runner.planning.case_source import CaseSource, PlacedCase
 
 MOST_LOSSES = 3
-"""With how many lost workers a test that was under way on each of them is given up."""
+"""A test is given up after this many workers were lost while they ran it."""
 
 
 class Again(Value):
@@ -121,7 +121,7 @@ class Ledger:
         return piece.replace(modules=tuple(modules), cases=tuple(cases), answers=answers)
 
     def lose(self, piece: Piece, under_way: Mapping[TestPlace, str]) -> None:
-        """Takes note that a worker was lost while tests were under way on it. One that has lost too many is broken."""
+        """Records that a worker was lost while it ran tests. A test that has lost too many workers is broken."""
         for place, name in under_way.items():
             if self._is_over(place):
                 continue

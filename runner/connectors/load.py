@@ -129,7 +129,7 @@ class Connectors:
         known = self.ids()
         if id in self._named:  # whoever named the variable need not know its value
             raise MissingError(
-                f"Cannot find connector $ENV.{self._named[id]}: its value is no id of a connector below "
+                f"Cannot find connector $ENV.{self._named[id]}: its value is not the id of a connector below "
                 f"{self._root}/connectors",
                 f"There are: {', '.join(known)}",
             )

@@ -28,7 +28,7 @@ class JournalWatch:
             return
         result, verdict = event.result, verdict_on(event.result)
         if verdict is Verdict.SKIPPED and self._stop.reason is not None:
-            return  # it was cut short, and goes on in a later run
+            return  # it was cut short, and continues in a later run
         journal.end(result.key, broke=verdict is Verdict.BROKEN)
 
     def close(self) -> None:

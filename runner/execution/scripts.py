@@ -97,11 +97,11 @@ def run_scripts(
         retained: module → positions of the tests that have results of an earlier run.
         selection: what `--run` selects.
         fingerprint: what a run of a test was made of; None when no report needs it.
-        passes: over what broke.
-        again: runs tests of modules again, None standing for all tests of one.
-        worlds: of the tests, each of which ends with its test.
-        snapshots: take what tests want written into their sources.
-        calls: what a test has asked of agents; None when nobody wants to know.
+        passes: run broken tests again.
+        again: runs tests of modules again; None for all tests of a module.
+        worlds: the worlds of the tests; each ends with its test.
+        snapshots: take the inline snapshots of tests.
+        calls: the calls of agents that a test has made; None if they are not needed.
 
     Returns:
         After `max_failures`: how many tests of the modules have sent nothing.

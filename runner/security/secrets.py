@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from runner.security.files import read_text
-from scripttest.values import Value, fields_of
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -176,9 +176,11 @@ class Secrets:
             if getattr(value, "sent", None):
                 value = value.replace(sent=self._without_pieces(value.sent))
             kept = _FIXED if type(value).__name__ != "Suite" else (*_FIXED, "id")
-            cleaned = {name: item if name in kept else self._clean(item) for name, item in fields_of(value).items()}
-            changed = any(cleaned[name] is not item for name, item in fields_of(value).items())
-            return type(value)(**cleaned) if changed else value
+            changes = {}
+            for name, item in vars(value).items():
+                if item is not None and name not in kept and (clean := self._clean(item)) is not item:
+                    changes[name] = clean
+            return value.replace(**changes) if changes else value
         if isinstance(value, list | tuple):
             items = [self._clean(item) for item in value]
             return value if _same(items, value) else type(value)(items)

@@ -37,7 +37,7 @@ class Break(Value):
 
 
 def rate_break(runs: Sequence[PassCount], *, steady: bool = False) -> Break | None:
-    """The last place where the pass rate changed, beyond chance; None when it did nowhere.
+    """The last position at which the pass rate changed more than by chance; None if there is none.
 
     Args:
         runs: of the test, in their order; some have to be judged.

@@ -61,9 +61,9 @@ class HostCalls:
             number: the worker's number of the call.
             name: name of the process.
             arguments: JSON.
-            world: what the realm tells of its world.
+            world: state of the test's world, see `protocol`.
             test: the run of a test that calls.
-            timeout: seconds that a test of the module may take.
+            timeout: time limit of a test of the module, in seconds.
         """
         assert slot.work is not None
         quick = self._services.at_once(test, name, arguments, world) if test.test else None

@@ -33,11 +33,11 @@ class Services:
     """What the host asks its owner. The owner overrides these methods."""
 
     def call(self, test: TestKey, name: str, arguments: str, world: str, link: Link) -> str:
-        """Answers a host call; runs on a thread of its own and may block.
+        """Answers a host call. Runs on its own thread and may block.
 
         Args:
             test: the run of a test that calls; without a name while a module is loaded.
-            name: of the process.
+            name: name of the process.
             arguments: JSON.
             world: state of the test's world, see `protocol`.
             link: asks the realm of the test, until the call is answered.

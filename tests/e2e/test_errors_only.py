@@ -55,15 +55,16 @@ def test_the_page_has_neither_a_green_sign_nor_a_title_that_says_failed(reports:
 
     assert GREEN.findall(page) == []
     assert "<title>2 errors – assistants/demo/tests/cases.jsonl</title>" in page
-    assert "<p>0 passed, 0 failed, 0 skipped, 2 errors</p>" in page
+    assert "<p>0 passed, 0 failed, 0 skipped, 2 errors; 2 missing calls</p>" in page
 
 
 def test_markdown_tells_errors_from_failures(reports: Application) -> None:
     text = (reports.root / "r.md").read_text()
 
     assert re.findall(r"^### .*\(", text, re.M) == ["### ❗ first - Error (", "### ❗ second - Error ("]
-    assert "| Errors    | 2 " in text
-    assert "| Pass Rate | none" in text
+    assert re.search(r"^\| Errors +\| 2 ", text, re.M)
+    assert re.search(r"^\| Missing calls +\| 2 ", text, re.M)
+    assert re.search(r"^\| Pass Rate +\| none", text, re.M)
     assert ("✅" in text, "❌" in text) == (False, False)
 
 
@@ -74,6 +75,7 @@ def test_the_summary_says_errors(reports: Application) -> None:
     assert [line.split(":")[0] for line in lines[1:]] == [
         "ERROR assistants/demo/tests/cases.jsonl first",
         "ERROR assistants/demo/tests/cases.jsonl second",
+        "2 missing calls",
     ]
 
 
@@ -88,7 +90,7 @@ def test_a_saved_run_shows_none_either(reports: Application, kind: str, target: 
 def test_merge_counts_errors_and_says_them(reports: Application) -> None:
     run = reports.run("merge", "r.jsonl", "r.json", "-o", "m.json", "-o", "m.html", "-o", "m.md")
 
-    assert run.stdout.splitlines()[-1] == "0 passed, 0 failed, 0 skipped, 2 errors in 2 parts"
+    assert run.stdout.splitlines()[-2:] == ["0 passed, 0 failed, 0 skipped, 2 errors in 2 parts", "2 missing calls"]
     summary = json.loads((reports.root / "m.json").read_text())["summary"]
     assert (summary["total"], summary["errors"], summary["failed"]) == (2, 2, 0)
     for name in ("m.html", "m.md"):

@@ -122,8 +122,10 @@ def test_documents_of_models_that_scripts_load(tmp_path: Path) -> None:
     for file, source in [
         ("models/bad.mod.yao", None), ("models/none.mod.yao", None), ("../x.mod.yao", None), ("x.mod.yao", "{")
     ]:  # fmt: skip
-        with pytest.raises(ModelFileError, match=r"Cannot read model|its source is not JSON"):
+        with pytest.raises(ModelFileError) as error:
             found.document(file, source)
+        assert error.value.message.startswith(f"Cannot read model {file}"), error.value.message
+        assert error.value.problem
 
 
 LINE = '{"model": "pet", "row": {"name": "%s"}}\n'
