@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from agent_files import agent, case_file
@@ -23,12 +24,24 @@ ROOT = Path(__file__).parents[2]
 CASES = {**agent(cases=[{"id": "a", "input": "x"}])}
 
 
+@pytest.fixture
+def no_module_loaded() -> Iterator[None]:
+    """No module of the cluster is loaded, as at the start of a command; afterwards exactly those are that were before."""
+
+    def taken() -> dict[str, ModuleType]:
+        return {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith("runner.cluster")}
+
+    before = taken()
+    yield
+    taken()
+    sys.modules.update(before)
+
+
+@pytest.mark.usefixtures("no_module_loaded")
 @pytest.mark.parametrize("address", ["local:1", "tcp://127.0.0.1:9"])
 def test_without_its_libraries_a_cluster_names_the_extra(
     app: MakeApplication, monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
-    for name in [name for name in sys.modules if name.startswith("runner.cluster")]:
-        monkeypatch.delitem(sys.modules, name)
     missing = ("dask", "distributed", "tornado")
     for name in [*missing, *(name for name in sys.modules if name.partition(".")[0] in missing)]:
         monkeypatch.setitem(sys.modules, name, None)
