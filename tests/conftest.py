@@ -28,7 +28,10 @@ LONG = {
     "test_model_hosts", "test_budgets", "test_reports_bad_input", "test_interactive", "test_ends", "test_ci_page",
     "test_saved_report_properties", "test_script_value_properties", "test_endless_tests", "test_html_results",
     "test_mcp_misbehaviour", "test_view_pages", "test_html_looks", "test_cluster", "test_pytest_plugin",
-    "test_formatting", "test_watch", "test_retry_errors", "test_html_exports",
+    "test_formatting", "test_watch", "test_retry_errors", "test_html_exports", "test_schema_bounds", "test_fingerprints",
+    "test_fuzzing", "test_fuzz_finds", "test_assert", "test_case_schema", "test_docs", "test_worker_limits",
+    "test_cluster_kills", "test_cluster_refusals", "test_html_runs", "test_agent_hooks", "test_terminal", "test_scratch",
+    "test_configuration", "test_processes_crypto", "test_declarations", "test_layers", "test_one_world",
 }  # fmt: skip
 """Modules that take some seconds. They begin first, so that nobody waits for one of them in the end."""
 
