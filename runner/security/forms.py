@@ -47,7 +47,7 @@ def unwrapped(text: str, clean: Callable[[str], str]) -> str:
         cleaned = clean(whole)
         return match[0] if cleaned == whole else cleaned
 
-    return _WRAPPED.sub(joined, text) if "\n" in text or "\\" in text else text
+    return _WRAPPED.sub(joined, text)
 
 
 def _any_of(character: str) -> str:
