@@ -153,6 +153,9 @@ class HostProcesses:
                     raise _not_available(name, world) from error
                 way = "Add the file of the model, or mock" if error.code == 400 else "Mock"
                 error.advice = f". {way} it with {world.mock('process', name)}"
+            elif error.missing and name.lower().startswith("query."):
+                mock = world.mock("process", name)
+                error.advice = f". Add the file of a model that has this table, or mock the query with {mock}"
             raise
 
     def _engine_file(self, engine: str) -> str:

@@ -164,7 +164,7 @@ def _asked(store: Store, ask: Callable[[], list[Row]]) -> list[Row]:
         for model in store.catalog.all() if table else ():
             if not model.has_columns and model.table.lower() == table:
                 raise UnknownColumnsError("Query", model.id) from error
-        raise ProcessError(f"Query: {error.message}", error.code) from error
+        raise ProcessError(f"Query: {error.message}", error.code, missing=bool(table)) from error
 
 
 def _lint(store: Store, text: Json) -> Json:

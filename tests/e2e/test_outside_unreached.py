@@ -132,3 +132,20 @@ def test_cases_are_told_what_was_not_reached(unreached: Application) -> None:
     assert 'mocks: {"agent": {"down": ...}}' in told["judge"]["agents.down"]
     assert "Check options.host in connectors/down.conn.yao" in told["judge"]["agents.down"]
     assert [records[id]["failures"][0]["cause"] for id in BROKEN] == ["infrastructure"] * 5
+
+
+def test_a_query_of_a_table_that_is_not_there_is_a_missing_call_also_where_it_is_caught(app: MakeApplication) -> None:
+    test = (
+        "const asked = () => { try { return new Query().Get({ select: ['id'], from: 'nowhere' }); } catch { return []; } };\n"
+        "export function TestCaught(t) { t.assert.Equal(asked(), []); }\n"
+        "export function TestMocked(t) { t.mock.process('query.default.Get', [{ id: 7 }]); t.assert.Equal(asked(), [{ id: 7 }]); }\n"
+    )
+    results = app({"q_test.ts": test}).results("-i", "scripts.demo.q", code=0)
+    assert [(call["call"], call["answered"]) for call in results["TestCaught"]["outside"]] == [
+        ("query.default.Get", "missing")
+    ]
+    assert results["TestCaught"]["warnings"][0]["message"].endswith(
+        "Query: no such table: nowhere. Add the file of a model that has this table, or mock the query with "
+        't.mock.process("query.default.Get", ...)'
+    )
+    assert [call["answered"] for call in results["TestMocked"]["outside"]] == ["mocked"]
