@@ -54,7 +54,7 @@ class HostCalls:
     def begin(
         self, slot: Slot, number: str, name: str, arguments: str, world: str, *, test: TestKey, timeout: float
     ) -> None:
-        """Starts to answer a host call on another thread.
+        """Answers a host call at once where `Services.at_once` can, else starts to answer it on another thread.
 
         Args:
             slot: the slot of the calling worker, which waits for the answer.
