@@ -1,6 +1,8 @@
-"""Public names of a package that are resolved on first use: importing a package loads nothing that it does not use."""
+"""Public names of a package that are resolved when they are first used: importing it loads nothing else."""
 
 from __future__ import annotations
+
+from sys import modules
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +17,9 @@ def lazy_names(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[
             if name in names:
                 from importlib import import_module
 
-                return getattr(import_module(f"{package}.{home}"), name)
+                value = getattr(import_module(f"{package}.{home}"), name)
+                setattr(modules[package], name, value)
+                return value
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     return resolve

@@ -26,7 +26,7 @@ from runner.cluster.pieces import Heard, Piece, Setup, Told
 from runner.cluster.shipped import ShippedEvents
 from runner.environment import CONTENT_IN_SPANS, SCRIPT_PARTS, Environment, from_process
 from runner.errors import RunnerError
-from runner.execution.run import open_host, selection_of
+from runner.execution.run import begun_modules, open_host, selection_of
 from runner.execution.services import RunServices
 from runner.execution.services_of_tests import TestServices
 from runner.execution.session import Session
@@ -123,15 +123,19 @@ class Runner:
         )
         observer = ShippedEvents(piece, self.stop, self._services.recording, self.say, self.say_now)
 
+        traces = plan.resumable or observer.traces
+        observer.begin(self._services.fingerprints().parts)
+
         def carry_out(host: ScriptHost | None) -> None:
+            modules = begun_modules(host, plan, self._services, tests, selection, self.stop, traces)
             Session(
                 plan=plan,
                 environment=self._environment,
                 services=self._services,
                 tests=tests,
-                selection=selection,
                 stop=self.stop,
-                host=host,
+                modules=modules,
+                traces=traces,
                 started=self._environment.monotonic(),
                 observer=observer,
             ).run()

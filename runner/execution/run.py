@@ -10,11 +10,10 @@ from runner import exit_codes
 from runner.application.context import build_context
 from runner.cli.settings import Settings
 from runner.environment import SCRIPT_PARTS
-from runner.execution.last_words import name_written
-from runner.execution.scripts import host_module
+from runner.execution.host_modules import host_modules
+from runner.execution.script_modules import ScriptModules
 from runner.execution.services import RunServices
 from runner.execution.services_of_tests import TestServices
-from runner.execution.session import Session
 from runner.execution.stopping import Interrupted, Signals, Stop, Woken
 from runner.planning.planner import make_plan
 from runner.planning.request import RunRequest
@@ -101,14 +100,20 @@ def run(
                 def carry_out(host: ScriptHost | None) -> int:
                     if options.dry_run:
                         return _list(plan, host, selection, stop, environment)
+                    traces = plan.resumable or (observer is not None and observer.traces)
+                    if observer is not None:
+                        observer.begin(services.fingerprints().parts)
+                    modules = begun_modules(host, plan, services, tests, selection, stop, traces)
+                    from runner.execution.session import Session  # loaded while the compiler works
+
                     return Session(
                         plan=plan,
                         environment=environment,
                         services=services,
                         tests=tests,
-                        selection=selection,
                         stop=stop,
-                        host=host,
+                        modules=modules,
+                        traces=traces,
                         started=started,
                         observer=observer,
                         coverage=coverage,
@@ -128,6 +133,26 @@ def run(
         raise Interrupted(stop.code or exit_codes.INTERRUPTED) from error
 
 
+def begun_modules(
+    host: ScriptHost | None,
+    plan: RunPlan,
+    services: RunServices,
+    tests: TestServices,
+    selection: Selection | None,
+    stop: Stop,
+    traces: bool,
+) -> ScriptModules | None:
+    """The test modules of a plan, whose compilation has begun; None without a host. `traces`: results get fingerprints,
+    which say what they depend on. Raises ConfigurationError when `--run` turns out to match nothing."""
+    if host is None:
+        return None
+    modules = ScriptModules(
+        host=host, plan=plan, services=services, tests=tests, selection=selection, stop=stop, traces=traces
+    )
+    modules.begin()
+    return modules
+
+
 def _check_selection(
     selection: Selection, plan: RunPlan, services: RunServices, environment: Environment, stop: Stop
 ) -> None:
@@ -136,7 +161,7 @@ def _check_selection(
     application, options = plan.application, plan.options
     in_ci = environment.replace(variables={**environment.variables, "CI": "1"})  # which writes no snapshots
     tests = TestServices(services, plan, selection, in_ci, stopped=lambda: bool(stop.reason))
-    modules = [host_module(module, plan) for module in plan.modules]
+    modules = host_modules(plan)
     cases = [id for source in plan.sources for id in source.ids()]
     processes = start_processes(SCRIPT_PARTS, application.root)
     with open_host(options.replace(dry_run=True), application, processes, tests, environment.cpus) as host:
@@ -190,9 +215,10 @@ def _list(
     """Prints the plan, writes generated cases to the files of `--output`, and returns the exit code."""
     from runner.execution.listing import print_plan
 
-    records = host.run([host_module(module, plan) for module in plan.modules], stop.left) if host else iter(())
+    records = host.run(host_modules(plan), stop.left) if host else iter(())
     code = print_plan(plan, records, selection, environment)
     if plan.writes_cases:
+        from runner.execution.last_words import name_written
         from runner.planning.generators import write_cases
 
         written = write_cases(plan.sources, plan.options.outputs, environment.directory, environment.secrets.text)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bindings import DATABASE
-from runner.execution.passes import Passes
-from runner.execution.scripts import host_module, run_scripts
+from runner.execution.host_modules import host_modules
 from runner.paths import shown_path
 from scripttest import FUZZ, kind_of
 
@@ -54,7 +53,7 @@ class ScriptModules:
         """Starts the host. Raises ConfigurationError when `--run` turns out to match nothing."""
         plan, host, stop = self._plan, self._host, self._stop
         stop.listen(host.wake)
-        modules = [host_module(module, plan) for module in plan.modules]
+        modules = host_modules(plan)
         takers = [self._services.fingerprints().parts.take] if self._traces else []
         takers += [self._tests.other_kinds().fuzz().take] if plan.options.fuzz else []
         if takers:
@@ -74,6 +73,9 @@ class ScriptModules:
 
     def run(self, send: Callable[[Event], None], repetition: Repetition) -> int:
         """Runs the modules, and returns how many of their tests were not even listed."""
+        from runner.execution.passes import Passes
+        from runner.execution.scripts import run_scripts
+
         options = self._plan.options
         return run_scripts(
             host=self._host,
@@ -95,7 +97,7 @@ class ScriptModules:
     def _again(self, tests: Mapping[str, Collection[str] | None]) -> Iterator[HostRecord]:
         """Runs tests of modules again; None: all tests of a module."""
         self._tests.begin_again(tests)
-        modules = [host_module(module, self._plan) for module in self._plan.modules if module.id in tests]
+        modules = [module for module in host_modules(self._plan) if module.source.key in tests]
         return self._host.run(modules, self._stop.left)
 
     def _fingerprint(self, test: TestKey) -> Mapping[str, Any]:

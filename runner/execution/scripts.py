@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import os
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runner.application.application import TestModule
 from runner.execution.passes import Passes
 from runner.execution.repetition import Repetition
 from runner.results.events import Event, SuiteEnd, SuiteStart, TestStart
@@ -23,10 +19,8 @@ from scripttest import (
     Line,
     Listed,
     LogLine,
-    Module,
     Outcome,
     ScriptHost,
-    Source,
     Started,
     Status,
     TestKey,
@@ -35,7 +29,6 @@ from scripttest.values import Value
 
 if TYPE_CHECKING:
     from bindings import RunSnapshots, World, Worlds
-    from runner.planning.plan import RunPlan
     from runner.planning.selection import Selection
 
 LISTING = 2.0
@@ -44,33 +37,6 @@ _NO_PLACE = -1
 """Position of the placeholder for a module that cannot be loaded, until it is sent; no test has it."""
 LOG_LINES = 10_000
 """At most this many captured lines of one test are kept."""
-
-
-def host_module(module: TestModule, plan: RunPlan) -> Module:
-    """A test module in the form that the host takes."""
-    context = plan.context_of(module.agent)
-    own = {**context, "assistant_id": context["assistant_id"] or module.agent}
-    folder = f"{str(module.test)[: -len(module.label)]}{module.label.partition('/src/')[0]}"
-    if os.path.isfile(f"{folder}/sandbox.yao"):
-        own = _in_sandbox(own, Path(folder))
-    return Module(
-        source=Source(key=module.id, test=module.test, script=module.script),
-        context=json.dumps(own),
-        timeout=plan.settings.of(module.agent, plan.options).script_timeout,
-    )
-
-
-def _in_sandbox(context: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """The context of an agent with a sandbox. It is unchanged when the sandbox file is wrong, which calls of the agent
-    report."""
-    from runner.application.sandbox import read_sandbox
-    from runner.errors import ConfigurationError
-
-    try:
-        sandbox = read_sandbox(folder)
-    except ConfigurationError:
-        return context
-    return context if sandbox is None else sandbox.context(context)
 
 
 def run_scripts(

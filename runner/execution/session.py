@@ -21,7 +21,7 @@ from runner.reporters.rerun_command import flags_of
 from runner.results.events import RunEnd, RunStart, RunStatus, Warned
 from runner.results.looks import ONCE, Looks
 from runner.version import VERSION
-from scripttest import ScriptHost, missing_walls, sandbox_of
+from scripttest import missing_walls, sandbox_of
 
 if TYPE_CHECKING:
     from runner.environment import Environment
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from runner.execution.outcome import Outcome
     from runner.execution.rounds import Rounds
     from runner.execution.snapshots import SnapshotWatch
-    from runner.planning.selection import Selection
     from runner.reporters.multiplexer import Multiplexer
     from runner.results.coverage import CoverageReport
     from runner.results.events import SnapshotCounts
@@ -48,17 +47,17 @@ class Session:
         environment: Environment,
         services: RunServices,
         tests: TestServices,
-        selection: Selection | None,
         stop: Stop,
-        host: ScriptHost | None,
+        modules: ScriptModules | None,
+        traces: bool,
         started: float,
         observer: Observer | None,
         coverage: Coverage | None = None,
         elsewhere: Elsewhere | None = None,
     ) -> None:
-        traces = plan.resumable or (observer is not None and observer.traces)
+        """`modules`: the test modules, which have begun; `traces`: results get fingerprints, which say what they
+        depend on."""
         self._traces = traces
-        """Whether results get fingerprints, which say what they depend on."""
         self._observer = observer
         self._coverage = coverage
         self._elsewhere = elsewhere
@@ -69,12 +68,7 @@ class Session:
         self._tests = tests
         self._stop = stop
         self._started = started
-        self._modules: ScriptModules | None = None
-        """The test modules, if the plan has any."""
-        if host is not None:
-            self._modules = ScriptModules(
-                host=host, plan=plan, services=services, tests=tests, selection=selection, stop=stop, traces=traces
-            )
+        self._modules = modules
         self._outcome: Outcome | None = None
         """Collects the document of `--json`."""
         self._rounds: Rounds | None = None
@@ -85,10 +79,6 @@ class Session:
         which ends like any other."""
         options, environment, services = self._options, self._environment, self._services
         self._stop.heeded = True
-        if self._observer is not None:
-            self._observer.begin(services.fingerprints().parts)
-        if self._modules is not None:
-            self._modules.begin()
         console = Console(options, environment)
         self._tests.progress = console.progress
         watch = self._watch()

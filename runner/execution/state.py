@@ -10,8 +10,8 @@ from runner.application.context import build_context
 from runner.cli.options import FLAGS, RunOptions, absolute
 from runner.environment import SCRIPT_PARTS
 from runner.errors import ConfigurationError
+from runner.execution.host_modules import host_modules
 from runner.execution.run import open_host, selection_of
-from runner.execution.scripts import host_module
 from runner.execution.services import RunServices
 from runner.execution.services_of_tests import TestServices
 from runner.planning.configured import with_configuration
@@ -92,7 +92,7 @@ def _listed(plan: RunPlan, tests: TestServices, workers: int) -> Iterator[tuple[
         return
     processes = start_processes(SCRIPT_PARTS, plan.application.root)
     with open_host(plan.options, plan.application, processes, tests, workers) as host:
-        for record in host.run([host_module(module, plan) for module in plan.modules]):
+        for record in host.run(host_modules(plan)):
             names = record.tests if isinstance(record, Listed) else (record.module.rpartition(".")[2],)
             yield record.module, names
 

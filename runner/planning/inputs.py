@@ -21,7 +21,7 @@ _NAMED = 10
 """At most this many files are named in a warning."""
 _REPORT = r"output-\d{14}(-\d+)?(\.calls)?\.jsonl"
 """Matches names of reports that earlier runs have written beside the cases."""
-_GENERATOR = re.compile(r"((?:agents|scripts):[\w./-]*)(?:\?(.*))?", re.DOTALL)
+_GENERATOR = r"(?s)((?:agents|scripts):[\w./-]*)(?:\?(.*))?"
 """Matches `agents:id?name=value`. A text with a blank after the colon is a message."""
 
 
@@ -136,7 +136,11 @@ def is_agent(id: str, directory: Path) -> bool:
 
 def is_generator(input: str) -> bool:
     """Whether an input names a generator of cases."""
-    return _GENERATOR.fullmatch(input) is not None
+    return _generator_of(input) is not None
+
+
+def _generator_of(input: str) -> re.Match[str] | None:
+    return re.fullmatch(_GENERATOR, input) if input.startswith(("agents:", "scripts:")) else None
 
 
 def is_report(name: str) -> bool:
@@ -157,7 +161,7 @@ def _resolve(input: str, options: RunOptions, application: Application, director
         raise ConfigurationError("Cannot use -i: it is empty", "Name a script, a folder, a case file, or a message")
     if input.startswith("scripts."):
         yield from application.resolve(input)
-    elif generator := _GENERATOR.fullmatch(input):
+    elif generator := _generator_of(input):
         yield _generator(input, generator[1], generator[2] or "", options, application)
     elif path is not None and path.is_dir():
         yield from _below(path, options, application)

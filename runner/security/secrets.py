@@ -31,7 +31,7 @@ SHORTEST = 6
 LIST = "YAO_TEST_SECRETS"
 """The variable that names further secret variables, separated by commas."""
 _WORDS_OF_NAMES = "keys? tokens? secrets? passw(?:or)?ds? pwd passphrase credentials? cookies? auth authorization"
-_HEADERS = re.compile(r"OTEL_EXPORTER_OTLP_(?:\w+_)?HEADERS")
+_HEADERS = r"OTEL_EXPORTER_OTLP_(?:\w+_)?HEADERS"
 """Variables with headers: `name=value,name=value`, percent-encoded."""
 _NAMES = rf"(?i)(?:{_WORDS_OF_NAMES.replace(' ', '|')})(?=$|[_\d-])"
 _WORDS = frozenset(
@@ -45,7 +45,7 @@ _IN_ADDRESS = r"[A-Za-z][\w+.-]*://(?:[^/@\s:]*:([^/@\s]+)|([^/@\s:]{16,}))@"
 """A password, or a user that is as long as a token."""
 _IN_QUERY = r"[?&;]([\w.-]+)=([^&;#\s\"']+)"
 _FLAG = r"--?([\w-]+)"
-_STEERING = re.compile(
+_STEERING = (
     r"\A(?:\r|\x1b\[K)+|(?:\x1b\[K)+\Z|\r(?=\n)|\x1b\[(?:[012]|3[1236])m"
     r"|\u2068[^\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]*\u2069"  # an isolate that ends
     r"|([\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069])"
@@ -245,7 +245,7 @@ class RedactedStream:
 
     def write(self, text: str) -> int:
         """Writes a text without secrets; how many characters it was given."""
-        self._stream.write(_STEERING.sub(_spelled, self._secrets.text(text)))
+        self._stream.write(_unsteered(self._secrets.text(text)))
         return len(text)
 
     def writelines(self, texts: Iterable[str]) -> None:
@@ -268,14 +268,18 @@ def is_secret(name: str, variables: Mapping[str, str]) -> bool:
 
 def _is_named_secret(name: str, variables: Mapping[str, str]) -> bool:
     listed = {item.strip() for item in variables.get(LIST, "").split(",")}
-    named = re.search(_NAMES, name) or _HEADERS.fullmatch(name)
+    named = re.search(_NAMES, name) or _has_headers(name)
     return name in listed or (bool(named) and name not in ("PWD", "OLDPWD"))
+
+
+def _has_headers(name: str) -> bool:
+    return name.startswith("OTEL_") and re.fullmatch(_HEADERS, name) is not None
 
 
 def _values_of(name: str, value: str) -> Iterator[str]:
     """What is secret in a variable: its value, and in headers that of each."""
     yield value
-    if _HEADERS.fullmatch(name):
+    if _has_headers(name):
         from urllib.parse import unquote
 
         for header in value.split(","):
@@ -297,6 +301,11 @@ def _texts(value: Any, change: Callable[[str], str], name: str = "") -> Any:
     if isinstance(value, list | tuple):
         return type(value)(_texts(item, change, name) for item in value)
     return value
+
+
+def _unsteered(text: str) -> str:
+    """A text with the letters spelled that could steer a terminal."""
+    return text if text.replace("\n", "").isprintable() else re.sub(_STEERING, _spelled, text)
 
 
 def _spelled(match: re.Match[str]) -> str:
@@ -367,9 +376,8 @@ def _unescaped(raw: str) -> str:
 
 def _definitions(root: Path) -> Iterator[Path]:
     """The files that define connectors and MCP servers."""
-    for folder in (root / "connectors", root / "mcps"):
-        yield from folder.rglob("*.conn.*")
-        yield from folder.rglob("*.mcp.*")
-    for parent, folders, files in os.walk(root / "assistants"):
-        folders[:] = [name for name in folders if name not in ("node_modules", ".git", "src")]
-        yield from (root / parent / name for name in files if ".mcp." in name or ".conn." in name)
+    for place in ("connectors", "mcps", "assistants"):
+        for parent, folders, files in os.walk(root / place):
+            if place == "assistants":
+                folders[:] = [name for name in folders if name not in ("node_modules", ".git", "src")]
+            yield from (root / parent / name for name in files if ".mcp." in name or ".conn." in name)

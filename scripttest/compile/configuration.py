@@ -16,8 +16,8 @@ CONFIGURATION_FILES = ("package.json", "tsconfig.json", "jsconfig.json", ".pnp.c
 _TEXT = r'"(?:[^"\\\n]|\\.)*"'
 _ENDINGS = (".ts", ".js", ".json", "/index.ts", "/index.js")
 """What an import may leave out."""
-_ADDRESS = re.compile(r"(?:data|https?|file|blob):|//", re.IGNORECASE)
-"""How an import path begins that is an address and no path."""
+_SCHEMES = ("data", "http", "https", "file", "blob")
+"""Schemes of addresses."""
 _SHOWN = 60
 """Characters of an address that are shown."""
 FOLDERS = r"^[^.]|^\.\.|^\./.*/|^\./[^.]*$"
@@ -54,7 +54,8 @@ class Configuration:
     @staticmethod
     def problem_of_address(path: str) -> str | None:
         """Why an import that names an address has no sense; None for one that names a file or a package."""
-        if not _ADDRESS.match(path):
+        scheme, colon, _ = path.partition(":")
+        if not (colon and scheme.lower() in _SCHEMES) and not path.startswith("//"):
             return None
         shown = path if len(path) <= _SHOWN else f"{path[:_SHOWN]}…"
         return f'"{shown}" is an address, and only files can be imported; put the module into a file'

@@ -20,8 +20,8 @@ from scripttest.values import Value
 
 _DYNAMIC = ("eval", "Eval", "Function", "globalThis", "TestMain")
 _LETTER = r"(?:[\w$]|\\u[0-9A-F]{4}|\\u\{[0-9A-F]+\})"
-_DECLARATIONS = [rf"\n{keyword} ((?:Test|Fuzz|Benchmark){_LETTER}*)" for keyword in ("function", r"function\*", "var")]
-"""esbuild starts top-level declarations in column 0, and none in the first line. One pattern for all is slower: it has
+_DECLARATIONS = [rf"\n{keyword} ((?:Test|Fuzz|Benchmark){_LETTER}*)" for keyword in (r"function\*?", "var")]
+"""esbuild starts top-level declarations in column 0, and none in the first line. One pattern for both is slower: it has
 no fixed beginning."""
 _CANDIDATE = r"\n(?:function\*? |var )([A-Za-z_$][\w$]*)"
 
