@@ -79,11 +79,11 @@ class Passes(Generic[T]):
 
     def is_again(self, place: TestPlace) -> bool:
         """Whether a test has broken in an earlier pass."""
-        return place in self._errors
+        return bool(self._errors) and place in self._errors
 
     def told(self, result: TestResult) -> TestResult:
         """A result, completed with the errors of its test in earlier passes."""
-        errors = self._errors.get(result.place, ())
+        errors = self._errors.get(result.place) if self._errors else None
         if not errors:
             return result
         said = "; ".join(f"pass {number} broke: {error}" for number, error in enumerate(errors, 1))
