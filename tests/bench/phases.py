@@ -9,13 +9,12 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import re
-import select
 import statistics
 import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +27,9 @@ from workloads import Workload
 
 if TYPE_CHECKING:
     from scripttest.compile.builds import Source
-    from scripttest.compile.compiler import Compiler
+    from scripttest.compile.compiler import Compiled, Compiler
+    from scripttest.errors import CompileError
+    from scripttest.poll_loop import PollLoop
 
 ONE = Workload(modules=1, tests=3)
 BIG = Workload(modules=1, tests=1000)
@@ -76,7 +77,7 @@ def main() -> int:
 def _python(job: Job) -> Job:
     """The job with this interpreter instead of the installed command."""
     flags = job.tool.inputs(job.workload)
-    return job.replace(command=[sys.executable, "-c", MAIN, *flags])
+    return job._replace(command=[sys.executable, "-c", MAIN, *flags])
 
 
 def _paths() -> list[str]:
@@ -204,7 +205,7 @@ def _lists(steps: Steps) -> bool:
 def _realms_of(job: Job, runs: int) -> list[Steps]:
     path = job.folder / "realms.txt"
     flags = [*job.tool.inputs(job.workload), "--parallel", "1"]
-    timed = job.replace(command=[sys.executable, str(HERE / "realm_timer.py"), str(path), *flags])
+    timed = job._replace(command=[sys.executable, str(HERE / "realm_timer.py"), str(path), *flags])
     for _ in range(runs):
         timed.run()
     lines = path.read_text().splitlines() if path.exists() else []
@@ -258,31 +259,38 @@ def _compile(job: Job, started: bool) -> list[float]:
     from scripttest.compile.builds import Source
     from scripttest.compile.compiler import Compiler
     from scripttest.compile.esbuild import Service
+    from scripttest.compile.reach import readable
+    from scripttest.poll_loop import PollLoop
 
     folder, test_file = job.folder / job.tool.sources, job.tool.dialect.test_file.format
     names = job.workload.module_names()
     sources = [Source(key=name, test=folder / test_file(name), script=folder / f"{name}.ts") for name in names]
     began = time.perf_counter()
-    compiler = Compiler(job.folder, Service())
+    loop = PollLoop()
+    compiler = Compiler(job.folder, loop, Service(readable(job.folder)))
     try:
         if started:
-            _wait_for(compiler, [sources[0].replace(key="first")], time.perf_counter)
+            _compile_all(compiler, loop, [sources[0].replace(key="first")])
             began = time.perf_counter()
-        return _wait_for(compiler, sources, lambda: time.perf_counter() - began)
+        return [at - began for at in _compile_all(compiler, loop, sources)]
     finally:
         compiler.close()
 
 
-def _wait_for(compiler: Compiler, sources: list[Source], clock: Callable[[], float]) -> list[float]:
-    """Compiles sources; what the clock said as each was done."""
+def _compile_all(compiler: Compiler, loop: PollLoop, sources: list[Source]) -> list[float]:
+    """Compiles sources; the time at which each was done."""
+    from scripttest.errors import CompileError
+
     done: list[float] = []
-    compiler.add(sources)
+
+    def told(source: Source, result: Compiled | CompileError) -> None:
+        if isinstance(result, CompileError):
+            raise BenchError(f"Cannot compile {source.test.name}: {result}")
+        done.append(time.perf_counter())
+
+    compiler.add(sources, told)
     while len(done) < len(sources):
-        select.select([compiler.fileno()], [], [])
-        for source, result in compiler.read():
-            if isinstance(result, Exception):
-                raise BenchError(f"Cannot compile {source.test.name}: {result}")
-            done.append(clock())
+        loop.wait(None)
     return done
 
 
