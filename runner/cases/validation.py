@@ -13,7 +13,6 @@ from pydantic_core import from_json
 from runner.application.json_parts import KEEP_ONE, JsonPath, given_twice, repeated_keys, repeats_keys
 from runner.application.positions import Position
 from runner.cases.entries import Entry, Splitter, without_noise
-from runner.cases.explain import at, explain
 from runner.cases.kinds import as_case, unknown_mode
 from runner.cases.listing import entries_in, list_of
 from runner.cases.model import Case
@@ -113,6 +112,8 @@ class Validator:
         try:
             return model.model_validate(value)
         except ValidationError as error:
+            from runner.cases.explain import at, explain
+
             complaint = unknown_mode(value)
             findings = [complaint] if complaint else explain(error, value, model)
         for finding in findings:

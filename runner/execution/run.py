@@ -10,8 +10,6 @@ from runner import exit_codes
 from runner.application.context import build_context
 from runner.cli.settings import Settings
 from runner.environment import SCRIPT_PARTS
-from runner.execution.host_modules import host_modules
-from runner.execution.script_modules import ScriptModules
 from runner.execution.services import RunServices
 from runner.execution.services_of_tests import TestServices
 from runner.execution.stopping import Interrupted, Signals, Stop, Woken
@@ -25,6 +23,7 @@ if TYPE_CHECKING:
     from runner.environment import Environment
     from runner.execution.elsewhere import Elsewhere
     from runner.execution.observing import Observer
+    from runner.execution.script_modules import ScriptModules
     from runner.planning.plan import RunPlan
     from runner.planning.selection import Selection
     from scripttest import Coverage, Processes
@@ -146,6 +145,8 @@ def begun_modules(
     which say what they depend on. Raises ConfigurationError when `--run` turns out to match nothing."""
     if host is None:
         return None
+    from runner.execution.script_modules import ScriptModules
+
     modules = ScriptModules(
         host=host, plan=plan, services=services, tests=tests, selection=selection, stop=stop, traces=traces
     )
@@ -158,6 +159,8 @@ def _check_selection(
 ) -> None:
     """Lists tests here until `--run` matches one, for a run that has them run elsewhere; where only a subtest may
     match, runs the tests that may have it until one begins. Raises ConfigurationError when it matches none."""
+    from runner.execution.host_modules import host_modules
+
     application, options = plan.application, plan.options
     in_ci = environment.replace(variables={**environment.variables, "CI": "1"})  # which writes no snapshots
     tests = TestServices(services, plan, selection, in_ci, stopped=lambda: bool(stop.reason))
@@ -213,6 +216,7 @@ def _list(
     plan: RunPlan, host: ScriptHost | None, selection: Selection | None, stop: Stop, environment: Environment
 ) -> int:
     """Prints the plan, writes generated cases to the files of `--output`, and returns the exit code."""
+    from runner.execution.host_modules import host_modules
     from runner.execution.listing import print_plan
 
     records = host.run(host_modules(plan), stop.left) if host else iter(())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from runner.look_alikes import sides
 from runner.results.report import Record
 from runner.results.summary import unjudged
 from scripttest import Cause, Status
@@ -59,6 +58,8 @@ def line_of(suite: Record, record: Record) -> int | None:
 
 def values_of(assertion: Record, limit: int = 0) -> list[tuple[str, str]]:
     """The values that an assertion compared, as `(side, text)`; two never read the same. `limit` bounds each text."""
+    from runner.look_alikes import sides
+
     given = [side for side in ("expected", "actual") if side in assertion]
     if len(given) == 2 and assertion["expected"] != assertion["actual"]:
         return list(zip(given, sides(assertion["expected"], assertion["actual"], limit), strict=True))
