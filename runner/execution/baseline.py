@@ -6,6 +6,7 @@ from runner.reporters.console.diff_lines import as_rows, as_text
 from runner.reporters.console.style import DOUBLE, Style, count
 from runner.results.change_verdict import change_between
 from runner.results.comparison import compare
+from runner.results.sides import Sides
 from runner.store.baseline import baseline_of, in_all_runs
 from runner.store.places import StorePlace
 from runner.store.store import Store
@@ -21,5 +22,5 @@ def comparison_text(place: StorePlace, name: str, colors: bool) -> str:
     newest = baseline.runs[0]
     of = f"{count(len(baseline.runs), 'run')}, the newest one of {newest.started_at[:10]}"
     head = f"{DOUBLE}\n  {style.paint(f'Compared with {name}', 'bold')} ({of})\n{DOUBLE}\n"
-    verdict = change_between(baseline.report, run, names=(name, "this run"))
+    verdict = change_between(baseline.report, run, names=Sides(a=name, b="this run"))
     return head + as_text(compare(baseline.report, run), style) + as_rows([verdict], [name], style)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from runner.results.change_report import Beside, Noise, Part
 from runner.results.compared_cases import change_in, figures_of, rates_of
 from runner.results.judged_cases import SCORE, JudgedCase, JudgedRun
+from runner.results.sides import Sides
 from runner.statistics.ratios import ratio_of
 from runner.statistics.several_tests import benjamini_hochberg
 
@@ -20,20 +21,19 @@ CRITERIA = 200
 STEPS_OF_PARTS = 100_000
 """Limit of the exact distribution for these figures, so that many tags cost little time."""
 
-Pairs = Sequence[tuple[JudgedCase, JudgedCase]]
-"""The values of cases in A and in B."""
+Pairs = Sequence[Sides[JudgedCase]]
 
 
 def parts_of(pairs: Pairs, measure: str, noise: Noise) -> tuple[Part, ...]:
     """The changes in the score, the criteria and the tags of the cases. Those that are unlikely to be chance
     are marked."""
-    judged = [run for pair in pairs for case in pair for run in case.runs]
+    judged = [run for pair in pairs for case in pair.both for run in case.runs]
     wanted = [("score", SCORE)] if any(run.score is not None for run in judged) else []
     common = Counter(id for run in judged for id in run.criteria).most_common(CRITERIA)
     wanted += [("criterion", id) for id in sorted(id for id, _ in common)]
     found = [_part(kind, name, name, pairs, noise) for kind, name in wanted if name != measure]
-    for tag in sorted({tag for pair in pairs for case in pair for tag in case.tags}):
-        tagged = [pair for pair in pairs if any(tag in case.tags for case in pair)]
+    for tag in sorted({tag for pair in pairs for case in pair.both for tag in case.tags}):
+        tagged = [pair for pair in pairs if any(tag in case.tags for case in pair.both)]
         if len(tagged) < len(pairs):
             found.append(_part("tag", tag, measure, tagged, noise))
     parts = tuple(part for part in found if part is not None)
@@ -45,8 +45,8 @@ def parts_of(pairs: Pairs, measure: str, noise: Noise) -> tuple[Part, ...]:
 
 
 def _part(kind: str, name: str, measure: str, pairs: Pairs, noise: Noise) -> Part | None:
-    sides = [(figures_of(one.runs, measure), figures_of(other.runs, measure)) for one, other in pairs]
-    known = [side for side in sides if all(side)]
+    figures = [pair.each(lambda case: figures_of(case.runs, measure)) for pair in pairs]
+    known = [pair for pair in figures if all(pair.both)]
     if not known:
         return None
     change = change_in(known, noise, STEPS_OF_PARTS)
@@ -62,11 +62,11 @@ def beside_of(pairs: Pairs) -> tuple[Beside, ...]:
     }
     found = []
     for name, of in figures.items():
-        means = [(_mean(one, of), _mean(other, of)) for one, other in pairs]
-        known = [(one, other) for one, other in means if one and other]
-        if known:
-            a, b = [one for one, _ in known], [other for _, other in known]
-            found.append(Beside(name=name, a=math.fsum(a) / len(a), b=math.fsum(b) / len(b), ratio=ratio_of(a, b)))
+        means = [(_mean(pair.a, of), _mean(pair.b, of)) for pair in pairs]
+        known = Sides(a=[a for a, b in means if a and b], b=[b for a, b in means if a and b])
+        if known.a:
+            mean = known.each(lambda values: math.fsum(values) / len(values))
+            found.append(Beside(name=name, means=mean, ratio=ratio_of(known.a, known.b)))
     return tuple(found)
 
 

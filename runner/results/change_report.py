@@ -8,6 +8,7 @@ from enum import StrEnum
 from runner.results.judged_cases import Key
 from runner.results.judging import JudgesNoise
 from runner.results.looks import Looks
+from runner.results.sides import Sides
 from runner.statistics.change import Change
 from runner.statistics.intervals import Estimate
 from runner.statistics.like_these import LikeThese
@@ -17,6 +18,10 @@ from scripttest.values import Value
 
 NO_VERDICT_SHARE = 0.2
 """A gate does not pass when at least this share of A's cases has no verdict in B."""
+
+
+Figures = tuple[float, ...]
+"""The value of the measure in each run of a case."""
 
 
 class Verdict(StrEnum):
@@ -39,9 +44,7 @@ class ComparedCase(Value):
     """A case that was judged in both reports."""
 
     key: Key
-    a: tuple[float, ...]
-    """The value of the measure in each run of A."""
-    b: tuple[float, ...]
+    figures: Sides[Figures]
     p: float | None = None
     """The p-value of its fall, where it is tested."""
     broke: bool = False
@@ -50,7 +53,13 @@ class ComparedCase(Value):
     @property
     def fall(self) -> float:
         """How much lower the measure is in B."""
-        return math.fsum(self.a) / len(self.a) - math.fsum(self.b) / len(self.b)
+        a, b = (math.fsum(values) / len(values) for values in self.figures.both)
+        return a - b
+
+    @property
+    def fewest_runs(self) -> int:
+        """The runs of the report that has fewer of them."""
+        return min(map(len, self.figures.both))
 
 
 class LeftOut(Value):
@@ -61,14 +70,14 @@ class LeftOut(Value):
     changed: tuple[Key, ...]
     unjudged: tuple[Key, ...]
     """Cases of both reports that have no judged run, or no value of the measure, in one of them."""
-    broken: tuple[int, int]
-    """How many runs broke, in A and in B."""
-    inconclusive: tuple[int, int]
+    broken: Sides[int]
+    """How many runs broke."""
+    inconclusive: Sides[int]
     """How many runs have no verdict because their judges did not decide."""
-    skipped: tuple[int, int]
-    doubled: tuple[int, int]
+    skipped: Sides[int]
+    doubled: Sides[int]
     """Further results of a name that occurs several times."""
-    no_score: tuple[int, int]
+    no_score: Sides[int]
     """How many judged runs have no value of the measure."""
 
 
@@ -76,8 +85,7 @@ class Beside(Value):
     """The change of `duration_ms`, `tokens` or `cost`, as the ratio of B to A."""
 
     name: str
-    a: float
-    b: float
+    means: Sides[float]
     """The means of the cases."""
     ratio: Ratio | None
 
@@ -90,7 +98,7 @@ class Part(Value):
     """`score`, `criterion` or `tag`."""
     name: str
     cases: int
-    rates: tuple[Estimate, Estimate]
+    rates: Sides[Estimate]
     change: Change
     stands_out: bool = False
     """Whether it is worth a look; about one in ten of these is a false alarm."""
@@ -102,9 +110,9 @@ class ChangeReport(Value):
     verdict: Verdict
     measure: str
     cases: tuple[ComparedCase, ...]
-    runs: tuple[int, int]
-    rates: tuple[Estimate, Estimate]
-    """The measure in A and in B, with intervals, from 0 to 1."""
+    runs: Sides[int]
+    rates: Sides[Estimate]
+    """The measure, with intervals, from 0 to 1."""
     change: Change
     reach: Reach | None
     cost_of_reach: float | None

@@ -15,6 +15,7 @@ from runner.results.judged_cases import PASSED, SCORE, JudgedCase, Key, judged_c
 from runner.results.judging import JudgesNoise, NoiseSum, noise_of
 from runner.results.looks import ONCE, Looks
 from runner.results.report import Report
+from runner.results.sides import A_AND_B, Sides
 from runner.statistics.change import MARGIN, broken_runs
 from runner.statistics.like_these import like_these
 from runner.statistics.several_tests import holm
@@ -27,7 +28,7 @@ def change_between(
     a: Report,
     b: Report,
     *,
-    names: tuple[str, str] = ("A", "B"),
+    names: Sides[str] = A_AND_B,
     measure: str = PASSED,
     margin: float = MARGIN,
     noise: Noise | None = None,
@@ -49,14 +50,14 @@ def change_between(
     of_a, of_b = judged_cases(a), judged_cases(b)
     if not of_a.keys() & of_b.keys():
         _refuse(names, of_a, of_b)
-    for name, cases_of in zip(names, (of_a, of_b), strict=True):
-        _check_measure(measure, name, cases_of.values())
+    _check_measure(measure, names.a, of_a.values())
+    _check_measure(measure, names.b, of_b.values())
     alike = [key for key, case in of_a.items() if key in of_b and says_the_same(case, of_b[key])]
     cases = [case for key in alike if (case := _compared(of_a[key], of_b[key], measure)) is not None]
-    pairs = [(of_a[case.key], of_b[case.key]) for case in cases]
+    pairs = [Sides(a=of_a[case.key], b=of_b[case.key]) for case in cases]
     left_out = _left_out(of_a, of_b, alike, {case.key for case in cases}, measure)
     made_a, made_b = (sum(case.broken + len(case.runs) for case in of.values()) for of in (of_a, of_b))
-    too_many = broken_runs(left_out.broken[0], made_a, left_out.broken[1], made_b).too_many
+    too_many = broken_runs(left_out.broken.a, made_a, left_out.broken.b, made_b).too_many
     used = noise or _noise_of(a, b, of_a.values(), of_b.values())
     found = judged(cases, margin, used, too_many, looks)
     mean_cost = _mean_cost(pairs)
@@ -65,8 +66,8 @@ def change_between(
         verdict=found.verdict,
         measure=measure,
         cases=found.cases,
-        runs=(sum(len(case.a) for case in cases), sum(len(case.b) for case in cases)),
-        rates=rates_of([(case.a, case.b) for case in cases], used),
+        runs=Sides(a=sum(len(case.figures.a) for case in cases), b=sum(len(case.figures.b) for case in cases)),
+        rates=rates_of([case.figures for case in cases], used),
         change=found.change,
         reach=found.reach,
         cost_of_reach=_cost_of_reach(found, mean_cost),
@@ -82,7 +83,8 @@ def change_between(
         is_judges_noise=regraded_from is not None and regraded_from == b.start.get("regraded_from"),
         is_same_report=a.start == b.start and a.results == b.results,
         mean_cost=mean_cost,
-        has_scores=measure == PASSED and any(run.score is not None for pair in pairs for c in pair for run in c.runs),
+        has_scores=measure == PASSED
+        and any(run.score is not None for pair in pairs for case in pair.both for run in case.runs),
         cases_limit=found.cases_limit,
         looks=looks,
         variants=tuple(text for flag, text in pairwise(b.start.get("flags") or ()) if flag == "--variant"),
@@ -109,16 +111,15 @@ def adjusted(verdicts: Sequence[ChangeReport]) -> list[ChangeReport]:
 def _compared(one: JudgedCase, other: JudgedCase, measure: str) -> ComparedCase | None:
     """A case of both reports; None when it has no run with the measure in one of them."""
     a, b = figures_of(one.runs, measure), figures_of(other.runs, measure)
-    return ComparedCase(key=one.key, a=a, b=b) if a and b else None
+    return ComparedCase(key=one.key, figures=Sides(a=a, b=b)) if a and b else None
 
 
 def _left_out(of_a: Cases, of_b: Cases, alike: Sequence[Key], compared: Collection[Key], measure: str) -> LeftOut:
     """`alike` are the cases that say the same in both, `compared` those of them that have the measure."""
     same = frozenset(alike)
 
-    def both(of: Callable[[JudgedCase], int], keys: Collection[Key] | None = None) -> tuple[int, int]:
-        one, other = (sum(of(side[key]) for key in (side if keys is None else keys)) for side in (of_a, of_b))
-        return one, other
+    def both(of: Callable[[JudgedCase], int], keys: Collection[Key] | None = None) -> Sides[int]:
+        return Sides(a=of_a, b=of_b).each(lambda side: sum(of(side[key]) for key in (side if keys is None else keys)))
 
     return LeftOut(
         added=tuple(key for key in of_b if key not in of_a),
@@ -135,35 +136,35 @@ def _left_out(of_a: Cases, of_b: Cases, alike: Sequence[Key], compared: Collecti
 
 def _mean_cost(pairs: Pairs) -> float | None:
     """The mean cost of a run, in US dollars."""
-    costs = [run.cost for pair in pairs for case in pair for run in case.runs if run.cost is not None]
+    costs = [run.cost for pair in pairs for case in pair.both for run in case.runs if run.cost is not None]
     return math.fsum(costs) / len(costs) if costs else None
 
 
 def _cost_of_reach(found: JudgedChange, mean_cost: float | None) -> float | None:
     if found.reach is None or mean_cost is None:
         return None
-    fewest = min(min(len(case.a), len(case.b)) for case in found.cases)
+    fewest = min(case.fewest_runs for case in found.cases)
     return mean_cost * len(found.cases) * 2 * max(0, found.reach.runs_each - fewest)
 
 
 def _judges_noise(pairs: Pairs, measure: str) -> JudgesNoise | None:
     """The noise of the difference that comes from the judges, by the votes in both reports."""
-    sides = NoiseSum(), NoiseSum()
+    sums = NoiseSum(), NoiseSum()
     for pair in pairs:
-        for side, case in zip(sides, pair, strict=True):
-            side.add([run.judging for run in case.runs if measured(run, measure) is not None])
-    return noise_of(*sides)
+        for added, case in zip(sums, pair.both, strict=True):
+            added.add([run.judging for run in case.runs if measured(run, measure) is not None])
+    return noise_of(*sums)
 
 
-def _refuse(names: tuple[str, str], of_a: Mapping[Key, JudgedCase], of_b: Mapping[Key, JudgedCase]) -> NoReturn:
-    empty = next((name for name, cases in zip(names, (of_a, of_b), strict=True) if not cases), None)
+def _refuse(names: Sides[str], of_a: Mapping[Key, JudgedCase], of_b: Mapping[Key, JudgedCase]) -> NoReturn:
+    empty = next((name for name, cases in zip(names.both, (of_a, of_b), strict=True) if not cases), None)
     if empty is not None:
         raise ConfigurationError(
-            f"Cannot compare {names[0]} with {names[1]}: {empty} has no results",
+            f"Cannot compare {names.a} with {names.b}: {empty} has no results",
             "Was that run stopped before its first test had ended?",
         )
     raise ConfigurationError(
-        f"Cannot compare {names[0]} with {names[1]}: they have no case in common",
+        f"Cannot compare {names.a} with {names.b}: they have no case in common",
         "Cases are matched by the suite and the id; were both runs started in the same folder?",
     )
 

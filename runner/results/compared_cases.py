@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from runner.results.change_report import ComparedCase, Noise, Verdict
+from runner.results.change_report import ComparedCase, Figures, Noise, Verdict
 from runner.results.judged_cases import JudgedRun, measured
 from runner.results.looks import Looks
+from runner.results.sides import Sides
 from runner.statistics.case_runs import CaseRuns, ScoredCase
 from runner.statistics.change import Change, change_of, score_change_of, verdict_from
 from runner.statistics.intervals import Estimate, mean_of, suite_rate, variance
@@ -18,10 +19,6 @@ from runner.statistics.relabelling import STEPS
 from runner.statistics.single_cases import FALL, broken_cases, single_case, suspects_of
 from scripttest.values import Value
 
-Figures = tuple[float, ...]
-"""The value of the measure in each run of a case."""
-Pair = tuple[Figures, Figures]
-"""The values of one case in A and in B."""
 _ALL_OR_NOTHING = {0.0, 1.0}
 
 
@@ -54,7 +51,7 @@ def judged(
     """The verdict on some cases; see `change_between`."""
     if noise is Noise.NONE:
         return _without_noise(cases, too_many_broke)
-    pairs = [(case.a, case.b) for case in cases]
+    pairs = [case.figures for case in cases]
     reach: Reach | None = None
     if _is_binary(pairs):
         runs = list(map(_runs_of, pairs))
@@ -67,7 +64,7 @@ def judged(
             for at, (case, one) in enumerate(zip(cases, runs, strict=True))
         )
     else:
-        scored = [ScoredCase(a=a, b=b) for a, b in pairs]
+        scored = list(map(_scored, pairs))
         change, reach = score_change_of(scored), score_reach_of(scored, margin)
         marked = tuple(case.replace(is_suspect=case.fall >= FALL) for case in cases)
     verdict = verdict_on(change, marked, margin, too_many_broke, looks)
@@ -104,22 +101,20 @@ def _without_noise(cases: Sequence[ComparedCase], too_many_broke: bool) -> Judge
     return JudgedChange(verdict=verdict, cases=marked, change=change, reach=None)
 
 
-def change_in(pairs: Sequence[Pair], noise: Noise, steps: int = STEPS) -> Change:
+def change_in(pairs: Sequence[Sides[Figures]], noise: Noise, steps: int = STEPS) -> Change:
     """The difference over some cases."""
     if noise is Noise.NONE:
-        rises = [math.fsum(b) / len(b) - math.fsum(a) / len(a) for a, b in pairs]
+        rises = [_scored(pair).rise for pair in pairs]
         return Change(difference=math.fsum(rises) / len(rises))
     if _is_binary(pairs):
         return change_of(list(map(_runs_of, pairs)), steps)
-    return score_change_of([ScoredCase(a=a, b=b) for a, b in pairs])
+    return score_change_of(list(map(_scored, pairs)))
 
 
-def rates_of(pairs: Sequence[Pair], noise: Noise) -> tuple[Estimate, Estimate]:
-    """The measure in A and in B; without an interval where runs do not vary."""
-    of_a, of_b = _rate([a for a, _ in pairs]), _rate([b for _, b in pairs])
-    if noise is Noise.NONE:
-        return of_a.replace(interval=None), of_b.replace(interval=None)
-    return of_a, of_b
+def rates_of(pairs: Sequence[Sides[Figures]], noise: Noise) -> Sides[Estimate]:
+    """The measure; without an interval where runs do not vary."""
+    rates = Sides(a=_rate([pair.a for pair in pairs]), b=_rate([pair.b for pair in pairs]))
+    return rates.each(lambda rate: rate.replace(interval=None)) if noise is Noise.NONE else rates
 
 
 def _rate(cases: Sequence[Figures]) -> Estimate:
@@ -128,10 +123,13 @@ def _rate(cases: Sequence[Figures]) -> Estimate:
     return mean_of([math.fsum(runs) / len(runs) for runs in cases])
 
 
-def _is_binary(pairs: Sequence[Pair]) -> bool:
-    return all(_ALL_OR_NOTHING.issuperset(side) for pair in pairs for side in pair)
+def _is_binary(pairs: Sequence[Sides[Figures]]) -> bool:
+    return all(_ALL_OR_NOTHING.issuperset(side) for pair in pairs for side in pair.both)
 
 
-def _runs_of(pair: Pair) -> CaseRuns:
-    a, b = pair
-    return CaseRuns(passed_a=round(sum(a)), runs_a=len(a), passed_b=round(sum(b)), runs_b=len(b))
+def _runs_of(pair: Sides[Figures]) -> CaseRuns:
+    return CaseRuns(passed_a=round(sum(pair.a)), runs_a=len(pair.a), passed_b=round(sum(pair.b)), runs_b=len(pair.b))
+
+
+def _scored(pair: Sides[Figures]) -> ScoredCase:
+    return ScoredCase(a=pair.a, b=pair.b)

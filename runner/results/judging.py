@@ -65,6 +65,15 @@ class JudgesNoise(Value):
         return {PASSED: self.passed, SCORE: self.score}.get(measure, self.criterion)
 
 
+class _Variances(Value):
+    """The variances of a pass rate, a mean score and a criterion."""
+
+    answers: int
+    passed: float
+    score: float
+    criterion: float
+
+
 class NoiseSum:
     """Adds up the votes on several cases."""
 
@@ -87,15 +96,19 @@ class NoiseSum:
                 self._of_score += share * run.voted / run.criteria**2
                 self._of_runs += share
 
-    def variances(self) -> tuple[int, float, float, float] | None:
-        """The answers, and by what a pass rate, a mean score and a criterion scatter for the votes alone; None: there
-        are too few."""
+    def variances(self) -> _Variances | None:
+        """How much figures scatter for the votes alone; None: there are too few votes."""
         if self._voted < FEWEST:
             return None
         passed = min(self._verdicts / self._voted * self._of_passed, _MOST * self._of_runs)
         of_vote = self._scores / self._votes
         cases = self._cases**2
-        return self._voted, passed / cases, of_vote * self._of_score / cases, of_vote * self._of_runs / cases
+        return _Variances(
+            answers=self._voted,
+            passed=passed / cases,
+            score=of_vote * self._of_score / cases,
+            criterion=of_vote * self._of_runs / cases,
+        )
 
 
 def noise_of(*sides: NoiseSum) -> JudgesNoise | None:
@@ -104,9 +117,12 @@ def noise_of(*sides: NoiseSum) -> JudgesNoise | None:
     known = [found for side in sides if (found := side.variances()) is not None]
     if not known:
         return None
-    answers, passed, score, criterion = map(sum, zip(*known, strict=True))
-    of_passed, of_score, of_criterion = (_Z * math.sqrt(variance) for variance in (passed, score, criterion))
-    return JudgesNoise(answers=int(answers), passed=of_passed, score=of_score, criterion=of_criterion)
+    return JudgesNoise(
+        answers=sum(one.answers for one in known),
+        passed=_Z * math.sqrt(sum(one.passed for one in known)),
+        score=_Z * math.sqrt(sum(one.score for one in known)),
+        criterion=_Z * math.sqrt(sum(one.criterion for one in known)),
+    )
 
 
 def judging_of(case: CaseResult) -> Judging | None:

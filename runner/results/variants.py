@@ -11,6 +11,7 @@ from runner.results.change_verdict import adjusted, change_between
 from runner.results.judged_cases import JudgedCase, Key, judged_cases
 from runner.results.looks import looks_in
 from runner.results.report import Record, Report
+from runner.results.sides import Sides
 from runner.results.value_texts import text_of
 from runner.statistics.pass_counts import PassCount
 from scripttest.values import Value
@@ -89,7 +90,7 @@ def verdicts_on(report: Report) -> VariantsCompared:
     names = variants_of(report)
     parts = [part_of(report, name) for name in names]
     found = [
-        change_between(parts[0], part, names=(names[0], name), looks=looks_in(report.summary))
+        change_between(parts[0], part, names=Sides(a=names[0], b=name), looks=looks_in(report.summary))
         for part, name in zip(parts[1:], names[1:], strict=True)
     ]
     return VariantsCompared(names=names, parts=parts, verdicts=adjusted(found))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from runner.results.change_report import ChangeReport
 from runner.results.judged_cases import Key
+from runner.results.sides import Sides
 from runner.statistics.change import Change
 from runner.statistics.intervals import Estimate
 from runner.statistics.like_these import LikeThese
@@ -19,6 +20,9 @@ def verdict_record(found: ChangeReport) -> dict[str, object]:
     def named(keys: Sequence[Key]) -> list[dict[str, str]]:
         return [fields_of(key) for key in keys]
 
+    def values(rates: Sides[Estimate]) -> dict[str, object]:
+        return fields_of(rates.each(lambda rate: _maybe(rate.value)))
+
     def ends(estimate: Estimate | LikeThese | Change | Ratio | None) -> list[float] | None:
         if estimate is None or estimate.interval is None:
             return None
@@ -29,9 +33,9 @@ def verdict_record(found: ChangeReport) -> dict[str, object]:
         "verdict": found.verdict.replace(" ", "_"),
         "measure": found.measure,
         "cases": len(found.cases),
-        "runs": {"a": found.runs[0], "b": found.runs[1]},
-        "rates": {"a": _maybe(found.rates[0].value), "b": _maybe(found.rates[1].value)},
-        "rate_intervals": {"a": ends(found.rates[0]), "b": ends(found.rates[1])},
+        "runs": fields_of(found.runs),
+        "rates": values(found.rates),
+        "rate_intervals": fields_of(found.rates.each(ends)),
         "difference": _maybe(change.difference),
         "interval": ends(change),
         "worse": _maybe(change.worse),
@@ -57,16 +61,15 @@ def verdict_record(found: ChangeReport) -> dict[str, object]:
             "removed": named(left_out.removed),
             "changed": named(left_out.changed),
             "unjudged": named(left_out.unjudged),
-            "broken": {"a": left_out.broken[0], "b": left_out.broken[1]},
-            "skipped": {"a": left_out.skipped[0], "b": left_out.skipped[1]},
-            "inconclusive": {"a": left_out.inconclusive[0], "b": left_out.inconclusive[1]},
-            "doubled": {"a": left_out.doubled[0], "b": left_out.doubled[1]},
-            "no_score": {"a": left_out.no_score[0], "b": left_out.no_score[1]},
+            "broken": fields_of(left_out.broken),
+            "skipped": fields_of(left_out.skipped),
+            "inconclusive": fields_of(left_out.inconclusive),
+            "doubled": fields_of(left_out.doubled),
+            "no_score": fields_of(left_out.no_score),
         },
         "beside": {
             beside.name: {
-                "a": _rounded(beside.a),
-                "b": _rounded(beside.b),
+                **fields_of(beside.means.each(_rounded)),
                 "ratio": _maybe(beside.ratio.ratio) if beside.ratio else None,
                 "interval": ends(beside.ratio),
             }
@@ -77,7 +80,7 @@ def verdict_record(found: ChangeReport) -> dict[str, object]:
                 "kind": part.kind,
                 "name": part.name,
                 "cases": part.cases,
-                "rates": {"a": _maybe(part.rates[0].value), "b": _maybe(part.rates[1].value)},
+                "rates": values(part.rates),
                 "difference": _maybe(part.change.difference),
                 "interval": ends(part.change),
                 "look_at": part.stands_out,

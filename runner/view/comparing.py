@@ -11,6 +11,7 @@ from runner.reporters.html.variants import variants_record
 from runner.results.change_verdict import adjusted, change_between
 from runner.results.comparison import compare
 from runner.results.report import Report
+from runner.results.sides import Sides
 from runner.results.variants import VariantsCompared
 
 Record = dict[str, Any]
@@ -31,7 +32,10 @@ def compared(reports: Sequence[Report], names: Sequence[str]) -> Record:
         raise ConfigurationError(f"Cannot compare {len(reports)} runs: 2 to {MOST} can be compared")
     first, *others = reports
     verdicts = adjusted(
-        [change_between(first, other, names=(names[0], name)) for other, name in zip(others, names[1:], strict=True)]
+        [
+            change_between(first, other, names=Sides(a=names[0], b=name))
+            for other, name in zip(others, names[1:], strict=True)
+        ]
     )
     variants = variants_record(VariantsCompared(names=names, parts=reports, verdicts=verdicts))
     variants["rows"].sort(key=lambda row: not (row["differs"] or row["answers_differ"]))

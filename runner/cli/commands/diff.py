@@ -25,6 +25,7 @@ from runner.results.comparison import compare
 from runner.results.judged_cases import PASSED
 from runner.results.looks import ONCE, looks_in
 from runner.results.report import Report
+from runner.results.sides import Sides
 from runner.results.variants import VariantsCompared, matrix, part_of, variants_of
 from runner.statistics.change import MARGIN
 
@@ -125,7 +126,7 @@ def diff(
                 change_between(
                     before,
                     other,
-                    names=(names[0], name),
+                    names=Sides(a=names[0], b=name),
                     measure=measure,
                     margin=margin / 100,
                     noise=Noise(noise) if noise else None,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from runner.reporters.console.verdict_lines import Row, difference_of, figure_of, rate_of
 from runner.results.change_report import ChangeReport
 from runner.results.judged_cases import SCORE
+from runner.results.sides import Sides
 
 _FIGURES = {"duration_ms": "Duration", "tokens": "Tokens", "cost": "Cost"}
 
@@ -21,16 +23,17 @@ def overview(verdicts: Sequence[ChangeReport], names: Sequence[str], title: str 
     """
     first = verdicts[0]
     head = (title, first.measure.capitalize(), "Score", *_FIGURES.values(), "Difference (95 %)", "Verdict")
-    rows = [head, (names[0], *_of(first, 0), "", "")]
+    rows = [head, (names[0], *_cells(first).a, "", "")]
     for found, name in zip(verdicts, names[1:], strict=True):
-        rows.append((name, *_of(found, 1), difference_of(found), str(found.verdict)))
+        rows.append((name, *_cells(found).b, difference_of(found), str(found.verdict)))
     known = [at for at in range(len(head)) if any(row[at] for row in rows[1:])]
     return [tuple(row[at] for at in known) for row in rows]
 
 
-def _of(found: ChangeReport, side: int) -> list[str]:
-    """The measure, the score and what it took, of one side of a comparison."""
-    scores = [rate_of(part.rates[side]) for part in found.parts if part.kind == SCORE]
-    took = {beside.name: (beside.a, beside.b)[side] for beside in found.beside}
-    figures = [figure_of(name, took[name]) if name in took else "" for name in _FIGURES]
-    return [rate_of(found.rates[side]), *(scores or [""]), *figures]
+def _cells(found: ChangeReport) -> Sides[list[str]]:
+    """The measure, the score and what it took, of both sides of a comparison."""
+    empty = Sides(a="", b="")
+    scores = [part.rates.each(rate_of) for part in found.parts if part.kind == SCORE]
+    took = {beside.name: beside.means.each(partial(figure_of, beside.name)) for beside in found.beside}
+    columns = [found.rates.each(rate_of), *(scores or [empty]), *(took.get(name, empty) for name in _FIGURES)]
+    return Sides(a=[column.a for column in columns], b=[column.b for column in columns])

@@ -8,6 +8,7 @@ from runner.reporters.console.overview_lines import overview
 from runner.reporters.console.style import DOUBLE, Style
 from runner.reporters.console.verdict_lines import Row, sentences
 from runner.results.report import Report
+from runner.results.sides import Sides
 from runner.results.variants import MatrixRow, Piece, marked, matrix, verdicts_on
 
 ROWS = 50
@@ -41,7 +42,7 @@ def text_of(report: Report, style: Style) -> str:
     text += as_answers(rows, names, style)
     text += "\n" + aligned(overview(verdicts, names, "Variant"))
     for verdict, name in zip(verdicts, names[1:], strict=True):
-        first, *rest = sentences(verdict, (names[0], name))
+        first, *rest = sentences(verdict, Sides(a=names[0], b=name))
         text += style.paint(f"{name}: {first}", TONES[verdict.verdict]) + "\n"
         text += "".join(f"  {line}\n" for line in rest)
     return text

@@ -10,6 +10,7 @@ from runner.results.change_report import Beside, ChangeReport, ComparedCase, Noi
 from runner.results.judged_cases import Key
 from runner.results.judging import JudgesNoise
 from runner.results.result_texts import dollars
+from runner.results.sides import A_AND_B, Sides
 from runner.statistics.intervals import Estimate, Interval
 from runner.statistics.single_cases import fewest_runs
 
@@ -37,7 +38,7 @@ _WORDS = {"duration_ms": ("duration", "slower", "faster"), "tokens": ("tokens", 
 
 def measure_rows(found: ChangeReport) -> list[Row]:
     """A row for the measure, then one for each other figure."""
-    first = (found.measure, *(rate_of(rate) for rate in found.rates), difference_of(found), str(found.verdict))
+    first = (found.measure, *(rate_of(rate) for rate in found.rates.both), difference_of(found), str(found.verdict))
     return [first, *_part_rows(found), *(_beside_row(beside) for beside in found.beside)]
 
 
@@ -45,17 +46,17 @@ def case_rows(found: ChangeReport) -> list[Row]:
     """The cases that broke, then those that are suspect, and those that fell."""
     shown = sorted(found.fell, key=lambda case: (not case.broke, not case.is_suspect, -case.fall))
     return [
-        (case.key.id, _runs_of(case.a), _runs_of(case.b), _p(case), _word(case)) for case in shown[:LISTED]
+        (case.key.id, *map(_runs_of, case.figures.both), _p(case), _word(case)) for case in shown[:LISTED]
     ]  # fmt: skip
 
 
-def sentences(found: ChangeReport, names: tuple[str, str] = ("A", "B")) -> list[str]:
+def sentences(found: ChangeReport, names: Sides[str] = A_AND_B) -> list[str]:
     """What the comparison comes to: the verdict, then what would help where it cannot tell; `names` are those of the
     two sides."""
     said = _sentences(found)
-    if names == ("A", "B"):
+    if names == A_AND_B:
         return said
-    return [_SIDE.sub(lambda match: names["AB".index(match[0])], sentence) for sentence in said]
+    return [_SIDE.sub(lambda match: names.a if match[0] == "A" else names.b, sentence) for sentence in said]
 
 
 def _sentences(found: ChangeReport) -> list[str]:
@@ -126,7 +127,7 @@ def _part_rows(found: ChangeReport) -> list[Row]:
     return [
         (
             part.name if part.kind == "score" else f"{part.kind} {part.name}",
-            *(rate_of(rate) for rate in part.rates),
+            *(rate_of(rate) for rate in part.rates.both),
             f"{points(part.change.difference or 0)} points{_ends(part.change.interval)}",
             "look at" if part.stands_out else "",
         )
@@ -140,7 +141,7 @@ def _ends(interval: Interval | None) -> str:
 
 def _beside_row(beside: Beside) -> Row:
     name, more, fewer = _WORDS[beside.name]
-    a, b = (figure_of(beside.name, value) for value in (beside.a, beside.b))
+    a, b = (figure_of(beside.name, value) for value in beside.means.both)
     ratio = beside.ratio
     if ratio is None:
         return name, a, b, "", ""
@@ -190,13 +191,13 @@ def _verdict(found: ChangeReport) -> str:
             return f"{word}: {made}."
         return f"{word}: within {100 * found.margin:g} points{_ends(found.change.interval)}."
     if found.too_many_broke:
-        (broken_a, broken_b), runs = found.left_out.broken, found.runs[1] + found.left_out.broken[1]
-        return f"{word}: {broken_b} of {runs} runs of B broke (A: {broken_a})."
+        broken, runs = found.left_out.broken, found.runs.b + found.left_out.broken.b
+        return f"{word}: {broken.b} of {runs} runs of B broke (A: {broken.a})."
     if not found.cases:
         return f"{word}: no case was judged in both reports."
-    if found.verdict is Verdict.CANNOT_TELL and len(found.cases) == 1 and min(found.runs) < fewest_runs(1):
+    if found.verdict is Verdict.CANNOT_TELL and len(found.cases) == 1 and min(found.runs.both) < fewest_runs(1):
         return f"{word}: the reports have 1 case in common; single cases need {fewest_runs(1)} runs of each."
-    rates = " → ".join(percent(rate.value or 0) for rate in found.rates)
+    rates = " → ".join(percent(rate.value or 0) for rate in found.rates.both)
     return f"{word}: {rates} of {made}: {difference_of(found)}{_stop(found)}."
 
 
@@ -207,7 +208,7 @@ def _stop(found: ChangeReport) -> str:
 
 
 def _runs_each(found: ChangeReport) -> str:
-    numbers = {len(values) for case in found.cases for values in (case.a, case.b)} or {0}
+    numbers = {len(values) for case in found.cases for values in case.figures.both} or {0}
     if len(numbers) == 1:
         number = numbers.pop()
         return f"{count(number, 'run')} each"
@@ -233,7 +234,7 @@ def _advice(found: ChangeReport) -> list[str]:
             seen += f" {count(len(fell), 'case')} fell: {_named([case.key for case in fell])}."
         said += [seen, *_more_runs(found)]
     if suspects:
-        is_known = all(len(case.a) >= KNOWN_RUNS for case in suspects)
+        is_known = all(len(case.figures.a) >= KNOWN_RUNS for case in suspects)
         runs = len(suspects) * CONFIRMING_RUNS * (1 if is_known else 2)
         which = "this one" if len(suspects) == 1 else f"one of these {len(suspects)}"
         where = "B" if is_known else "both"
@@ -255,7 +256,7 @@ def _advice(found: ChangeReport) -> list[str]:
 
 def _more_runs(found: ChangeReport) -> list[str]:
     assert found.reach is not None
-    there = min(min(len(case.a), len(case.b)) for case in found.cases)
+    there = min(case.fewest_runs for case in found.cases)
     more = found.reach.runs_each - there
     if more <= 0:
         return []
@@ -296,17 +297,17 @@ def _left_out(found: ChangeReport) -> list[str]:
             said.append(f"{count(len(keys), 'case')} {what}: {_named(keys)}.")
     if left.unjudged:
         said.append(f"{count(len(left.unjudged), 'case')} without a judged run on one side: {_named(left.unjudged)}.")
-    for pair, what in (
+    for runs, what in (
         (left.broken, "broke"),
         (left.inconclusive, "were inconclusive"),
         (left.skipped, "were skipped"),
         (left.no_score, f"have no {found.measure}"),
     ):
-        if any(pair) and not (what == "broke" and found.too_many_broke):
-            said.append(f"Runs that {what} do not count: {pair[0]} of A, {pair[1]} of B.")
-    if any(left.doubled):
+        if any(runs.both) and not (what == "broke" and found.too_many_broke):
+            said.append(f"Runs that {what} do not count: {runs.a} of A, {runs.b} of B.")
+    if any(left.doubled.both):
         said.append(
-            f"Of results of one name the last one counts: {left.doubled[0]} of A and {left.doubled[1]} of B do not."
+            f"Of results of one name the last one counts: {left.doubled.a} of A and {left.doubled.b} of B do not."
         )
     return said
 

@@ -13,9 +13,11 @@ from runner.results.change_report import ChangeReport
 from runner.results.changes import KINDS, Change, Comparison
 from runner.results.made_of import described
 from runner.results.report import Report
+from runner.results.sides import Sides
 from runner.statistics.change import Change as StatisticalChange
 from runner.statistics.intervals import Estimate
 from runner.statistics.ratios import Ratio
+from scripttest.values import fields_of
 
 Record = dict[str, Any]
 
@@ -70,11 +72,8 @@ def _change(name: str, found: ChangeReport) -> Record:
     ...]}`. `a`, `b` and `difference` are `[low, value, high]` for whiskers, as shares, where there is an interval; of a
     ratio, how much more than 1 it is."""
     figures = [
-        {"a": _ends(found.rates[0]), "b": _ends(found.rates[1]), "difference": _difference(found.change)},
-        *(
-            {"a": _ends(part.rates[0]), "b": _ends(part.rates[1]), "difference": _difference(part.change)}
-            for part in parts_shown(found)
-        ),
+        _figure(found.rates, found.change),
+        *(_figure(part.rates, part.change) for part in parts_shown(found)),
         *({"difference": _more(beside.ratio)} for beside in found.beside),
     ]
     return {
@@ -87,6 +86,10 @@ def _change(name: str, found: ChangeReport) -> Record:
         ],
         "cases": case_rows(found),
     }
+
+
+def _figure(rates: Sides[Estimate], change: StatisticalChange) -> Record:
+    return {**fields_of(rates.each(_ends)), "difference": _difference(change)}
 
 
 def _ends(estimate: Estimate) -> list[float] | None:

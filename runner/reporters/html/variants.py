@@ -11,6 +11,7 @@ from runner.reporters.console.overview_lines import overview
 from runner.reporters.console.variant_lines import as_matrix
 from runner.reporters.console.verdict_lines import sentences
 from runner.results.report import Report
+from runner.results.sides import Sides
 from runner.results.variants import VariantsCompared, marked, matrix, verdicts_on
 
 Record = dict[str, Any]
@@ -44,7 +45,7 @@ def variants_record(compared: VariantsCompared) -> Record:
         "said": [
             [
                 f"{name}: {sentence}" if not at else sentence
-                for at, sentence in enumerate(sentences(one, (names[0], name)))
+                for at, sentence in enumerate(sentences(one, Sides(a=names[0], b=name)))
             ]
             for one, name in zip(verdicts, names[1:], strict=True)
         ],
