@@ -17,8 +17,14 @@ JUDGED = ("ns/op", "calls/op")
 """Units of which more is worse, by which a run fails; others are only shown."""
 USUAL = 6
 """Runs on each side that are advised; more where there are so many benchmarks that these do not do."""
-Key = tuple[str, str]
-"""Package and name."""
+
+
+class Key(Value):
+    """What identifies a benchmark."""
+
+    package: str
+    """Empty where a side does not tell it."""
+    name: str
 
 
 class Difference(Value):
@@ -91,18 +97,14 @@ def compared(before: Iterable[Sample], after: Iterable[Sample]) -> Comparison:
     pairs = {key: found for key in new if (found := _match(key, old)) is not None}
     differences = []
     for key, other in pairs.items():
-        units = dict.fromkeys(unit for sample in new[key] for unit in sample.values)
-        for unit in units:
-            values = [
-                [sample.values[unit] for sample in samples if unit in sample.values]
-                for samples in (old[other], new[key])
-            ]
-            if values[0]:
-                differences.append(Difference(name=key[1], unit=unit, before=values[0], after=values[1]))
+        for unit in dict.fromkeys(unit for sample in new[key] for unit in sample.values):
+            values = _values(old[other], unit)
+            if values:
+                differences.append(Difference(name=key.name, unit=unit, before=values, after=_values(new[key], unit)))
     return Comparison(
         differences=tuple(differences),
-        only_before=tuple(name for package, name in old if (package, name) not in pairs.values()),
-        only_after=tuple(key[1] for key in new if key not in pairs),
+        only_before=tuple(key.name for key in old if key not in pairs.values()),
+        only_after=tuple(key.name for key in new if key not in pairs),
     )
 
 
@@ -134,14 +136,18 @@ def lines_of(comparison: Comparison, threshold: float) -> list[str]:
 def _grouped(samples: Iterable[Sample]) -> dict[Key, list[Sample]]:
     found: dict[Key, list[Sample]] = {}
     for sample in samples:
-        found.setdefault((sample.package, sample.name), []).append(sample)
+        found.setdefault(Key(package=sample.package, name=sample.name), []).append(sample)
     return found
+
+
+def _values(samples: Iterable[Sample], unit: str) -> list[float]:
+    return [sample.values[unit] for sample in samples if unit in sample.values]
 
 
 def _match(key: Key, others: dict[Key, list[Sample]]) -> Key | None:
     if key in others:
         return key
-    named = [other for other in others if other[1] == key[1] and not (other[0] and key[0])]
+    named = [other for other in others if other.name == key.name and not (other.package and key.package)]
     return named[0] if len(named) == 1 else None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from runner.results.judgements import Judgement, Key, Prices, noise_of
+from runner.results.judgements import Judgement, JudgementKey, Prices, noise_of
 from runner.results.labels import Label
 from runner.statistics import agreement
 from runner.statistics.agreement import Calibration, Components, CorrectedRate, ScoreCalibration
@@ -67,10 +67,18 @@ class Trusted(Value):
     are none."""
 
 
+class _Labelled(Value):
+    """The labels of an answer of which more say one thing than the other."""
+
+    passed: bool
+    """What most of them say."""
+    labels: Sequence[Label]
+
+
 def trust_in(judgements: Sequence[Judgement], labels: Iterable[Label], prices: Prices | None = None) -> Trusted:
     """Computes these figures from the labels and votes of a run."""
     known = {one.key: one for one in judgements}
-    said: dict[Key, list[Label]] = {}
+    said: dict[JudgementKey, list[Label]] = {}
     unknown = 0
     for label in labels:
         if label.passed is None:
@@ -80,7 +88,11 @@ def trust_in(judgements: Sequence[Judgement], labels: Iterable[Label], prices: P
         else:
             unknown += 1
     tables = [[sum(not one.passed for one in each), sum(bool(one.passed) for one in each)] for each in said.values()]
-    majority = {key: (yes > no, each) for (key, each), (no, yes) in zip(said.items(), tables, strict=True) if yes != no}
+    majority = {
+        key: _Labelled(passed=yes > no, labels=each)
+        for (key, each), (no, yes) in zip(said.items(), tables, strict=True)
+        if yes != no
+    }
     names = dict.fromkeys(known[key].key.criterion for key in majority)
     each = [_trust(name, [key for key in majority if key.criterion == name], majority, known) for name in names]
     if majority:
@@ -116,9 +128,12 @@ def _best_votes(components: Components | None, prices: Prices | None) -> int | N
 
 
 def _trust(
-    name: str, keys: Sequence[Key], majority: dict[Key, tuple[bool, list[Label]]], known: dict[Key, Judgement]
+    name: str,
+    keys: Sequence[JudgementKey],
+    majority: dict[JudgementKey, _Labelled],
+    known: dict[JudgementKey, Judgement],
 ) -> Trust:
-    human, judge = [majority[key][0] for key in keys], [known[key].passed for key in keys]
+    human, judge = [majority[key].passed for key in keys], [known[key].passed for key in keys]
     judged = [one for one in known.values() if not name or one.key.criterion == name]
     share = {verdict: sum(one.passed is verdict for one in judged) for verdict in (True, False)}
     weights = [share[verdict] / judge.count(verdict) for verdict in judge]
@@ -126,7 +141,7 @@ def _trust(
     scored = [
         (label.score, score)
         for key in keys
-        for label in majority[key][1]
+        for label in majority[key].labels
         if label.score is not None and (score := known[key].score) is not None
     ]
     lengths = [float(len(known[key].output)) for key in keys]

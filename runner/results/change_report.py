@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from enum import StrEnum
 
-from runner.results.judged_cases import Key
 from runner.results.judging import JudgesNoise
 from runner.results.looks import Looks
+from runner.results.result_keys import ResultKey
 from runner.results.sides import Sides
 from runner.statistics.change import Change
 from runner.statistics.intervals import Estimate
@@ -43,7 +43,7 @@ class Noise(StrEnum):
 class ComparedCase(Value):
     """A case that was judged in both reports."""
 
-    key: Key
+    key: ResultKey
     figures: Sides[Figures]
     p: float | None = None
     """The p-value of its fall, where it is tested."""
@@ -65,10 +65,10 @@ class ComparedCase(Value):
 class LeftOut(Value):
     """How much was left out of the comparison, and why."""
 
-    added: tuple[Key, ...]
-    removed: tuple[Key, ...]
-    changed: tuple[Key, ...]
-    unjudged: tuple[Key, ...]
+    added: tuple[ResultKey, ...]
+    removed: tuple[ResultKey, ...]
+    changed: tuple[ResultKey, ...]
+    unjudged: tuple[ResultKey, ...]
     """Cases of both reports that have no judged run, or no value of the measure, in one of them."""
     broken: Sides[int]
     """How many runs broke."""

@@ -11,17 +11,18 @@ from runner.errors import ConfigurationError
 from runner.results.change_parts import Pairs, beside_of, parts_of
 from runner.results.change_report import ChangeReport, ComparedCase, LeftOut, Noise
 from runner.results.compared_cases import JudgedChange, figures_of, judged, rates_of, verdict_on
-from runner.results.judged_cases import PASSED, SCORE, JudgedCase, Key, judged_cases, measured, says_the_same
+from runner.results.judged_cases import PASSED, SCORE, JudgedCase, judged_cases, measured, says_the_same
 from runner.results.judging import JudgesNoise, NoiseSum, noise_of
 from runner.results.looks import ONCE, Looks
 from runner.results.report import Report
+from runner.results.result_keys import ResultKey
 from runner.results.sides import A_AND_B, Sides
 from runner.statistics.change import MARGIN, broken_runs
 from runner.statistics.like_these import like_these
 from runner.statistics.several_tests import holm
 
 REPLAYED = "--replay"
-Cases = Mapping[Key, JudgedCase]
+Cases = Mapping[ResultKey, JudgedCase]
 
 
 def change_between(
@@ -114,11 +115,13 @@ def _compared(one: JudgedCase, other: JudgedCase, measure: str) -> ComparedCase 
     return ComparedCase(key=one.key, figures=Sides(a=a, b=b)) if a and b else None
 
 
-def _left_out(of_a: Cases, of_b: Cases, alike: Sequence[Key], compared: Collection[Key], measure: str) -> LeftOut:
+def _left_out(
+    of_a: Cases, of_b: Cases, alike: Sequence[ResultKey], compared: Collection[ResultKey], measure: str
+) -> LeftOut:
     """`alike` are the cases that say the same in both, `compared` those of them that have the measure."""
     same = frozenset(alike)
 
-    def both(of: Callable[[JudgedCase], int], keys: Collection[Key] | None = None) -> Sides[int]:
+    def both(of: Callable[[JudgedCase], int], keys: Collection[ResultKey] | None = None) -> Sides[int]:
         return Sides(a=of_a, b=of_b).each(lambda side: sum(of(side[key]) for key in (side if keys is None else keys)))
 
     return LeftOut(
@@ -156,7 +159,7 @@ def _judges_noise(pairs: Pairs, measure: str) -> JudgesNoise | None:
     return noise_of(*sums)
 
 
-def _refuse(names: Sides[str], of_a: Mapping[Key, JudgedCase], of_b: Mapping[Key, JudgedCase]) -> NoReturn:
+def _refuse(names: Sides[str], of_a: Cases, of_b: Cases) -> NoReturn:
     empty = next((name for name, cases in zip(names.both, (of_a, of_b), strict=True) if not cases), None)
     if empty is not None:
         raise ConfigurationError(

@@ -17,6 +17,7 @@ from runner.results.changes import STANDARD, Change, Comparison, Measure, Side, 
 from runner.results.criteria import score_in
 from runner.results.made_of import changed
 from runner.results.report import Record, Report
+from runner.results.result_keys import ResultKey, key_of
 from runner.results.result_texts import errors_of, tokens_of
 from runner.results.value_texts import as_value
 from runner.results.verdict import Verdict, verdict_in
@@ -50,7 +51,7 @@ def compare(before: Report, after: Report, thresholds: Thresholds = STANDARD) ->
     return Comparison(changes=changes, measures=tuple(_measures(both)), compared=len(both))
 
 
-def _change(key: tuple[str, str], before: _Result | None, after: _Result | None, thresholds: Thresholds) -> Change:
+def _change(key: ResultKey, before: _Result | None, after: _Result | None, thresholds: Thresholds) -> Change:
     was = before.side if before is not None else None
     now = after.side if after is not None else None
     kinds = list(_kinds(was, now, thresholds))
@@ -62,8 +63,8 @@ def _change(key: tuple[str, str], before: _Result | None, after: _Result | None,
         diff = _difference(before.record, after.record)
         kinds += ["changed"] if diff else []
     return Change(
-        suite=key[0],
-        id=key[1],
+        suite=key.suite,
+        id=key.id,
         before=was,
         after=now,
         kinds=tuple(kinds),
@@ -147,10 +148,10 @@ def _measures(both: list[tuple[Side, Side]]) -> Iterator[Measure]:
             yield Measure(key=key, before=before, after=after)
 
 
-def _results(report: Report) -> dict[tuple[str, str], _Result]:
-    found: dict[tuple[str, str], list[Record]] = {}
+def _results(report: Report) -> dict[ResultKey, _Result]:
+    found: dict[ResultKey, list[Record]] = {}
     for record in report.results:
-        found.setdefault((record["suite"], record["id"]), []).append(record)
+        found.setdefault(key_of(record), []).append(record)
     return {key: _result(records) for key, records in found.items()}
 
 

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from runner.results.certainty import certainty_of
 from runner.results.combining import usage_of_lines
 from runner.results.counts import counted, status_of
-from runner.results.judged_cases import Key, judged_cases, says_the_same
+from runner.results.judged_cases import judged_cases, says_the_same
 from runner.results.model import Attempt
 from runner.results.report import Record, Report, in_order
+from runner.results.result_keys import ResultKey, key_of
 from runner.results.stability import normalised, shown_of, stability_of
 from runner.results.stability_json import attempt_of, attempts_in, runs_of
 from runner.results.summary import counts_record, usage_record
@@ -38,7 +39,7 @@ def as_runs(reports: Sequence[Report], names: Sequence[str]) -> Joined:
     cases = [judged_cases(report) for report in reports]
     last = {key: (at, case) for at, known in enumerate(cases) for key, case in known.items()}
     suites: dict[str, Record] = {}
-    found: dict[Key, list[Record]] = {}
+    found: dict[ResultKey, list[Record]] = {}
     said = []
     for name, report, known in zip(names, reports, cases, strict=True):
         suites |= {suite["id"]: suite for suite in report.suites}
@@ -46,7 +47,7 @@ def as_runs(reports: Sequence[Report], names: Sequence[str]) -> Joined:
         if other:
             which = ", ".join(key.id for key in other[:3]) + (f" and {len(other) - 3} more" if len(other) > 3 else "")
             said.append(f"{name}: cases that were changed in a later report are left out: {which}")
-        of_report = {Key(suite=record["suite"], id=record["id"]): record for record in report.results}
+        of_report = {key_of(record): record for record in report.results}
         for key in [key for key in of_report if key not in other]:
             found.setdefault(key, []).append(of_report[key])
     newest = reports[-1]

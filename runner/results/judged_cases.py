@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from runner.results.criteria import criteria_of, score_in
 from runner.results.judging import Judging, judging_in
 from runner.results.report import Record, Report
+from runner.results.result_keys import ResultKey, key_of
 from runner.results.result_texts import tokens_of
 from runner.results.suite_json import has_cases
 from runner.results.verdict import Verdict, verdict_in
@@ -17,16 +18,6 @@ from scripttest.values import Value
 DECIDED = (Verdict.PASSED, Verdict.FAILED)
 PASSED, SCORE = "passed", "score"
 """Measures that every report has; all others are ids of criteria."""
-
-
-class Key(Value):
-    """Identifies a case of a report."""
-
-    suite: str
-    id: str
-
-    def __hash__(self) -> int:
-        return hash((self.suite, self.id))
 
 
 class JudgedRun(Value):
@@ -48,7 +39,7 @@ class JudgedRun(Value):
 class JudgedCase(Value):
     """A case of one report."""
 
-    key: Key
+    key: ResultKey
     runs: tuple[JudgedRun, ...]
     """The runs. If runs stopped when the verdict was decided, only those that were made in any case."""
     broken: int
@@ -65,11 +56,11 @@ class JudgedCase(Value):
     tags: tuple[str, ...] = ()
 
 
-def judged_cases(report: Report) -> dict[Key, JudgedCase]:
+def judged_cases(report: Report) -> dict[ResultKey, JudgedCase]:
     """The cases of a report, in their order. Of several results with the same name, the last one counts."""
-    found: dict[Key, list[Record]] = {}
+    found: dict[ResultKey, list[Record]] = {}
     for record in report.results:
-        found.setdefault(Key(suite=record["suite"], id=record["id"]), []).append(record)
+        found.setdefault(key_of(record), []).append(record)
     suites = {suite["id"]: suite for suite in report.suites}
     return {key: _case(key, records, suites[key.suite]) for key, records in found.items()}
 
@@ -88,7 +79,7 @@ def measured(run: JudgedRun, measure: str) -> float | None:
     return run.score if measure == SCORE else run.criteria.get(measure)
 
 
-def _case(key: Key, records: list[Record], suite: Record) -> JudgedCase:
+def _case(key: ResultKey, records: list[Record], suite: Record) -> JudgedCase:
     record = records[-1]
     made = [attempt for one in records for attempt in (one.get("runs") or one).get("attempts") or [one]]
     attempts: list[Record] = list({attempt.get("run", 0): attempt for attempt in made}.values())

@@ -8,6 +8,7 @@ from itertools import chain, count
 from typing import Any
 
 from runner.results.criteria import objects_in, score_in
+from runner.results.result_keys import ResultKey
 from runner.results.turn_json import graded_turn
 from runner.results.value_texts import text_of
 from scripttest.values import Value
@@ -20,11 +21,9 @@ JUDGED = ("agent", PREFERENCE, "rubrics")
 """Types of assertions that are decided by judges."""
 
 
-class Key(Value):
-    """Identifies a judgement."""
+class JudgementKey(ResultKey):
+    """What identifies a judgement: the result, and which verdict of it."""
 
-    suite: str
-    id: str
     run: int
     """From 1."""
     turn: int
@@ -35,7 +34,7 @@ class Key(Value):
 class Judgement(Value):
     """The verdict of one judge or of several."""
 
-    key: Key
+    key: JudgementKey
     passed: bool
     score: float | None
     input: str
@@ -61,16 +60,16 @@ class Prices(Value):
 def judgements_in(results: Iterable[Mapping[str, Any]]) -> list[Judgement]:
     """All verdicts of judges in some results, each once. Verdicts that nobody could give or that votes did not decide
     are left out."""
-    found: dict[Key, Judgement] = {}
+    found: dict[JudgementKey, Judgement] = {}
     for record in results:
-        made: dict[Key, Judgement] = {}
+        made: dict[JudgementKey, Judgement] = {}
         for judgement in _of_result(record):
             made[_free(judgement.key, made)] = judgement
         found |= {key: judgement.replace(key=key) for key, judgement in made.items()}
     return list(found.values())
 
 
-def _free(key: Key, taken: Container[Key]) -> Key:
+def _free(key: JudgementKey, taken: Container[JudgementKey]) -> JudgementKey:
     """The key of a verdict on the same answer by the same words says which of them it is."""
     names = chain([key.criterion], (f"{key.criterion} ({number})" for number in count(2)))
     return next(named for name in names if (named := key.replace(criterion=name)) not in taken)
@@ -78,7 +77,7 @@ def _free(key: Key, taken: Container[Key]) -> Key:
 
 def _of_result(record: Mapping[str, Any]) -> Iterator[Judgement]:
     run = record.get("run") if isinstance(record.get("run"), int) else 1
-    of_all = Key(suite=str(record.get("suite")), id=str(record.get("id")), run=run or 1, turn=0, criterion="")
+    of_all = JudgementKey(suite=str(record.get("suite")), id=str(record.get("id")), run=run or 1, turn=0, criterion="")
     turns = {_number(turn.get("turn")): turn for turn in objects_in(record.get("turns"))}
     last = turns[max(turns)] if turns else {}
     whole = _Answer(number=0, said=record.get("input"), output=last.get("output", record.get("output")))
@@ -131,7 +130,7 @@ def _named(checks: list[Record], graded: list[Record]) -> list[Record]:
     return [{**check, "id": id} if id else check for check, id in zip(checks, ids, strict=True)]
 
 
-def _of_checks(checks: Iterable[Record], of_all: Key, answer: _Answer) -> Iterator[Judgement]:
+def _of_checks(checks: Iterable[Record], of_all: JudgementKey, answer: _Answer) -> Iterator[Judgement]:
     for number, check in enumerate(checks, 1):
         if details := objects_in(check.get("details")):
             yield from _of_checks(details, of_all, answer)
@@ -183,7 +182,7 @@ def _sum(totals: Sequence[Mapping[str, Any]], name: str) -> float:
 
 def noise_of(judgements: Sequence[Judgement]) -> list[list[list[float]]]:
     """Scores, or 1 and 0, of the first two votes on each answer: case > run > vote, for `components_of`."""
-    cases: dict[Key, list[list[float]]] = {}
+    cases: dict[JudgementKey, list[list[float]]] = {}
     for one in judgements:
         values = list(one.scores) if len(one.scores) == len(one.votes) else [float(vote) for vote in one.votes]
         if len(values) >= 2:

@@ -14,7 +14,7 @@ from typing import Any
 
 from runner.errors import ConfigurationError
 from runner.results.criteria import score_in
-from runner.results.judgements import Judgement, Key
+from runner.results.judgements import Judgement, JudgementKey
 from runner.security.files import read_bytes
 from scripttest.values import Value, fields_of
 
@@ -29,7 +29,7 @@ _RISKY = ("=", "+", "-", "@", "\t", "\r")
 class Label(Value):
     """The verdict of one person on one answer."""
 
-    key: Key
+    key: JudgementKey
     passed: bool | None
     """None if there is no verdict yet."""
     score: float | None = None
@@ -51,7 +51,7 @@ def drawn(judgements: Sequence[Judgement], count: int) -> list[Judgement]:
     return chosen
 
 
-def text_of_labels(judgements: Sequence[Judgement], labels: Mapping[Key, Label], *, as_table: bool) -> str:
+def text_of_labels(judgements: Sequence[Judgement], labels: Mapping[JudgementKey, Label], *, as_table: bool) -> str:
     """The labels as the text of a file. It does not contain the verdict of the judge, which would influence people."""
     records = [_record(one, labels.get(one.key)) for one in judgements]
     if not as_table:
@@ -121,7 +121,7 @@ def _label(row: dict[str, Any], where: str) -> Label:
     if not suite or not id:
         raise ConfigurationError(f"Cannot read the labels {where}: it has no suite or no id", HINT)
     return Label(
-        key=Key(
+        key=JudgementKey(
             suite=suite,
             id=id,
             run=_number(row.get("run"), 1, where),

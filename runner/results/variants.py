@@ -8,9 +8,10 @@ from collections.abc import Sequence
 
 from runner.results.change_report import ChangeReport
 from runner.results.change_verdict import adjusted, change_between
-from runner.results.judged_cases import JudgedCase, Key, judged_cases
+from runner.results.judged_cases import JudgedCase, judged_cases
 from runner.results.looks import looks_in
 from runner.results.report import Record, Report
+from runner.results.result_keys import ResultKey, key_of
 from runner.results.sides import Sides
 from runner.results.value_texts import text_of
 from runner.statistics.pass_counts import PassCount
@@ -49,7 +50,7 @@ class VariantsCompared(Value):
 class MatrixRow(Value):
     """One case in all variants."""
 
-    key: Key
+    key: ResultKey
     cases: tuple[JudgedCase | None, ...]
     """None: a variant has no result of it."""
     answers: tuple[str, ...]
@@ -99,9 +100,7 @@ def verdicts_on(report: Report) -> VariantsCompared:
 def matrix(parts: Sequence[Report]) -> list[MatrixRow]:
     """One row for each case, with all variants. Cases that differ come first."""
     known = [judged_cases(part) for part in parts]
-    shown: list[dict[Key, Record]] = [
-        {Key(suite=record["suite"], id=record["id"]): record for record in part.results} for part in parts
-    ]
+    shown: list[dict[ResultKey, Record]] = [{key_of(record): record for record in part.results} for part in parts]
     keys = dict.fromkeys(key for cases in known for key in cases)
     rows = [
         MatrixRow(

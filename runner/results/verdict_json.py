@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from runner.results.change_report import ChangeReport
-from runner.results.judged_cases import Key
+from runner.results.result_keys import ResultKey
 from runner.results.sides import Sides
 from runner.statistics.change import Change
 from runner.statistics.intervals import Estimate
@@ -17,7 +17,7 @@ from scripttest.values import fields_of
 def verdict_record(found: ChangeReport) -> dict[str, object]:
     """The verdict as JSON; rates and intervals are from 0 to 1."""
 
-    def named(keys: Sequence[Key]) -> list[dict[str, str]]:
+    def named(keys: Sequence[ResultKey]) -> list[dict[str, str]]:
         return [fields_of(key) for key in keys]
 
     def values(rates: Sides[Estimate]) -> dict[str, object]:

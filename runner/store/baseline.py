@@ -14,6 +14,8 @@ from runner.results.counts import counted
 from runner.results.histories import as_runs
 from runner.results.made_of import changed
 from runner.results.report import Record, Report
+from runner.results.result_keys import ResultKey
+from runner.results.result_keys import key_of as result_key
 from runner.results.summary import counts_record
 from runner.store.rows import key_of
 from runner.store.store import KeptRun, Store
@@ -23,7 +25,6 @@ MOST = 10
 """Most runs that are combined."""
 ENDED = ("passed", "failed", "error")
 """States of runs that came to their end."""
-Key = tuple[str, str]
 
 
 class Baseline(Value):
@@ -55,15 +56,15 @@ def baseline_of(store: Store, name: str, run: Report, leave_out: str | None = No
             or "A run of it that came to its end has to be in the store; see docs/history.md"
         )
         raise ConfigurationError(f"Cannot compare with {name}: the store {store.folder} has no other run of it", hint)
-    wanted = {(record["suite"], record["id"]) for record in run.results}
+    wanted = {result_key(record) for record in run.results}
     whole = _whole_suites(run)
-    newest: dict[Key, Record] = {}
+    newest: dict[ResultKey, Record] = {}
     parts: list[tuple[KeptRun, Report]] = []
     for one in candidates:
         report = in_all_runs(store.report(one.id))
         results = [record for record in report.results if _counts(record, newest, wanted, whole)]
         for record in results:
-            newest.setdefault((record["suite"], record["id"]), record)
+            newest.setdefault(result_key(record), record)
         if results:
             suites = {record["suite"] for record in results}
             start = {**report.start, "suites": [suite for suite in report.suites if suite["id"] in suites]}
@@ -115,9 +116,9 @@ def _whole_suites(run: Report) -> frozenset[str]:
     )
 
 
-def _counts(record: Record, newest: Mapping[Key, Record], wanted: set[Key], whole: frozenset[str]) -> bool:
+def _counts(record: Record, newest: Mapping[ResultKey, Record], wanted: set[ResultKey], whole: frozenset[str]) -> bool:
     """Whether a result belongs to the baseline."""
-    key = record["suite"], record["id"]
+    key = result_key(record)
     if key not in wanted and record["suite"] not in whole:
         return False
     known = newest.get(key)

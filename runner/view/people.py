@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from runner.errors import ConfigurationError
-from runner.results.judgements import Judgement, Key, judgements_in
+from runner.results.judgements import Judgement, JudgementKey, judgements_in
 from runner.results.labels import Label, text_of_labels
 from runner.results.value_texts import text_of
 from runner.store.store import KeptLabel
@@ -120,6 +120,6 @@ def _whole(line: Mapping[str, Any], run: int) -> Judgement | None:
     """The answer of a case as something to be judged."""
     if "input" not in line or line.get("output") is None:
         return None
-    key = Key(suite=str(line["suite"]), id=str(line["id"]), run=run, turn=0, criterion="")
+    key = JudgementKey(suite=str(line["suite"]), id=str(line["id"]), run=run, turn=0, criterion="")
     said, output = line["input"], line["output"]
     return Judgement(key=key, passed=True, score=None, input=text_of(said), output=text_of(output), judge="")

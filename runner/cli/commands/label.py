@@ -15,7 +15,7 @@ from runner.cli.commands.reports import check_outputs, lines_of, write_text
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.reporters.console.style import count as counted
-from runner.results.judgements import Judgement, Key, judgements_in
+from runner.results.judgements import Judgement, JudgementKey, judgements_in
 from runner.results.labels import Label, drawn, read_labels, text_of_labels
 
 KEYS = "y yes   n no   s skip   u undo   q stop"
@@ -57,7 +57,7 @@ def label(environment: Environment, report: str, output: str, count: int, criter
         if not judgements:
             raise ConfigurationError(f'Cannot label "{criterion}" in {report}', f"It has {'; '.join(known[:10])}")
     chosen = drawn(judgements, count)
-    labels: dict[Key, Label] = {}
+    labels: dict[JudgementKey, Label] = {}
     if path.exists() and path.stat().st_size:
         labels = {one.key: one for one in read_labels(path, output) if one.passed is not None}
         more = [one for one in judgements if one.key in labels]
@@ -85,7 +85,7 @@ def label(environment: Environment, report: str, output: str, count: int, criter
 def _ask(
     environment: Environment,
     asked: Sequence[Judgement],
-    labels: dict[Key, Label],
+    labels: dict[JudgementKey, Label],
     read: Callable[[], str],
     save: Callable[[], None],
 ) -> None:

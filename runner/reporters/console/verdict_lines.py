@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from runner.reporters.console.style import count, in_milliseconds
 from runner.results.change_report import Beside, ChangeReport, ComparedCase, Noise, Part, Verdict
-from runner.results.judged_cases import Key
 from runner.results.judging import JudgesNoise
+from runner.results.result_keys import ResultKey
 from runner.results.result_texts import dollars
 from runner.results.sides import A_AND_B, Sides
 from runner.statistics.intervals import Estimate, Interval
@@ -312,6 +312,6 @@ def _left_out(found: ChangeReport) -> list[str]:
     return said
 
 
-def _named(keys: Sequence[Key]) -> str:
+def _named(keys: Sequence[ResultKey]) -> str:
     more = f" and {len(keys) - NAMED} more" if len(keys) > NAMED else ""
     return ", ".join(key.id for key in keys[:NAMED]) + more

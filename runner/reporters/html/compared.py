@@ -13,6 +13,7 @@ from runner.results.change_report import ChangeReport
 from runner.results.changes import KINDS, Change, Comparison
 from runner.results.made_of import described
 from runner.results.report import Report
+from runner.results.result_keys import ResultKey, key_of
 from runner.results.sides import Sides
 from runner.statistics.change import Change as StatisticalChange
 from runner.statistics.intervals import Estimate
@@ -37,10 +38,10 @@ def comparison_record(
     the report, the row of the baseline, or -1. `fact` is the change in a few words. `parts` and `made_of` say which
     parts of the application have changed, for all results and for one.
     """
-    changes = {(change.suite, change.id): change for change in found.changes}
+    changes = {ResultKey(suite=change.suite, id=change.id): change for change in found.changes}
     rows: dict[int, Record] = {}
     for at, result in enumerate(report.results):
-        change = changes[result["suite"], result["id"]]
+        change = changes[key_of(result)]
         if change.kinds or change.regression:
             kinds = [[kind, fact_of(kind, change)] for kind in change.kinds]
             made_of = {"made_of": f"{described(change.parts)} changed"} if change.parts else {}
@@ -120,9 +121,9 @@ def _badges(change: Change) -> list[list[str]]:
 def _places(report: Report, baseline: Report) -> list[int]:
     """For each result the place of the one in the baseline with its name, or -1; the second of a name goes with the
     second."""
-    known: dict[tuple[str, str], list[int]] = defaultdict(list)
+    known: dict[ResultKey, list[int]] = defaultdict(list)
     for at in range(len(baseline.results) - 1, -1, -1):
         result = baseline.results[at]
-        known[result["suite"], result["id"]].append(at)
-    names = [(result["suite"], result["id"]) for result in report.results]
-    return [known[name].pop() if known.get(name) else -1 for name in names]
+        known[key_of(result)].append(at)
+    keys = map(key_of, report.results)
+    return [known[key].pop() if known.get(key) else -1 for key in keys]
