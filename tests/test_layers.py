@@ -213,7 +213,7 @@ ERRORS = {
     "scripttest": "CompileError HostError MissingScriptError RefusedFileError ScriptError",
     "scripttest/compile": "ServiceEndedError",
     "scripttest/shortcuts": "BytecodeError UnsupportedError",
-    "scripttest/workers": "FunctionError MissingFunctionError",
+    "scripttest/workers": "FunctionError MessageError MissingFunctionError",
     "bindings": "JsonPathError PatternError ProcessError SnapshotError",
     "bindings/models": "ModelFileError UnknownColumnsError",
     "runner/statistics": "PolicyError",

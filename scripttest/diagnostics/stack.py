@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from scripttest.diagnostics.throws import Throw
 
-_FRAME = r"^[ \t]*at (?:(?P<name>.*?) \()?\(?<(?P<script>[^<>\n]+)>:(?P<line>\d+):(?P<column>\d+)\)?$"
+_FRAME = r"^[ \t]*at (?:(?P<name>.*?) \()?\(?<(?P<script>[^<>\n]+)>:(?P<line>\d{1,9}):(?P<column>\d{1,9})\)?$"
 _NO_FUNCTION = "TypeError: not a function"
 _AWAITED = "async "
 """Before the name of a function that awaited what failed."""
@@ -207,10 +207,12 @@ class StackMapper:
 
 
 def _offset(script: Script, line: int) -> int:
-    """Where a line of the realm begins in a script."""
+    """Where a line of the realm begins in a script; after its last line, the end."""
     at = 0
     for _ in range(line - script.first_line):
         at = script.code.find("\n", at) + 1
+        if not at:
+            return len(script.code)
     return at
 
 

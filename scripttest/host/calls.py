@@ -11,6 +11,7 @@ from scripttest.host.work import Slot, start_clock
 from scripttest.names import TEST, kind_of
 from scripttest.test_key import TestKey
 from scripttest.values import Value
+from scripttest.workers.answers import HostCall
 
 
 class _Answer(Value):
@@ -51,24 +52,19 @@ class HostCalls:
         self._asked_back = 0
         self._answerers = Answerers()
 
-    def begin(
-        self, slot: Slot, number: str, name: str, arguments: str, world: str, *, test: TestKey, timeout: float
-    ) -> None:
+    def begin(self, slot: Slot, call: HostCall, *, test: TestKey, timeout: float) -> None:
         """Answers a host call at once where `Services.at_once` can, else starts to answer it on another thread.
 
         Args:
             slot: the slot of the calling worker, which waits for the answer.
-            number: the worker's number of the call.
-            name: name of the process.
-            arguments: JSON.
-            world: state of the test's world, see `protocol`.
+            call: what it calls.
             test: the run of a test that calls.
             timeout: time limit of a test of the module, in seconds.
         """
         assert slot.work is not None
-        quick = self._services.at_once(test, name, arguments, world) if test.test else None
+        quick = self._services.at_once(test, call.name, call.arguments, call.world) if test.test else None
         if quick is not None:
-            slot.reply(number, quick)
+            slot.reply(call.number, quick)
             return
         running = slot.work.running
 
@@ -78,15 +74,15 @@ class HostCalls:
 
         link = Link(ask)
         kind = kind_of(test.test)
-        stands = kind not in ("", TEST) and name.startswith(f"{kind.lower()}.") and not slot.worker.is_late
+        stands = kind not in ("", TEST) and call.name.startswith(f"{kind.lower()}.") and not slot.worker.is_late
         if stands:
             slot.worker.deadline = None
 
         def answer() -> None:
             try:
-                envelope = self._services.call(test, name, arguments, world, link)
-                seconds = (self._services.seconds_after(test, name) or timeout) if stands else None
-                self._answers.append(_Answer(slot=slot, number=number, envelope=envelope, seconds=seconds))
+                envelope = self._services.call(test, call.name, call.arguments, call.world, link)
+                seconds = (self._services.seconds_after(test, call.name) or timeout) if stands else None
+                self._answers.append(_Answer(slot=slot, number=call.number, envelope=envelope, seconds=seconds))
             except BaseException as error:
                 self._broke = error
             self._bell.ring()

@@ -25,11 +25,12 @@ from scripttest.names import EVERY_RUN, TEST, kind_of
 from scripttest.poll_loop import PollLoop
 from scripttest.results import Broken, Ended, Failure, HostRecord, Line, Listed, LogLine, Outcome, Started
 from scripttest.test_key import TestKey
-from scripttest.workers.answers import log_line, outcome_of
+from scripttest.workers import answers
 from scripttest.workers.boots import Boots
 from scripttest.workers.libraries import Libraries
 from scripttest.workers.module_run import Module, ModuleRun, broken_by, order_of, timeout_text
 from scripttest.workers.pool import WorkerPool
+from scripttest.workers.protocol import MessageError
 from scripttest.workers.session import Loss
 from scripttest.workers.worker import Processes, Worker
 
@@ -214,41 +215,41 @@ class ScriptHost:
             )
             self._queue.add(run)
 
-    def heard(self, slot: Slot, kind: str, parts: list[str]) -> None:
-        """Handles a frame from a worker. Raises ValueError when the frame does not fit to what the worker does."""
+    def heard(self, slot: Slot, message: answers.Message) -> None:
+        """Handles a message from a worker. Raises MessageError when it does not fit to what the worker does."""
         self._idle_deaths = 0
         work = slot.work
         if work is None:
-            raise ValueError(f"unexpected {kind}")
+            raise MessageError(f"unexpected {message.kind}")
         run = self._module_runs.get(work.job.key)
-        if kind == "start":
-            self._begin(slot, work, int(parts[0]))
-        elif kind == "log":
-            self._line(work, run, log_line(parts))
-        elif kind == "failed":
-            work.note_failure(parts[0], parts[1])
-        elif kind == "result":
-            self._result(slot, work, parts)
-        elif kind == "backed":
-            work.backs.pop(parts[0])(parts[1], parts[2])
-        elif kind in ("tests", "broken") and work.job.tests is None:
+        if isinstance(message, answers.Begun):
+            self._begin(slot, work, message.index)
+        elif isinstance(message, answers.Logged):
+            self._line(work, run, message.line)
+        elif isinstance(message, answers.EarlyFailure):
+            work.note_failure(message)
+        elif isinstance(message, answers.Result):
+            self._result(slot, work, message)
+        elif isinstance(message, answers.AnsweredBack):
+            work.answered_back(message)
+        elif isinstance(message, answers.Functions | answers.Unusable) and work.job.tests is None:
             if run is None:
                 self._rest(slot)
-            elif kind == "tests":
-                self._listed(slot, run, parts)
+            elif isinstance(message, answers.Functions):
+                self._listed(slot, run, message)
             else:
-                failure = run.outcome(outcome_of(parts[0]), "", None).failures[0]
+                failure = run.outcome(message.record, "", None).failures[0]
                 self._rest(slot)
                 self._close_module(work.job.key, Broken(module=work.job.key, failure=failure))
         else:
-            raise ValueError(f"unexpected {kind}")
+            raise MessageError(f"unexpected {message.kind}")
 
     def _begin(self, slot: Slot, work: Assignment, index: int) -> None:
         if self._ending:
             slot.end()
             return
         if work.running is not None or not work.todo or work.todo.popleft() != index:
-            raise ValueError("tests out of order")
+            raise MessageError("tests out of order")
         work.running = index
         key = work.job.key
         run = self._module_runs.get(key)
@@ -269,20 +270,19 @@ class ScriptHost:
             position, repeat = self._place(work.running)
             self._out.append(Line(module=work.job.key, position=position, line=line, run=repeat))
 
-    def _result(self, slot: Slot, work: Assignment, parts: list[str]) -> None:
-        index = int(parts[0])
+    def _result(self, slot: Slot, work: Assignment, ended: answers.Result) -> None:
+        index = ended.index
         if index != work.running:
-            raise ValueError("a result for a test that is not running")
-        record = outcome_of(parts[1])
-        if bool(parts[2]) != bool(work.todo):
-            raise ValueError("tests out of order")
+            raise MessageError("a result for a test that is not running")
+        if (ended.next is None) == bool(work.todo):
+            raise MessageError("tests out of order")
         if run := self._module_runs.get(work.job.key):
-            self._ended(run, index, run.outcome(record, run.tests[index].name, index, work.seconds))
+            self._ended(run, index, run.outcome(ended.record, run.tests[index].name, index, work.seconds))
         work.running = None
         work.failed.clear()
         work.abandon()
-        if parts[2]:
-            self._begin(slot, work, int(parts[2]))
+        if ended.next is not None:
+            self._begin(slot, work, ended.next)
         else:
             self._rest(slot)
 
@@ -297,12 +297,12 @@ class ScriptHost:
         """Position and run of the test that has this index in a worker."""
         return index // self._runs, index % self._runs + 1
 
-    def _listed(self, slot: Slot, run: ModuleRun, parts: list[str]) -> None:
+    def _listed(self, slot: Slot, run: ModuleRun, functions: answers.Functions) -> None:
         from scripttest.shortcuts.slicing import slice_module
 
         compiled = run.compiled
-        found = list(zip(parts[0::2], parts[1::2], strict=True))
-        slices = slice_module(compiled.scripts[-1].code, compiled.entry_start, compiled.exports, found, self._kinds)
+        code, sources = compiled.scripts[-1].code, functions.sources
+        slices = slice_module(code, compiled.entry_start, compiled.exports, sources, self._kinds)
         selected = [test for test in slices.tests if self._services.selects(run.compiled.source.key, test.name)]
         repeats = (0,) if self._runs == 1 else range(1, self._runs + 1)
         tests = tuple(test for test in selected for _ in repeats)
@@ -342,7 +342,7 @@ class ScriptHost:
         self._open.discard(key)
         self._module_runs.pop(key, None)
 
-    def asked(self, slot: Slot, number: str, name: str, arguments: str, world: str) -> None:
+    def asked(self, slot: Slot, call: answers.HostCall) -> None:
         """Answers a host call."""
         work = slot.work
         assert work is not None
@@ -351,7 +351,7 @@ class ScriptHost:
         if run is not None and work.running is not None:
             test = test.replace(test=run.tests[work.running].name, run=self._place(work.running)[1])
         timeout = run.timeout if run else self._timeout
-        self._calls.begin(slot, number, name, arguments, world, test=test, timeout=timeout)
+        self._calls.begin(slot, call, test=test, timeout=timeout)
 
     def _expired(self, slot: Slot) -> None:
         running = slot.work.running if slot.work else None

@@ -8,11 +8,11 @@ from collections import deque
 from scripttest.host.services import Backed
 from scripttest.names import TEST
 from scripttest.values import Value
-from scripttest.workers.answers import failure_of
+from scripttest.workers.answers import AnsweredBack, EarlyFailure
 from scripttest.workers.boots import Boots
-from scripttest.workers.module_run import ModuleRun, ReportedFailure
+from scripttest.workers.module_run import ModuleRun
 from scripttest.workers.pool import WorkerPool
-from scripttest.workers.protocol import encode
+from scripttest.workers.protocol import MessageError, encode
 from scripttest.workers.session import WorkerSlot
 
 CHUNK = 40
@@ -39,16 +39,22 @@ class Assignment:
         self.running: int | None = None
         self.seconds = 0.0
         """Seconds that the running test may take since its clock was last started."""
-        self.failed: list[ReportedFailure] = []
+        self.failed: list[EarlyFailure] = []
         """Failures of the running test so far."""
         self.backs: dict[str, Backed] = {}
         """By number, the functions that get the answers of the running test's realm."""
 
-    def note_failure(self, name: str, failure: str) -> None:
-        """Keeps a failure of the running test or subtest with this name. Raises ValueError when the text is not a
-        failure."""
+    def note_failure(self, failure: EarlyFailure) -> None:
+        """Keeps a failure of the running test."""
         if len(self.failed) < MOST_FAILED:
-            self.failed.append(ReportedFailure(test=name, record=failure_of(failure)))
+            self.failed.append(failure)
+
+    def answered_back(self, answer: AnsweredBack) -> None:
+        """Passes on the answer of the running test's realm. Raises MessageError if nothing was asked."""
+        done = self.backs.pop(answer.number, None)
+        if done is None:
+            raise MessageError("an answer to no question")
+        done(answer.envelope, answer.world)
 
     def abandon(self) -> None:
         """Tells those who wait for an answer of the running test that it has ended."""

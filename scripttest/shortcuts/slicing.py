@@ -10,7 +10,7 @@ piece that it, the base, or one of these pieces mentions by name. A script that 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from scripttest.compile.requests import RUNTIME_SOURCE
 from scripttest.names import EVERY_RUN, kind_of
@@ -63,11 +63,11 @@ def slice_module(
     code: str,
     entry_start: int,
     exports: dict[str, str],
-    found: list[tuple[str, str]],
+    found: Mapping[str, str],
     kinds: Collection[str] = EVERY_RUN,
 ) -> Slices:
-    """Finds the tests of some kinds of the entry point among the functions that the engine listed, `found` (name,
-    source), and what can be left out of their realms."""
+    """Finds the tests of some kinds of the entry point among the functions that the engine listed, `found` (name
+    → source), and what can be left out of their realms."""
     aliases = {local: name for name, local in exports.items() if kind_of(name) in kinds}
     places: dict[str, list[int]] = {}
     matches = (match for pattern in _DECLARATIONS for match in re.compile(pattern).finditer(code, entry_start))
@@ -76,7 +76,7 @@ def slice_module(
     tests: list[tuple[int, str, str, _Piece | None]] = []
     others: dict[str, _Piece] = {}
     text = f"\n{code}"
-    for local, source in found:
+    for local, source in found.items():
         if source.startswith(("class ", "class{")):
             continue
         if kind_of(local) not in kinds and local not in aliases:

@@ -1,74 +1,160 @@
-"""Checks what a worker sends before it is used, because a script may have taken its process over.
+"""Reads what a worker sends, and checks it, because a script may have taken the worker's process over.
 
-`check` knows the form of each frame, the other functions that of the JSON in them. All raise ValueError, which ends the
+`read_message` makes a record of each frame. It raises MessageError for a frame that no worker sends, which ends the
 worker.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from functools import partial
 from math import isfinite
 from typing import Any
 
 from scripttest.results import LogLine, MockedCalls
+from scripttest.values import Value
+from scripttest.workers.protocol import MessageError
 
 LEVELS = frozenset(("trace", "debug", "info", "warn", "error"))
 """Levels of captured lines."""
 LONGEST_NUMBER = 9
 """At most this many digits in an index or in the number of a question."""
+LONGEST = 1e12
+"""No test takes this many milliseconds."""
 DEEPEST = 100
 """Greatest depth of nested subtests, and of the details of an error."""
-_COUNTS = {
-    "broken": (1,),
-    "start": (0, 1),
-    "log": (2,),
-    "failed": (2,),
-    "call": (4,),
-    "backed": (3,),
-    "library": (2,),
-    "result": (3,),
-}
-_COUNTS["returned"] = (1,)
-"""Kind of frame → how many parts it may have. `tests` has pairs."""
-_NUMBERED = ("call", "backed", "library", "start")
-"""Kinds of frames whose first part is a number."""
 _TEXTS = ("stack", "origin", "phase", "type", "reason", "expected_text", "actual_text", "diff")
 """Fields of a failure that are text or absent."""
 
 
-def check(kind: str, parts: list[str]) -> None:
-    """Raises ValueError for a frame that no worker sends."""
-    if kind == "tests":
-        if len(parts) % 2:
-            raise ValueError("a list of tests that are no pairs")
-        return
-    if len(parts) not in _COUNTS.get(kind, ()):
-        raise ValueError(f"unexpected {kind} with {len(parts)} parts")
-    if kind == "result":
-        _index(kind, parts[0])
-        if parts[2]:
-            _index(kind, parts[2])
-    elif kind in _NUMBERED and parts:
-        _index(kind, parts[0])
+class Functions(Value):
+    """The answer to `discover`."""
+
+    kind = "tests"
+    sources: Mapping[str, str]
+    """Name of a function → its source."""
 
 
-def _index(kind: str, text: str) -> None:
+class Unusable(Value):
+    """The module could not be evaluated."""
+
+    kind = "broken"
+    record: dict[str, Any]
+    """An outcome with the failure."""
+
+
+class Begun(Value):
+    """The first test, or the function, begins."""
+
+    kind = "start"
+    index: int
+    """Of the test; of a function it means nothing."""
+
+
+class Logged(Value):
+    """A line that the running test printed."""
+
+    kind = "log"
+    line: LogLine
+
+
+class EarlyFailure(Value):
+    """A failure that the running test reports before its end."""
+
+    kind = "failed"
+    test: str
+    """Name of the test or subtest."""
+    record: dict[str, Any]
+
+
+class HostCall(Value):
+    """A host call, which waits for its answer."""
+
+    kind = "call"
+    number: str
+    name: str
+    arguments: str
+    """JSON."""
+    world: str
+    """What the realm tells of its world, see `protocol`."""
+
+
+class LibraryCall(Value):
+    """Asks for the code of another script."""
+
+    kind = "library"
+    number: str
+    script: str
+
+
+class AnsweredBack(Value):
+    """What a realm answers to a question of the host."""
+
+    kind = "backed"
+    number: str
+    envelope: str
+    world: str
+
+
+class Result(Value):
+    """A test has ended."""
+
+    kind = "result"
+    index: int
+    record: dict[str, Any]
+    """Its outcome."""
+    next: int | None
+    """Index of the test that begins; None: there is no other one."""
+
+
+class FunctionResult(Value):
+    """A function has ended."""
+
+    kind = "returned"
+    record: dict[str, Any]
+    """`ok` and `sent`; `missing`; or `error` with `message`, `stack` and `code`. With `unloaded` the error is that of
+    loading the script. `world` is what it tells of its world, if it does."""
+
+
+Question = HostCall | LibraryCall
+Message = (
+    Functions | Unusable | Begun | Logged | EarlyFailure | Question | AnsweredBack | Result | FunctionResult
+)  # fmt: skip
+
+
+def read_message(kind: str, parts: list[str]) -> Message:
+    """The record of a frame. Raises MessageError for a frame that no worker sends."""
+    read = _READERS.get((kind, 0 if kind == "tests" else len(parts)))
+    if read is None:
+        raise MessageError(f"unexpected {kind} with {len(parts)} parts")
+    try:
+        return read(*parts)
+    except (ValueError, RecursionError) as error:
+        raise MessageError(str(error)) from error
+
+
+def _functions(*parts: str) -> Functions:
+    if len(parts) % 2:
+        raise ValueError("a list of functions that are no pairs")
+    return Functions(sources=dict(zip(parts[0::2], parts[1::2], strict=True)))
+
+
+def _number(text: str) -> str:
     if not (text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER):
-        raise ValueError(f"a number of another form in {kind}")
+        raise ValueError("a number of another form")
+    return text
 
 
-def log_line(parts: list[str]) -> LogLine:
-    """A captured line."""
-    level, text = parts[0], _value(parts[1])
-    if level not in LEVELS or not isinstance(text, str):
+def _index(text: str) -> int:
+    return int(_number(text))
+
+
+def _line(level: str, text: str) -> LogLine:
+    value = _value(text)
+    if level not in LEVELS or not isinstance(value, str):
         raise ValueError("a line that is not a text")
-    return LogLine(level=level, text=text)
-
-
-def outcome_of(text: str) -> dict[str, Any]:
-    """The checked record of an outcome, as `bindings/src/check/record.ts` writes it."""
-    return _outcome(_value(text), 0)
+    return LogLine(level=level, text=value)
 
 
 def mocked_of(record: dict[str, Any]) -> tuple[MockedCalls, ...]:
@@ -76,15 +162,14 @@ def mocked_of(record: dict[str, Any]) -> tuple[MockedCalls, ...]:
     return tuple([MockedCalls(name=name, count=count) for name, count in record.get("mocked") or ()])
 
 
-def failure_of(text: str) -> dict[str, Any]:
-    """The checked record of one failure."""
-    return _failure(_value(text))
+def _broken(value: Any) -> dict[str, Any]:
+    record = _outcome(value, 0)
+    _first(record)
+    return record
 
 
-def returned_of(text: str) -> dict[str, Any]:
-    """What a function came to: `ok` and `sent`; `missing`; or `error` with `message`, `stack` and `code`. With
-    `unloaded` the error is that of loading the script. `world` is what it tells of its world, if it does."""
-    record = _object(_value(text))
+def _returned(value: Any) -> dict[str, Any]:
+    record = _object(value)
     _text_or_nothing(record, "world")
     _calls(record)
     if "ok" in record:
@@ -112,11 +197,11 @@ def _first(outcome: dict[str, Any]) -> dict[str, Any]:
 
 
 def _outcome(value: Any, depth: int) -> dict[str, Any]:
-    record = _object(value)
+    record = {"failures": [], "steps": [], **_object(value)}
     if record.get("status") not in ("passed", "failed", "skipped") or depth > DEEPEST:
         raise ValueError("an outcome of another kind")
     milliseconds = record.get("duration_ms", 0)
-    if isinstance(milliseconds, bool) or not isinstance(milliseconds, int | float) or milliseconds < 0:
+    if isinstance(milliseconds, bool) or not isinstance(milliseconds, int | float) or not 0 <= milliseconds < LONGEST:
         raise ValueError("a duration of another kind")
     _calls(record)
     for name in ("assertions", "not_judged"):
@@ -124,8 +209,9 @@ def _outcome(value: Any, depth: int) -> dict[str, Any]:
     _text_or_nothing(record, "skip_reason")
     for failure in _list(record, "failures"):
         _failure(failure)
-    for step in _list(record, "steps"):
-        _text(_outcome(step, depth + 1), "name")
+    record["steps"] = [_outcome(step, depth + 1) for step in _list(record, "steps")]
+    for step in record["steps"]:
+        _text(step, "name")
     for warning in _list(record, "warnings"):
         _text(_object(warning), "kind")
         _text(warning, "message")
@@ -150,6 +236,7 @@ def _failure(value: Any) -> dict[str, Any]:
         _text_or_nothing(detail, "stack")
         if _count(detail, "depth") > DEEPEST:
             raise ValueError("details of another kind")
+        detail.setdefault("depth", 0)
     return record
 
 
@@ -192,7 +279,7 @@ def _list(record: dict[str, Any], name: str) -> list[Any]:
     return value
 
 
-def _number(text: str) -> float:
+def _finite(text: str) -> float:
     number = float(text)
     if not isfinite(number):
         raise ValueError("a number without an end")
@@ -203,5 +290,24 @@ def _constant(name: str) -> None:
     raise ValueError(f"{name}, which is not JSON")
 
 
-_value = partial(json.JSONDecoder.decode, json.JSONDecoder(parse_float=_number, parse_constant=_constant))
+_value = partial(json.JSONDecoder.decode, json.JSONDecoder(parse_float=_finite, parse_constant=_constant))
 """The value of a JSON text."""
+
+_READERS: dict[tuple[str, int], Callable[..., Message]] = {
+    ("tests", 0): _functions,
+    ("broken", 1): lambda text: Unusable(record=_broken(_value(text))),
+    ("start", 0): lambda: Begun(index=0),
+    ("start", 1): lambda index: Begun(index=_index(index)),
+    ("log", 2): lambda level, text: Logged(line=_line(level, text)),
+    ("failed", 2): lambda test, text: EarlyFailure(test=test, record=_failure(_value(text))),
+    ("call", 4): lambda number, name, arguments, world: HostCall(
+        number=_number(number), name=name, arguments=arguments, world=world
+    ),
+    ("library", 2): lambda number, script: LibraryCall(number=_number(number), script=script),
+    ("backed", 3): lambda number, envelope, world: AnsweredBack(number=_number(number), envelope=envelope, world=world),
+    ("result", 3): lambda index, text, following: Result(
+        index=_index(index), record=_outcome(_value(text), 0), next=_index(following) if following else None
+    ),
+    ("returned", 1): lambda text: FunctionResult(record=_returned(_value(text))),
+}
+"""Kind of frame and number of its parts → what reads it. `tests` has any number of parts."""

@@ -19,7 +19,7 @@ from scripttest.compile.compiler import Compiled, Compiler, Instrument
 from scripttest.errors import Cause, CompileError, HostError, StackFrame
 from scripttest.results import LogLine, MockedCalls
 from scripttest.values import Value
-from scripttest.workers.answers import log_line, mocked_of, returned_of
+from scripttest.workers.answers import Begun, EarlyFailure, FunctionResult, HostCall, Logged, Message, mocked_of
 from scripttest.workers.boots import Boots
 from scripttest.workers.libraries import Libraries
 from scripttest.workers.loaded import (
@@ -30,6 +30,7 @@ from scripttest.workers.loaded import (
     compile_failure,
 )
 from scripttest.workers.pool import WorkerPool
+from scripttest.workers.protocol import MessageError
 from scripttest.workers.session import Loss, WorkerSlot
 from scripttest.workers.worker import LAST_WORDS
 
@@ -42,7 +43,6 @@ FEW_UNRESTED = 8
 from it."""
 MOST_LINES = 10_000
 """At most so many captured lines of one call are kept."""
-"""Name of a call, and how often a mock has answered it."""
 Owner = Any
 """Whatever identifies a call of a function for its caller; it is handed back with every host call of the function."""
 
@@ -141,13 +141,13 @@ class FunctionPool:
         slot.module = slot.loaded = key
         try:
             slot.worker.send(*frames, loaded.frame(call))
-            while isinstance(event := await work.events.get(), _Question):
+            while isinstance(event := await work.events.get(), HostCall):
                 slot.reply(event.number, await self._outside(owner, event))
-            if isinstance(event, dict):
+            if isinstance(event, FunctionResult):
                 slot.work = None
                 slot.worked_until = time.monotonic()
-                self._services.returned(owner, event.get("world") or "", mocked_of(event))
-                return _Answered(record=event, logs=tuple(work.logs))
+                self._services.returned(owner, event.record.get("world") or "", mocked_of(event.record))
+                return _Answered(record=event.record, logs=tuple(work.logs))
             if was_idle and not work.began and event.cause == Cause.INFRASTRUCTURE:
                 return None
             error = FunctionError(event.message)
@@ -172,14 +172,13 @@ class FunctionPool:
                 with suppress(HostError):
                     self._pool.start()
 
-    async def _outside(self, owner: Owner, question: _Question) -> str:
+    async def _outside(self, owner: Owner, call: HostCall) -> str:
         """Answers a host call of a function. Meanwhile, another function may run."""
-        name, arguments, world = question.name, question.arguments, question.world
-        if name.startswith("store."):
-            return await self._services.answer(owner, name, arguments, world)
+        if call.name.startswith("store."):
+            return await self._services.answer(owner, call.name, call.arguments, call.world)
         self._running.release()
         try:
-            return await self._services.answer(owner, name, arguments, world)
+            return await self._services.answer(owner, call.name, call.arguments, call.world)
         finally:
             if self._running.locked():
                 with self._waiting():
@@ -187,31 +186,31 @@ class FunctionPool:
             else:
                 await self._running.acquire()
 
-    def heard(self, slot: WorkerSlot[_Call], kind: str, parts: list[str]) -> None:
-        """Handles a frame from a worker. Raises ValueError when the frame does not fit to what the worker does."""
+    def heard(self, slot: WorkerSlot[_Call], message: Message) -> None:
+        """Handles a message from a worker. Raises MessageError when it does not fit to what the worker does."""
         work = slot.work
         if work is None:
-            raise ValueError(f"unexpected {kind}")
-        if kind == "start":
+            raise MessageError(f"unexpected {message.kind}")
+        if isinstance(message, Begun):
             work.began = True
-        elif kind == "log":
+        elif isinstance(message, Logged):
             if len(work.logs) < MOST_LINES:
-                work.logs.append(log_line(parts))
-        elif kind == "returned" and not work.returned:
-            work.events.put_nowait(returned_of(parts[0]))
+                work.logs.append(message.line)
+        elif isinstance(message, FunctionResult) and not work.returned:
+            work.events.put_nowait(message)
             work.returned = True
-        elif kind != "failed":
-            raise ValueError(f"unexpected {kind}")
+        elif not isinstance(message, EarlyFailure):
+            raise MessageError(f"unexpected {message.kind}")
 
-    def asked(self, slot: WorkerSlot[_Call], number: str, name: str, arguments: str, world: str) -> None:
+    def asked(self, slot: WorkerSlot[_Call], call: HostCall) -> None:
         """Answers a host call, or hands it to the task that waits for the function."""
         work = slot.work
         assert work is not None
-        answer = self._services.at_once(work.owner, name, arguments, world)
+        answer = self._services.at_once(work.owner, call.name, call.arguments, call.world)
         if answer is not None:
-            slot.reply(number, answer)
+            slot.reply(call.number, answer)
             return
-        work.events.put_nowait(_Question(number=number, name=name, arguments=arguments, world=world))
+        work.events.put_nowait(call)
 
     def lost(self, slot: WorkerSlot[_Call], loss: Loss) -> None:
         """Tells the task that waits for the function that its worker is lost."""
@@ -286,21 +285,12 @@ class _Answered(Value):
     logs: tuple[LogLine, ...]
 
 
-class _Question(Value):
-    """A host call of a function, which waits for its answer."""
-
-    number: str
-    name: str
-    arguments: str
-    world: str
-
-
 class _Call:
     """A call of a function that a worker runs."""
 
     def __init__(self, owner: Owner) -> None:
         self.owner = owner
-        self.events: asyncio.Queue[_Question | dict[str, Any] | Loss] = asyncio.Queue()
+        self.events: asyncio.Queue[HostCall | FunctionResult | Loss] = asyncio.Queue()
         """The host calls of the function, and at last its result, or how its worker was lost."""
         self.logs: list[LogLine] = []
         self.began = False
@@ -313,8 +303,8 @@ async def _place_of(slot: WorkerSlot[_Call], work: _Call, loaded: LoadedScript) 
     slot.worker.expire("call")
     try:
         async with asyncio.timeout(LAST_WORDS):
-            while isinstance(event := await work.events.get(), _Question):
+            while isinstance(event := await work.events.get(), HostCall):
                 continue
     except TimeoutError:
         return ()
-    return loaded.stopped(event) if isinstance(event, dict) else ()
+    return loaded.stopped(event.record) if isinstance(event, FunctionResult) else ()

@@ -14,7 +14,7 @@ from scripttest.errors import Cause, CompileError, Location, ScriptError, StackF
 from scripttest.names import TEST, kind_of
 from scripttest.results import Broken, Failure, Inlined, LogLine, Outcome, ResultWarning, Status
 from scripttest.values import Value
-from scripttest.workers.answers import mocked_of
+from scripttest.workers.answers import EarlyFailure, mocked_of
 from scripttest.workers.boots import Boots
 from scripttest.workers.protocol import encode
 
@@ -49,15 +49,6 @@ class Order(Value):
     """JSON of `Plan` in `bindings/src/core.ts`."""
     pieces: str
     """Its pieces of code."""
-
-
-class ReportedFailure(Value):
-    """A failure that a running test has reported before its end."""
-
-    test: str
-    """Name of the test or subtest."""
-    record: dict[str, Any]
-    """As `failure_of` of `answers.py` gives it."""
 
 
 class ModuleRun:
@@ -215,9 +206,7 @@ class ModuleRun:
             return (StackFrame(function=test.name, location=place),)
         return (StackFrame(function="", location=place), self.place(index))
 
-    def cut_short(
-        self, reported: Sequence[ReportedFailure], index: int, failure: Failure, milliseconds: float
-    ) -> Outcome:
+    def cut_short(self, reported: Sequence[EarlyFailure], index: int, failure: Failure, milliseconds: float) -> Outcome:
         """The outcome of a test that a failure ended early. It comes after the failures that the test had reported."""
         name = self.tests[index].name
         of_steps: dict[str, list[Failure]] = {}

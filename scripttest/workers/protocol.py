@@ -45,6 +45,10 @@ Frame = tuple[str, list[str]]
 """The kind and the parts of a message."""
 
 
+class MessageError(Exception):
+    """A worker has sent something that no worker sends, or not then."""
+
+
 def encode(kind: str, *parts: str) -> bytes:
     """The bytes of one frame."""
     blobs = [part.encode() for part in parts]
@@ -62,8 +66,8 @@ class FrameReader:
         self._missing = 0
 
     def feed(self, data: bytes) -> Iterator[Frame]:
-        """The frames that are complete once `data` has arrived. Raises ValueError when the stream is not frames, or a
-        frame is longer than the limit: nothing can be read from it any more."""
+        """The frames that are complete once `data` has arrived. Raises MessageError when the stream is not frames, or
+        a frame is longer than the limit: nothing can be read from it any more."""
         buffer = self._buffer
         buffer += data
         if len(buffer) < self._missing:
@@ -74,25 +78,31 @@ class FrameReader:
             kind, lengths = _header(bytes(buffer[start:end]))
             size = sum(lengths)
             if self._limit is not None and size > self._limit:
-                raise ValueError(f"a message of {size} bytes, and {self._limit} are the most")
+                raise MessageError(f"a message of {size} bytes, and {self._limit} are the most")
             if len(buffer) < end + 1 + size:
                 self._missing = end + 1 + size - start
                 break
             start = end + 1
             parts = []
-            for length in lengths:
-                parts.append(buffer[start : start + length].decode())
-                start += length
+            try:
+                for length in lengths:
+                    parts.append(buffer[start : start + length].decode())
+                    start += length
+            except UnicodeDecodeError as error:
+                raise MessageError(str(error)) from error
             yield kind, parts
         else:
             if self._limit is not None and len(buffer) - start > HEADER_LIMIT:
-                raise ValueError(f"a message without a header in its first {HEADER_LIMIT} bytes")
+                raise MessageError(f"a message without a header in its first {HEADER_LIMIT} bytes")
         del buffer[:start]
 
 
 def _header(line: bytes) -> tuple[str, list[int]]:
-    """The kind of a frame and the lengths of its parts. Raises ValueError."""
+    """The kind of a frame and the lengths of its parts. Raises MessageError."""
     kind, *sizes = line.split(b" ")
     if not kind.isalpha() or (sizes and not (b"".join(sizes).isdigit() and all(sizes))):
-        raise ValueError(f"a header of another form: {line[:SHOWN].decode(errors='backslashreplace')!r}")
-    return kind.decode(), [int(size) for size in sizes]
+        raise MessageError(f"a header of another form: {line[:SHOWN].decode(errors='backslashreplace')!r}")
+    try:
+        return kind.decode(), [int(size) for size in sizes]
+    except ValueError as error:
+        raise MessageError(str(error)) from error

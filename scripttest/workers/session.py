@@ -1,20 +1,21 @@
 """One worker in use: sends its work, receives its answers, and notices when it has ended.
 
-The owner of a pool is a `Listener`. It gets only messages in a form that `answers` knows. A worker that sends
-anything else is ended. Calls of other scripts are answered here.
+The owner of a pool is a `Listener`. It gets only messages that `answers` could read. A worker that sends anything else
+is ended. Calls of other scripts are answered here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Generic, Protocol, TypeVar
 
 from scripttest.compile.compiler import Watcher
 from scripttest.errors import Cause
 from scripttest.process import Ending
 from scripttest.values import Value
-from scripttest.workers.answers import check
+from scripttest.workers.answers import HostCall, LibraryCall, Message, Question, read_message
 from scripttest.workers.libraries import Libraries
+from scripttest.workers.protocol import MessageError
 from scripttest.workers.worker import Worker
 
 W = TypeVar("W")
@@ -35,15 +36,14 @@ class Loss(Value):
 
 
 class Listener(Protocol[W]):
-    """Handles what the workers of a pool send; each worker has work of the type `W`. Its methods raise ValueError when
-    a frame does not fit to the work."""
+    """Handles what the workers of a pool send; each worker has work of the type `W`. Its methods raise
+    MessageError when a message does not fit to the work."""
 
-    def heard(self, slot: WorkerSlot[W], kind: str, parts: list[str]) -> None:
-        """Called for a frame that is not a question; `protocol` lists them."""
+    def heard(self, slot: WorkerSlot[W], message: Message) -> None:
+        """Called for a message that is not a question."""
 
-    def asked(self, slot: WorkerSlot[W], number: str, name: str, arguments: str, world: str) -> None:
-        """Called for a host call. It has to call `WorkerSlot.reply`, at once or later. `world` is what the realm
-        reports of its world; see `protocol`."""
+    def asked(self, slot: WorkerSlot[W], call: HostCall) -> None:
+        """Called for a host call. It has to call `WorkerSlot.reply`, at once or later."""
 
     def lost(self, slot: WorkerSlot[W], loss: Loss) -> None:
         """Called when a worker has ended by itself, or had to be ended. It is no longer in the pool; its `work` is
@@ -114,36 +114,37 @@ class WorkerSlot(Generic[W]):
 
     def _readable(self) -> None:
         try:
-            frames = self.worker.read()
-            if frames is None:
-                ending = self.end()
-                message = f"The worker process {ending.text}"
-                cause = Cause.INFRASTRUCTURE if ending.was_killed else Cause.CRASH
-                self._listener.lost(self, Loss(message=message, cause=cause))
-                return
-            for kind, parts in frames:
-                if not self.is_open:
-                    return
-                check(kind, parts)
-                if kind in ("call", "library"):
-                    self._ask(kind, parts)
+            for message in self._messages():
+                if isinstance(message, Question):
+                    self._ask(message)
                 else:
-                    self._listener.heard(self, kind, parts)
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-            if not self.is_open:
-                raise
+                    self._listener.heard(self, message)
+        except MessageError as error:
             self.end()
-            message = f"The worker process sent something that is not a message: {error}"
-            self._listener.lost(self, Loss(message=message, cause=Cause.CRASH))
+            said = f"The worker process sent something that is not a message: {error}"
+            self._listener.lost(self, Loss(message=said, cause=Cause.CRASH))
 
-    def _ask(self, kind: str, parts: list[str]) -> None:
-        number = parts[0]
+    def _messages(self) -> Iterator[Message]:
+        """What has arrived, until the worker is ended."""
+        frames = self.worker.read()
+        if frames is None:
+            ending = self.end()
+            cause = Cause.INFRASTRUCTURE if ending.was_killed else Cause.CRASH
+            self._listener.lost(self, Loss(message=f"The worker process {ending.text}", cause=cause))
+            return
+        for kind, parts in frames:
+            yield read_message(kind, parts)
+            if not self.is_open:
+                return
+
+    def _ask(self, question: Question) -> None:
+        number = question.number
         if self.work is None:
-            raise ValueError("a question without work")
+            raise MessageError("a question without work")
         if number in self._questions or len(self._questions) == MOST_QUESTIONS:
-            raise ValueError("a question before the last one was answered")
+            raise MessageError("a question before the last one was answered")
         self._questions.add(number)
-        if kind == "library":
-            self._libraries.ask(self.module, parts[1], lambda answer: self.reply(number, *answer))
+        if isinstance(question, LibraryCall):
+            self._libraries.ask(self.module, question.script, lambda answer: self.reply(number, *answer))
         else:
-            self._listener.asked(self, number, parts[1], parts[2], parts[3])
+            self._listener.asked(self, question)

@@ -130,7 +130,7 @@ class Worker:
         self.send(encode(kind, *parts))
 
     def read(self) -> Iterator[Frame] | None:
-        """The frames that have arrived; None if the worker has ended. Raises ValueError if it does not send
+        """The frames that have arrived; None if the worker has ended. Raises MessageError if it does not send
         frames."""
         data = os.read(self.child.stdout, CHUNK)
         if not data:

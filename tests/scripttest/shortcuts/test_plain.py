@@ -19,7 +19,7 @@ from scripttest.shortcuts.slicing import slice_module
 REPOSITORY = Path(__file__).parents[3]
 NAMES = {"Process": "process", "console": "console", "Promise": "promise"}
 CODE = "function TestA(t) {\n}\nfunction TestB(t) {\n}\n"
-FOUND = [("TestA", "function TestA(t) {\n}"), ("TestB", "function TestB(t) {\n}")]
+FOUND = {"TestA": "function TestA(t) {\n}", "TestB": "function TestB(t) {\n}"}
 
 BODIES = (
     "t.assert.Equal(sum({a}, {b}), {c});",

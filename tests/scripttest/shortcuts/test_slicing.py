@@ -14,7 +14,7 @@ AWAITS = "function TestAwaits(t) {\n  return __async(t);\n}"
 def script_of(name: str, code: str, found: dict[str, str]) -> str:
     """The script that a worker makes for a test."""
     assert found.keys() - {"TestPlain", "TestAwaits", "TestUses", "TestOther"} <= set(declared(code))
-    slices = slice_module(code, 0, {}, list(found.items()))
+    slices = slice_module(code, 0, {}, found)
     (test,) = (test for test in slices.tests if test.name == name)
     script, at = "", 0
     for piece in test.pieces.split(","):
@@ -69,4 +69,4 @@ def test_code_that_is_also_quoted_stays() -> None:
 @pytest.mark.parametrize("reaches", ["eval('x')", "globalThis.x", "this[name]", "new Function('x')"])
 def test_a_script_that_may_reach_functions_by_other_names_is_whole(reaches: str) -> None:
     code = f"var any = () => {reaches};\n{PLAIN}\n{AWAITS}\n"
-    assert slice_module(code, 0, {}, [("TestPlain", PLAIN), ("TestAwaits", AWAITS)]).base == ""
+    assert slice_module(code, 0, {}, {"TestPlain": PLAIN, "TestAwaits": AWAITS}).base == ""

@@ -14,6 +14,7 @@ from command import PATIENCE
 
 from scripttest.compile.compiler import Compiler
 from scripttest.errors import Cause
+from scripttest.workers.answers import HostCall, Logged, Message
 from scripttest.workers.libraries import Libraries
 from scripttest.workers.pool import WorkerPool
 from scripttest.workers.session import MOST_QUESTIONS, Loss, WorkerSlot
@@ -39,7 +40,7 @@ class Owner:
     def __init__(self) -> None:
         self._poll = select.poll()
         self._ready: dict[int, Callable[[], None]] = {}
-        self.heard_of: list[tuple[str, list[str]]] = []
+        self.heard_of: list[str] = []
         self.losses: list[Loss] = []
 
     def watch(self, descriptor: int, ready: Callable[[], None]) -> None:
@@ -50,12 +51,13 @@ class Owner:
         self._poll.unregister(descriptor)
         del self._ready[descriptor]
 
-    def heard(self, slot: WorkerSlot[str], kind: str, parts: list[str]) -> None:
-        self.heard_of.append((kind, parts))
+    def heard(self, slot: WorkerSlot[str], message: Message) -> None:
+        assert isinstance(message, Logged)
+        self.heard_of.append(message.line.text)
 
-    def asked(self, slot: WorkerSlot[str], number: str, name: str, arguments: str, world: str) -> None:
-        self.heard_of.append((f"{name}{arguments}", [number]))
-        slot.reply(number, f"answer {number}")
+    def asked(self, slot: WorkerSlot[str], call: HostCall) -> None:
+        self.heard_of.append(f"{call.name}{call.arguments}")
+        slot.reply(call.number, f"answer {call.number}")
 
     def lost(self, slot: WorkerSlot[str], loss: Loss) -> None:
         self.losses.append(loss)
@@ -127,7 +129,7 @@ def test_the_owner_hears_what_a_worker_sends(pool: WorkerPool[str], owner: Owner
     slot.work = "busy"
     slot.worker.send_frame("log", "info", '"one"')
     owner.wait(lambda: owner.heard_of)
-    assert owner.heard_of == [("log", ["info", '"one"'])]
+    assert owner.heard_of == ["one"]
 
 
 def test_questions_are_answered_in_their_order(pool: WorkerPool[str], owner: Owner) -> None:
@@ -135,8 +137,7 @@ def test_questions_are_answered_in_their_order(pool: WorkerPool[str], owner: Own
     slot.work = "busy"
     slot.worker.send_frame("ask", "2")
     owner.wait(lambda: len(owner.heard_of) == 4)
-    assert [kind for kind, _ in owner.heard_of] == ["a.b[]", "a.b[]", "log", "log"]
-    assert [parts[-1] for kind, parts in owner.heard_of if kind == "log"] == ['"answer 0"', '"answer 1"']
+    assert owner.heard_of == ["a.b[]", "a.b[]", "answer 0", "answer 1"]
 
 
 @pytest.mark.parametrize(("work", "why"), [("busy", "before the last one was answered"), (None, "without work")])
@@ -153,6 +154,30 @@ def test_a_worker_that_asks_out_of_turn_is_lost(
     assert f"a question {why}" in loss.message
     assert pool.slots == []
     slot.reply("0", "nobody hears it")
+
+
+def test_a_line_of_another_form_loses_the_worker(pool: WorkerPool[str], owner: Owner) -> None:
+    slot = pool.start()
+    slot.work = "busy"
+    slot.worker.send_frame("log", "loud", '"one"')
+    owner.wait(lambda: owner.losses)
+    assert owner.losses[0].message.endswith("sent something that is not a message: a line that is not a text")
+    assert owner.heard_of == [] and pool.slots == []
+
+
+def test_a_mistake_of_the_owner_is_not_taken_for_one_of_the_worker(
+    pool: WorkerPool[str], owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def heard(*_: object) -> None:
+        raise KeyError("a mistake in this process")
+
+    monkeypatch.setattr(owner, "heard", heard)
+    slot = pool.start()
+    slot.work = "busy"
+    slot.worker.send_frame("log", "info", '"one"')
+    with pytest.raises(KeyError, match="a mistake in this process"):
+        owner.wait(lambda: owner.losses)
+    assert owner.losses == []
 
 
 @pytest.mark.parametrize(("killed", "cause"), [(False, Cause.CRASH), (True, Cause.INFRASTRUCTURE)])

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from scripttest.workers.protocol import HEADER_LIMIT, FrameReader, encode
+from scripttest.workers.protocol import HEADER_LIMIT, FrameReader, MessageError, encode
 
 FRAMES = [
     ("start", ["0"]),
@@ -48,13 +48,13 @@ def test_frames_arrive_whole_however_the_stream_is_cut(seed: int) -> None:
     ],
 )
 def test_a_header_of_another_form_is_refused(header: bytes) -> None:
-    with pytest.raises(ValueError, match=r"header of another form|integer string conversion|message of"):
+    with pytest.raises(MessageError, match=r"header of another form|integer string conversion|message of"):
         list(FrameReader(1000).feed(header + b"12345"))
 
 
 @pytest.mark.parametrize("sizes", ["1001", "500 501", "999999999999999999", "1 " * 1001])
 def test_a_frame_above_the_limit_is_refused_before_it_arrives(sizes: str) -> None:
-    with pytest.raises(ValueError, match="and 1000 are the most"):
+    with pytest.raises(MessageError, match="and 1000 are the most"):
         list(FrameReader(1000).feed(f"log {sizes.strip()}\n".encode()))
 
 
@@ -64,11 +64,11 @@ def test_a_frame_at_the_limit_arrives() -> None:
 
 def test_a_stream_without_a_header_is_not_kept() -> None:
     reader = FrameReader(1000)
-    with pytest.raises(ValueError, match="without a header"):
+    with pytest.raises(MessageError, match="without a header"):
         for _ in range(HEADER_LIMIT // 65536 + 2):
             list(reader.feed(b"x" * 65536))
 
 
 def test_parts_that_are_no_text_are_refused() -> None:
-    with pytest.raises(ValueError, match="utf-8"):
+    with pytest.raises(MessageError, match="utf-8"):
         list(FrameReader(1000).feed(b"log 2\n\xff\xfe"))

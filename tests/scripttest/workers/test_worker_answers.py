@@ -8,22 +8,41 @@ from typing import Any
 import pytest
 
 from scripttest import LogLine
-from scripttest.workers.answers import check, failure_of, log_line, outcome_of, returned_of
+from scripttest.workers.answers import (
+    AnsweredBack,
+    Begun,
+    EarlyFailure,
+    FunctionResult,
+    Functions,
+    HostCall,
+    LibraryCall,
+    Logged,
+    Message,
+    Result,
+    Unusable,
+    read_message,
+)
+from scripttest.workers.protocol import MessageError
 
-GOOD = [
-    ("tests", []),
-    ("tests", ["TestA", "function TestA() {}"]),
-    ("broken", ["{}"]),
-    ("start", ["0"]),
-    ("start", []),
-    ("log", ["info", '"x"']),
-    ("failed", ["TestA", "{}"]),
-    ("call", ["1", "fs.data.ReadFile", "[]", ""]),
-    ("library", ["12", "late"]),
-    ("result", ["0", "{}", ""]),
-    ("result", ["0", "{}", "1"]),
-    ("returned", ["{}"]),
-]
+OUTCOME = {"name": "TestA", "status": "passed", "duration_ms": 1.5, "assertions": 2, "failures": [], "steps": []}
+FAILURE = {"kind": "error", "message": "boom", "stack": "    at TestA (<input>:3)\n"}
+FAILED = {**OUTCOME, "status": "failed", "failures": [FAILURE]}
+
+GOOD: list[tuple[str, list[str], Message]] = [
+    ("tests", [], Functions(sources={})),
+    ("tests", ["TestA", "function TestA() {}"], Functions(sources={"TestA": "function TestA() {}"})),
+    ("broken", [json.dumps(FAILED)], Unusable(record=FAILED)),
+    ("start", ["0"], Begun(index=0)),
+    ("start", [], Begun(index=0)),
+    ("log", ["warn", '"x\\ny"'], Logged(line=LogLine(level="warn", text="x\ny"))),
+    ("failed", ["TestA", json.dumps(FAILURE)], EarlyFailure(test="TestA", record=FAILURE)),
+    ("call", ["1", "fs.data.ReadFile", "[]", ""], HostCall(number="1", name="fs.data.ReadFile", arguments="[]", world="")),
+    ("library", ["12", "late"], LibraryCall(number="12", script="late")),
+    ("backed", ["3", "{}", "w"], AnsweredBack(number="3", envelope="{}", world="w")),
+    ("result", ["0", json.dumps(OUTCOME), ""], Result(index=0, record=OUTCOME, next=None)),
+    ("result", ["0", json.dumps(OUTCOME), "1"], Result(index=0, record=OUTCOME, next=1)),
+    ("returned", ['{"missing": true}'], FunctionResult(record={"missing": True})),
+]  # fmt: skip
 BAD = [
     ("tests", ["TestA"]),
     ("start", ["-1"]),
@@ -36,25 +55,35 @@ BAD = [
     ("call", ["x", "x", "[]", ""]),
     ("library", ["", "late"]),
     ("result", ["0", "{}"]),
-    ("result", ["0", "{}", "-1"]),
+    ("result", ["0", json.dumps(OUTCOME), "-1"]),
     ("result", ["", "{}", ""]),
     ("returned", []),
     ("reply", ["1", "x"]),
     ("nonsense", []),
 ]
-OUTCOME = {"name": "TestA", "status": "passed", "duration_ms": 1.5, "assertions": 2, "failures": [], "steps": []}
-FAILURE = {"kind": "error", "message": "boom", "stack": "    at TestA (<input>:3)\n"}
 
 
-@pytest.mark.parametrize(("kind", "parts"), GOOD)
-def test_a_frame_that_workers_send_is_taken(kind: str, parts: list[str]) -> None:
-    check(kind, parts)
+@pytest.mark.parametrize(("kind", "parts", "message"), GOOD, ids=lambda value: str(value)[:40])
+def test_a_frame_that_workers_send_is_read(kind: str, parts: list[str], message: Message) -> None:
+    assert read_message(kind, parts) == message
 
 
 @pytest.mark.parametrize(("kind", "parts"), BAD)
 def test_any_other_frame_is_refused(kind: str, parts: list[str]) -> None:
-    with pytest.raises(ValueError, match=r"unexpected|number of another form|no pairs"):
-        check(kind, parts)
+    with pytest.raises(MessageError, match=r"unexpected|number of another form|no pairs"):
+        read_message(kind, parts)
+
+
+def outcome_of(text: str) -> dict[str, Any]:
+    message = read_message("result", ["0", text, ""])
+    assert isinstance(message, Result)
+    return message.record
+
+
+def returned_of(text: str) -> dict[str, Any]:
+    message = read_message("returned", [text])
+    assert isinstance(message, FunctionResult)
+    return message.record
 
 
 def test_records_that_workers_write_are_taken() -> None:
@@ -68,8 +97,6 @@ def test_records_that_workers_write_are_taken() -> None:
         "skip_reason": "later",
     }
     assert outcome_of(json.dumps(whole)) == whole
-    assert failure_of(json.dumps(FAILURE)) == FAILURE
-    assert log_line(["warn", '"x\\ny"']) == LogLine(level="warn", text="x\ny")
 
 
 @pytest.mark.parametrize(
@@ -81,6 +108,9 @@ def test_records_that_workers_write_are_taken() -> None:
         {"duration_ms": "1"},
         {"duration_ms": True},
         {"duration_ms": -1},
+        {"duration_ms": 10**400},
+        {"failures": None},
+        {"steps": {}},
         {"assertions": -1},
         {"assertions": 1.5},
         {"not_judged": "0"},
@@ -101,13 +131,13 @@ def test_records_that_workers_write_are_taken() -> None:
     ids=str,
 )
 def test_an_outcome_of_another_form_is_refused(change: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"(that is|whose|of another|for no reason)"):
+    with pytest.raises(MessageError, match=r"(that is|whose|of another|for no reason)"):
         outcome_of(json.dumps({**OUTCOME, **change}))
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", '"passed"', '{"status":"passed","duration_ms":NaN}', '{"status":"passed","duration_ms":1e999}'])  # fmt: skip
 def test_what_is_no_outcome_at_all_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"."):
+    with pytest.raises(MessageError, match=r"."):
         outcome_of(text)
 
 
@@ -115,7 +145,7 @@ def test_an_outcome_as_deep_as_no_test_is_refused() -> None:
     record: dict[str, Any] = dict(OUTCOME)
     for _ in range(200):
         record = {**OUTCOME, "steps": [record]}
-    with pytest.raises(ValueError, match="of another kind"):
+    with pytest.raises(MessageError, match="of another kind"):
         outcome_of(json.dumps(record))
 
 
@@ -153,11 +183,11 @@ def test_what_a_function_came_to_is_taken(record: dict[str, Any], taken: dict[st
     ids=str,
 )
 def test_what_no_function_comes_to_is_refused(record: Any) -> None:
-    with pytest.raises(ValueError, match=r"."):
+    with pytest.raises(MessageError, match=r"."):
         returned_of(json.dumps(record))
 
 
 @pytest.mark.parametrize("parts", [["loud", '"x"'], ["info", "1"], ["info", "x"], ["info", "null"]])
 def test_a_line_that_is_no_text_is_refused(parts: list[str]) -> None:
-    with pytest.raises(ValueError, match=r"."):
-        log_line(parts)
+    with pytest.raises(MessageError, match=r"."):
+        read_message("log", parts)

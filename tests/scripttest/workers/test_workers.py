@@ -110,10 +110,10 @@ WHILE_LISTING = {
     ),
     "no text": ("os.write(1, b'log 4 1\\n\\xff\\xfe\\xfd\\xfc1')", "'utf-8' codec can't decode byte 0xff"),
     "a frame that nobody knows": ("send('hello')", "unexpected hello with 0 parts"),
-    "names without sources": ("send('tests', 'TestA')", "a list of tests that are no pairs"),
+    "names without sources": ("send('tests', 'TestA')", "a list of functions that are no pairs"),
     "a result": ("send('result', '0', OK, '')", "a result for a test that is not running"),
     "a start": ("send('start', '0')", "tests out of order"),
-    "what a function returns": ("send('returned', '{}')", "unexpected returned"),
+    "what a function returns": ("send('returned', '{\"ok\": 1}')", "unexpected returned"),
     "a record that is not an object": ("send('broken', '[]')", "a record that is not an object"),
     "a line that is a number": ("send('log', 'info', '1')", "a line that is not a text"),
     "many questions": (
