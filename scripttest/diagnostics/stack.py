@@ -117,7 +117,7 @@ class StackMapper:
         script = next((script for script in reversed(self._scripts) if line >= script.first_line), None)
         if script is None:
             return None
-        at = loop_at(script.code, _offset(script, line) + column - 1, is_call, top_level)
+        at = loop_at(script.code, _offset(script, line, column), is_call, top_level)
         if at is None:
             return None
         word = re.compile(r"\w+").match(script.code, at)
@@ -133,7 +133,7 @@ class StackMapper:
             script = next((script for script in reversed(self._scripts) if line >= script.first_line), None)
             found = []
             if location and script:
-                at = _offset(script, line) + column - 1
+                at = _offset(script, line, column)
                 found = [_as_written(name, location) for name in callees(script.code, at)]
             self._named[line, column] = found
         return self._named[line, column]
@@ -206,14 +206,14 @@ class StackMapper:
         return None
 
 
-def _offset(script: Script, line: int) -> int:
-    """Where a line of the realm begins in a script; after its last line, the end."""
+def _offset(script: Script, line: int, column: int) -> int:
+    """A place of the realm as an offset in a script; its end, for a place that it does not have."""
     at = 0
     for _ in range(line - script.first_line):
         at = script.code.find("\n", at) + 1
         if not at:
             return len(script.code)
-    return at
+    return min(at + column - 1, len(script.code))
 
 
 def at_call(location: Location, name: str) -> Location:
