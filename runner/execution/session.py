@@ -99,16 +99,17 @@ class Session:
                 unlisted = self._modules.run(stream.send, repetition) if self._modules is not None else 0
                 self._run_cases(stream, repetition)
         if self._budgets is not None:
-            self._budgets.end()
+            with guarded("ending the budgets"):
+                self._budgets.end()
         with guarded("counting what broke"):
             self._say_errors(stream)
         with guarded("closing the journal of model calls"):
             self._finish_journal(stream)
         kept = None
         if services.databases is not None:
-            for warning in services.databases.warnings:
-                stream.send(Warned(message=warning))
             with guarded("storing the databases"):
+                for warning in services.databases.warnings:
+                    stream.send(Warned(message=warning))
                 services.worlds.close()
                 kept = services.databases.finish()
         snapshots = None

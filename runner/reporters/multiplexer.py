@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 
 from runner.errors import RunnerError
 from runner.reporters.base import IncompleteError
-from runner.results.events import Event, RunError, Warned
+from runner.results.events import Event, RunEnd, RunError, RunStatus, Warned
 from runner.results.fold import Execution
 from runner.results.model import TestResult
 from runner.security.secrets import Secrets
 
 if TYPE_CHECKING:
     from runner.reporters.base import Reporter
+
+UNSHOWN = "An error of the run cannot be shown"
 
 
 class Multiplexer:
@@ -32,7 +34,7 @@ class Multiplexer:
 
     def send(self, event: Event) -> None:
         """Folds one event into `execution` and gives it to every reporter that still works."""
-        event = self._secrets.value(event)
+        event = self._without_secrets(event)
         self.execution.add(event)
         if isinstance(event, RunError) and not self._is_told:
             self.untold.append(event)
@@ -47,6 +49,18 @@ class Multiplexer:
                 broken.append(_problem(reporter, error))
         for problem in broken:
             self.send(problem)
+
+    def _without_secrets(self, event: Event) -> Event:
+        """An event without secrets. If they cannot be removed, errors and the end of the run lose their texts, so that
+        they are sent in any case."""
+        try:
+            return self._secrets.value(event)
+        except Exception as error:
+            if isinstance(event, RunError):
+                return RunError(message=f"{UNSHOWN}: {type(error).__name__} when secrets were removed from it")
+            if isinstance(event, RunEnd):
+                return RunEnd(status=RunStatus.ERROR, seconds=event.seconds, completed_at=event.completed_at)
+            raise
 
     @property
     def _is_told(self) -> bool:

@@ -143,7 +143,7 @@ class Secrets:
             return value
         try:
             clean: T = self._clean(value)
-        except RecursionError:
+        except RecursionError:  # JSON that is nested deeply
             clean = json.loads(self.text(json.dumps(value)))
         return clean
 
@@ -184,7 +184,7 @@ class Secrets:
             kept = _FIXED if type(value).__name__ != "Suite" else (*_FIXED, "id")
             changes = {}
             for name, item in vars(value).items():
-                if item is not None and name not in kept and (clean := self._clean(item)) is not item:
+                if item is not None and name not in kept and (clean := self.value(item)) is not item:
                     changes[name] = clean
             return value.replace(**changes) if changes else value
         if isinstance(value, list | tuple):

@@ -130,7 +130,9 @@ def read_message(kind: str, parts: list[str]) -> Message:
         raise MessageError(f"unexpected {kind} with {len(parts)} parts")
     try:
         return read(*parts)
-    except (ValueError, RecursionError) as error:
+    except RecursionError as error:
+        raise MessageError("values that are nested too deeply") from error
+    except ValueError as error:
         raise MessageError(str(error)) from error
 
 

@@ -6,10 +6,15 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ET
+from typing import Any
 
 import pytest
 from command import Application, MakeApplication, Run, eventually
 from faults import leaves_nothing, lines_of
+
+from runner.results import events
+from runner.results.counts import Counts
+from runner.security.secrets import Secrets
 
 AGENT = {
     "/assistants/demo/package.yao": '{"connector": "local"}',
@@ -132,3 +137,55 @@ def test_recordings_that_cannot_be_written_are_named_as_recordings(app: MakeAppl
     assert "Cannot write recordings" in run.stdout
     assert "snapshots" not in run.stdout + run.stderr
     assert_whole(here, "c2", "Cannot write recordings")
+
+
+def test_secrets_are_removed_from_answers_that_are_nested_deeply(app: MakeApplication) -> None:
+    code = """\
+function deep(levels: number, end: any) { let value = end; for (let i = 0; i < levels; i++) value = [value]; return value; }
+export function Next(ctx, payload) { return { data: deep(700, "the key is sk-hidden-in-the-depth") }; }
+"""
+    here = app({**AGENT, "/assistants/demo/src/index.ts": code, "/assistants/demo/tests/cases.jsonl": CASES})
+    report = here.home / "r.jsonl"
+    env = {**here.environment, "SOME_API_KEY": "sk-hidden-in-the-depth"}
+    run = here.run("-i", "assistants/demo/tests/cases.jsonl", "-o", str(report), env=env)
+    assert (run.code, run.stderr) == (0, "")
+    text = report.read_text()
+    assert "the key is ***SOME_API_KEY***" in text
+    assert "hidden-in-the-depth" not in text + run.stdout
+
+
+@pytest.mark.parametrize("of_errors", [False, True])
+def test_secrets_that_cannot_be_removed_do_not_cost_the_reports(
+    app: MakeApplication, monkeypatch: pytest.MonkeyPatch, of_errors: bool
+) -> None:
+    remove = Secrets.value
+
+    def broken(self: Secrets, event: Any) -> Any:
+        if isinstance(event, events.TestEnd) or (of_errors and isinstance(event, events.RunError | events.RunEnd)):
+            raise MemoryError
+        return remove(self, event)
+
+    here = app({"a_test.ts": "export function TestA(t) {}\nexport function TestB(t) {}\n"})
+    monkeypatch.setattr(Secrets, "value", broken)
+    run = run_with_reports(here, "-i", "scripts.demo.a")
+    error = "An error of the run cannot be shown: MemoryError" if of_errors else "Out of memory while running the tests"
+    assert (run.code, run.stderr) == (3, "")
+    assert f"Error: {error}" in run.stdout
+    assert_whole(here, "", error)
+
+
+def test_counting_that_breaks_does_not_cost_the_reports(app: MakeApplication, monkeypatch: pytest.MonkeyPatch) -> None:
+    add = Counts.add
+
+    def broken(self: Counts, result: Any, *more: Any) -> None:
+        if result.name == "TestB":
+            raise KeyError("a mistake in the counts")
+        add(self, result, *more)
+
+    here = app({"a_test.ts": "export function TestA(t) {}\nexport function TestB(t) {}\n"})
+    monkeypatch.setattr(Counts, "add", broken)
+    run = run_with_reports(here, "-i", "scripts.demo.a")
+    error = "yao-test broke while running the tests: KeyError: 'a mistake in the counts'"
+    assert (run.code, run.stderr) == (3, "")
+    assert f"Error: {error}" in run.stdout
+    assert_whole(here, "TestA", error)
