@@ -187,7 +187,7 @@ DOORS = {
     "runner/shapes": "declared durations fields numbers",
     "runner/assertions": "__init__ base composition differences judged model snapshot_texts tool_arguments tools transcript values verdicts votes",
     "runner/cases": "attachments conversations dependencies json_schema messages model reader references repeats select values",
-    "runner/agents": "answer assistant chat helper_answers helpers judges prompts references runtime script_votes service variants",
+    "runner/agents": "answer assistant chat helper_answers helpers judges prompts references requests runtime script_votes service variants",
     "runner/agents/mcp": "answers base servers toolbox",
     "runner/fingerprints": "fingerprints parts scripts",
     "runner/results": "attachments calibration case_json certainty change_report change_verdict changes combining comparison counts coverage criteria events failure_texts fold histories inconclusive json_text judged_cases judgements judging labels line_file looks made_of model pipes places regradable repeating replay report result_json result_keys result_problems run_lines sides"

@@ -23,6 +23,7 @@ from runner.agents import sandbox
 from runner.agents.answer import AgentError, Answer, UsedTool, completion_record, tool_call_records
 from runner.agents.chat import Messages, Span, ToolStep, read_messages
 from runner.agents.prompts import fill
+from runner.agents.requests import AgentRequest
 from runner.connectors.base import Completion, ModelRequest
 from runner.connectors.load import RUNNER
 from runner.connectors.timing import case_now
@@ -31,7 +32,8 @@ from scripttest import FunctionCall
 
 if TYPE_CHECKING:
     from runner.agents.mcp.toolbox import ToolBox
-    from runner.agents.runtime import Options, Runtime, Scope
+    from runner.agents.requests import Options, Scope
+    from runner.agents.runtime import Runtime
 
 HOOKS = frozenset(("Create", "Next"))
 RETRIES = 3
@@ -153,15 +155,17 @@ class Call:
         id = agent_id(order["agent_id"])
         try:
             return await self._runtime.call_other(
-                id,
-                messages,
-                options,
-                self._scope.chat,
-                self._scope,
-                self._on_chunk,
-                "agent",
-                by=self._assistant.id,
-                delegated=True,
+                AgentRequest(
+                    agent=id,
+                    messages=messages,
+                    options=options,
+                    chat=self._scope.chat,
+                    caller=self._scope,
+                    on_chunk=self._on_chunk,
+                    referer="agent",
+                    by=self._assistant.id,
+                    delegated=True,
+                )
             )
         except ConfigurationError as error:
             raise AgentError(

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.chat import Chat
+from runner.agents.requests import AgentRequest
 from runner.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class Helpers:
         own = Chat(context, chat.world, of_suite=chat.origin.of_suite)
         own.parts, own.steps, own.calls, own.turn, own.role = chat.parts, chat.steps, chat.calls, chat.turn, role
         messages = [{"role": "user", "content": json.dumps(payload, ensure_ascii=False)}]
-        answer = await self._runtime.call_other(agent, messages, call, own)
+        answer = await self._runtime.call_other(AgentRequest(agent=agent, messages=messages, options=call, chat=own))
         chat.model_calls += own.model_calls
         return answer
 

@@ -10,7 +10,7 @@ from runner.agents.answer import AgentError
 from runner.agents.chat import Chat, JudgeUse
 from runner.agents.helper_answers import verdict_of
 from runner.agents.references import ScriptReferenceError, call_function
-from runner.agents.runtime import Scope
+from runner.agents.requests import Scope
 from runner.assertions.base import NotEvaluated
 from runner.errors import RunnerError
 from scripttest import HostError

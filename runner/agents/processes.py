@@ -26,7 +26,8 @@ from runner.agents.chat import Chat, Messages, read_messages
 from runner.agents.helper_answers import verdict_of
 from runner.agents.mcp.answers import processes as mcp_processes
 from runner.agents.mocked import mocked_process
-from runner.agents.runtime import Runtime, Scope
+from runner.agents.requests import AgentRequest, Scope
+from runner.agents.runtime import Runtime
 from runner.agents.test_realm import ask_test
 from runner.connectors.base import ModelRequest
 from runner.errors import RunnerError, sentences
@@ -261,14 +262,16 @@ class AgentProcesses:
                 chat, {**scope.context, **{k: options[k] for k in ("locale", "route") if k in options}}
             )
         answer = await self._agents.runtime.call_other(
-            id,
-            messages_from(messages),
-            own,
-            chat,
-            scope,
-            chunks.append,
-            "agent" if scope.assistant else None,
-            by=str(scope.context.get("assistant_id") or "") if scope.assistant else "",
+            AgentRequest(
+                agent=id,
+                messages=messages_from(messages),
+                options=own,
+                chat=chat,
+                caller=scope,
+                on_chunk=chunks.append,
+                referer="agent" if scope.assistant else None,
+                by=str(scope.context.get("assistant_id") or "") if scope.assistant else "",
+            )
         )
         return {**answer.result(), "chunks": chunks}
 

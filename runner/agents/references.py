@@ -15,7 +15,8 @@ from scripttest import FunctionCall, FunctionError, ScriptError
 from scripttest.values import Value
 
 if TYPE_CHECKING:
-    from runner.agents.runtime import Runtime, Scope
+    from runner.agents.requests import Scope
+    from runner.agents.runtime import Runtime
     from scripttest import FunctionPool
 
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from bindings import Answered
 from runner.agents.answer import AgentError, Answer
 from runner.agents.call import Call
-from runner.agents.chat import Chat, Messages, ModelCall, ModelStep, ToolStep
+from runner.agents.chat import Chat, ModelCall, ModelStep, ToolStep
 from runner.agents.mocked import mocked_agent
+from runner.agents.requests import AgentRequest, Scope
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, Usage
 from runner.connectors.kept_answers import Answer as ModelAnswer
 from runner.connectors.kept_answers import ask
@@ -22,7 +23,6 @@ from runner.connectors.timing import case_now
 from runner.errors import RunnerError, sentences
 from runner.paths import shown_path
 from scripttest import FunctionCall, FunctionError, MissingFunctionError
-from scripttest.values import Value
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,20 +40,6 @@ DEPTH_LIMIT = 10
 """How deep agents may call each other."""
 REFUSALS = (400, 413, 422)
 """Statuses by which a model host finds fault with what the agent asks; all others are the host's own trouble."""
-Options = dict[str, Any]
-"""`context.Options`: connector, mode, search, skip, metadata, disable_global_prompts."""
-
-
-class Scope(Value):
-    """On whose behalf a script runs."""
-
-    chat: Chat
-    assistant: Assistant | None
-    context: dict[str, Any]
-    depth: int
-    """How many agents are waiting for this one."""
-    call: int | None = None
-    """Place in `Chat.calls` of the call of the agent; None outside of one."""
 
 
 class Parts(Protocol):
@@ -108,38 +94,23 @@ class Runtime:
         self.on_usage: Callable[[str, Usage, bool], None] | None = None
         """Hears what each model call took: the connector's id, its usage, and whether it was free."""
 
-    async def call(
-        self,
-        id: str,
-        messages: Messages,
-        options: Options,
-        chat: Chat,
-        caller: Scope | None = None,
-        on_chunk: Callable[[str], None] | None = None,
-        referer: str | None = None,
-    ) -> Answer:
+    async def call(self, request: AgentRequest) -> Answer:
         """Calls an agent once.
-
-        Args:
-            messages: the messages to it, in OpenAI's format.
-            options: `context.Options`.
-            caller: the agent that waits for this one.
-            on_chunk: called with pieces of the model's text.
-            referer: `ctx.referer` of the call, if it differs from the chat's.
 
         Raises:
             AgentError: a hook, the model or the tool loop failed.
             ConfigurationError: the agent, its prompts or its connector cannot be used.
         """
+        chat, caller, options = request.chat, request.caller, request.options
         depth = 0 if caller is None else caller.depth + 1
         if depth > DEPTH_LIMIT:
-            raise AgentError(f"{DEPTH_LIMIT} agents wait for each other, and {id} would be one more")
-        assistant = self.assistants.get(id)
+            raise AgentError(f"{DEPTH_LIMIT} agents wait for each other, and {request.agent} would be one more")
+        assistant = self.assistants.get(request.agent)
         if chat.variant is not None:
             assistant = chat.variant.of(assistant)
         context = {**chat.context, "assistant_id": assistant.id}
-        if referer:
-            context["referer"] = referer
+        if request.referer:
+            context["referer"] = request.referer
         context["metadata"] = {**(context.get("metadata") or {}), **(options.get("metadata") or {})}
         context.pop("sandbox", None)
         if assistant.sandbox is not None:
@@ -147,7 +118,7 @@ class Runtime:
         self.note(chat, f"agent {assistant.id}", f"prompts {assistant.id}")
         with chat.calling(assistant.id, caller.call if caller else None) as number:
             scope = Scope(chat=chat, assistant=assistant, context=context, depth=depth, call=number)
-            answer = await Call(self, scope, messages, options, on_chunk).run()
+            answer = await Call(self, scope, request.messages, options, request.on_chunk).run()
         return answer.replace(chat_id=chat.id)
 
     def connectors_of(self, chat: Chat) -> Connectors:
@@ -184,29 +155,14 @@ class Runtime:
                 self._shown[source.key] = f"{kind} {shown_path(source.test, self.connectors.root)}"
             self.note(chat, self._shown[source.key])
 
-    async def call_other(
-        self,
-        id: str,
-        messages: Messages,
-        options: Options,
-        chat: Chat,
-        caller: Scope | None = None,
-        on_chunk: Callable[[str], None] | None = None,
-        referer: str | None = None,
-        by: str = "",
-        delegated: bool = False,
-    ) -> Answer:
-        """Calls another agent than the tested one. If the chat has a mock of it, the mock answers. See `call`.
-
-        Args:
-            by: id of the agent that asks; empty for the chat of a helper, which does not record the call.
-            delegated: whether it answers in place of that agent.
-        """
-        if by:
+    async def call_other(self, request: AgentRequest) -> Answer:
+        """Calls another agent than the tested one. If the chat has a mock of it, the mock answers. See `call`."""
+        id, chat, caller = request.agent, request.chat, request.caller
+        if request.by:
             from runner.assertions.base import AgentUse
 
-            chat.agents.append(AgentUse(agent=id, by=by, delegated=delegated, after=len(chat.uses)))
-        mock = await mocked_agent(chat.world, id, messages, options)
+            chat.agents.append(AgentUse(agent=id, by=request.by, delegated=request.delegated, after=len(chat.uses)))
+        mock = await mocked_agent(chat.world, id, request.messages, request.options)
         if mock is not None:
             chat.uses += [tool.use for tool in mock.tools]
             span = chat.span(time.time(), caller.call if caller else None)
@@ -225,7 +181,7 @@ class Runtime:
             return mock
         world = chat.world
         try:
-            answer = await self.call(id, messages, options, chat, caller, on_chunk, referer)
+            answer = await self.call(request)
         except (AgentError, RunnerError) as error:
             if is_unanswered(error):
                 way = f"Or mock it with {world.mock('agent', id)}"

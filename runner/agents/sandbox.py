@@ -20,7 +20,8 @@ from scripttest import RefusedFileError
 
 if TYPE_CHECKING:
     from runner.agents.assistant import Assistant
-    from runner.agents.runtime import Runtime, Scope
+    from runner.agents.requests import Scope
+    from runner.agents.runtime import Runtime
     from runner.application.sandbox import Step
 
 SHOWN_ERROR = 200

@@ -15,7 +15,8 @@ from runner.agents.chat import CHAT, Chat
 from runner.agents.helpers import Helpers
 from runner.agents.mcp.servers import Servers
 from runner.agents.processes import AgentProcesses
-from runner.agents.runtime import Parts, Runtime, Scope
+from runner.agents.requests import Scope
+from runner.agents.runtime import Parts, Runtime
 from runner.application.application import Application
 from runner.connectors.load import Connectors
 from runner.connectors.timing import CaseTime, is_case_late, uncounted

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError
 from runner.agents.references import ScriptReferenceError, call_function
-from runner.agents.runtime import Scope
+from runner.agents.requests import Scope
 from runner.cases.messages import input_of
 from scripttest import Cause, Failure, HostError
 from scripttest.values import Value

@@ -60,7 +60,7 @@ class Repetition:
         tally = self.tally(test, result.policy)
         result = result.replace(policy=tally.policy)
         self._send(AttemptEnd(result=result))
-        tally.results.append(result)
+        tally.add(result)
         if tally.has_failed(self._least):
             self._failed.add(test)
         return self._together(test) if tally.is_over else None

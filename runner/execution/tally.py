@@ -19,8 +19,16 @@ class Tally:
         it; None: the test has none."""
         self.policy = policy
         self.results: list[TestResult] = []
+        self._failed = 0
+        self._has_broken = False
         self._numbers = numbers
         self._begun: set[int] = set()
+
+    def add(self, result: TestResult) -> None:
+        """Adds a run that has ended."""
+        self.results.append(result)
+        self._failed += result.outcome.status == Status.FAILED
+        self._has_broken |= verdict_on(result) is Verdict.BROKEN
 
     def due(self, known: Collection[int] = ()) -> list[int]:
         """Returns the numbers of the runs that begin now, and marks them as begun; `known` runs already have
@@ -59,10 +67,8 @@ class Tally:
         needs."""
         if self.policy is not None:
             return self._verdict in (Verdict.FAILED, Verdict.BROKEN)
-        failed = sum(result.outcome.status == Status.FAILED for result in self.results)
-        broke = any(verdict_on(result) is Verdict.BROKEN for result in self.results)
         runs = len(self._numbers)
-        return broke or pass_rate(runs - failed, runs) < least
+        return self._has_broken or pass_rate(runs - self._failed, runs) < least
 
     @property
     def _verdict(self) -> Verdict | None:

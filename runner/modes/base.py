@@ -12,6 +12,7 @@ from bindings import DATABASE, World, given_mocks, opened_workspace
 from runner.agents.answer import AgentError
 from runner.agents.chat import Chat, JudgeUse, taken
 from runner.agents.judges import CaseJudges
+from runner.agents.requests import AgentRequest
 from runner.agents.runtime import is_unanswered
 from runner.assertions.base import AgentUse, AssertionResult, Evidence, Said
 from runner.cases.attachments import described, parts_of_case
@@ -149,7 +150,9 @@ class CaseAttempt:
         if self.saved is not None:
             return self.saved.answer(self, said)
         try:
-            return await self.environment.runtime.call(self.assistant.id, messages, dict(options), self.chat)
+            return await self.environment.runtime.call(
+                AgentRequest(agent=self.assistant.id, messages=messages, options=dict(options), chat=self.chat)
+            )
         except (AgentError, RunnerError) as error:
             server = error.server if isinstance(error, AgentError) else ""
             if is_unanswered(error):

@@ -18,7 +18,7 @@ from runner.agents.answer import AgentError
 from runner.agents.chat import Chat
 from runner.agents.helper_answers import read_cases
 from runner.agents.references import ScriptReferenceError, call_function
-from runner.agents.runtime import Scope
+from runner.agents.requests import Scope
 from runner.cases.values import MadeCases, cases_from_values
 from runner.cli.options import report_path
 from runner.durations import in_words
