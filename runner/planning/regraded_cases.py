@@ -99,7 +99,9 @@ class Regrading:
         yield from self._kept
         if self._refused:
             named = _listed([f"{id} ({why})" for id, why in self._refused.items()])
-            yield f"{len(self._refused)} results have no transcript and are left out: {named}"
+            results = "1 result has" if len(self._refused) == 1 else f"{len(self._refused)} results have"
+            left_out = "is" if len(self._refused) == 1 else "are"
+            yield f"{results} no transcript and {left_out} left out: {named}"
 
     def _place(self, suite: Suite) -> Path | None:
         """The file of a suite, looked for from the working directory, then from the root of the repository."""

@@ -123,9 +123,9 @@ def trials_text(noise: Record) -> str:
 def counts_text(summary: Record) -> str:
     """What a summary counts: `3 passed, 1 failed, 0 skipped, 2 errors, 1 warning`."""
     text = f"{summary['passed']} passed, {summary['failed']} failed, {summary['skipped']} skipped"
-    text += f", {summary['errors']} errors" if summary.get("errors") else ""
-    if number := summary.get("warnings"):
-        text += f", {number} {'warning' if number == 1 else 'warnings'}"
+    for name in ("errors", "warnings"):
+        if number := summary.get(name):
+            text += f", {number} {name.removesuffix('s') if number == 1 else name}"
     return text
 
 

@@ -136,7 +136,10 @@ def test_what_is_set_and_from_where(here: Application, app: MakeApplication) -> 
     found = json.loads(here.run("config", "--json").stdout)
     assert {"flag": "user", "value": "base-user", "line": 2} in found["settings"]
     assert found["agents"]["one"][0]["table"] == "agent.one"
-    assert app(agent("one")).run("config").stdout == "There is no <app>/yao-test.toml\n"
+    bare = app(agent("one"))
+    assert bare.run("config").stdout == "There is no <app>/yao-test.toml\n"
+    run = bare.run("config", "--profile", "night")
+    assert (run.code, run.stderr) == (2, "Error: Cannot use --profile night: there is no <app>/yao-test.toml\n")
 
 
 WRONG = """\

@@ -191,3 +191,24 @@ def test_a_working_directory_that_is_gone_does_no_harm(app: MakeApplication) -> 
     arguments = ("-i", "scripts.demo.a", "-a", str(here.root))
     run = here.spawn(*arguments, cwd=here.root / "gone", prefix=("/bin/sh", "-c", shell, "sh"))
     assert (run.code, run.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (("-i", "scripts.demo.a", "--timeout", "--no-color"), "--timeout needs a value, and --no-color is a flag"),
+        (("-i", "-v"), "-i needs a value, and -v is a flag"),
+        (("merge", "r.jsonl", "-o", "--partial"), "-o needs a value, and --partial is a flag"),
+    ],
+)
+def test_a_flag_is_not_taken_for_the_value_of_another_one(
+    app: MakeApplication, arguments: tuple[str, ...], error: str
+) -> None:
+    run = app({}).run(*arguments)
+    assert (run.code, run.stdout) == (2, "")
+    assert run.stderr.startswith(f"Error: {error}\n")
+
+
+def test_a_flag_that_may_stand_without_a_value_may_precede_another_one(app: MakeApplication) -> None:
+    run = app({"a_test.ts": "export function TestA(t) {}\n"}).run("-i", "scripts.demo.a", "--coverage", "--no-color")
+    assert run.code == 0

@@ -75,7 +75,7 @@ def test_a_model_that_does_not_answer_is_no_find(
         app = asking(shared_app, server)
         run = search(app, "--timeout", timeout, seconds=seconds)
     assert corpus(app) == []
-    assert (run.code, "0 failed, 0 skipped, 1 errors" in run.stdout) == (1, True), run
+    assert (run.code, "0 failed, 0 skipped, 1 error" in run.stdout) == (1, True), run
     assert "Cannot search FuzzAsks: what it needs is broken: " in run.stdout
 
 

@@ -35,7 +35,7 @@ def test_show_prints_a_run_as_the_console_did(saved: Application, name: str) -> 
         "✗ scripts.demo.broken  1 failed (134ms)",
         "✗ scripts.demo.setup  1 passed, 3 failed, 1 skipped (2.17s)",
         "✗ scripts.demo.slow  1 failed (734ms)",
-        "✗ assistants/demo/tests/cases.jsonl  3 passed, 2 failed, 1 skipped, 1 errors (7.94s)",
+        "✗ assistants/demo/tests/cases.jsonl  3 passed, 2 failed, 1 skipped, 1 error (7.94s)",
     ]
     for line in (
         "✗ scripts.demo.setup › TestFails",

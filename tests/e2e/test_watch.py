@@ -334,7 +334,7 @@ def test_what_is_wrong_is_said_and_watching_goes_on(watched: Terminal) -> None:
     for name in ("package.yao", "replies.yml", "prompts.yml"):
         file = f"/assistants/demo/{name}"
         here.write({file: "{ - broken"})
-        assert "1 errors" in (shown := watched.wait(WAITING)) or re.search("Errors: +1|Error: ", shown), shown
+        assert "1 error" in (shown := watched.wait(WAITING)) or re.search("Errors: +1|Error: ", shown), shown
         here.write({file: FILES[file]})
         assert re.search(r"Passed: +1", watched.wait(WAITING)), name
     here.write({"/yao-test.toml": "paralel = 3\n"})

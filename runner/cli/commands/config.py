@@ -12,6 +12,7 @@ from runner.application.configuration import FILE, Configuration, Setting, read_
 from runner.cli.commands.flags import Command
 from runner.cli.options import RunOptions
 from runner.environment import Environment
+from runner.errors import ConfigurationError
 from runner.paths import shown_path
 from runner.planning.inputs import resolve_application
 
@@ -33,6 +34,8 @@ def config(environment: Environment, app: str | None, profile: str | None, as_js
     application = resolve_application(RunOptions(inputs=(), app=app), environment.directory)
     file = read_configuration(application)
     if file is None:
+        if profile is not None:
+            raise ConfigurationError(f"Cannot use --profile {profile}: there is no {application.root / FILE}")
         text = f"There is no {application.root / FILE}\n"
         environment.stdout.write(json.dumps({"file": None}, indent=2) + "\n" if as_json else text)
         return 0

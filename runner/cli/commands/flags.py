@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from runner.cli.flags import Flag
 
 
+WITHOUT = "*"
+"""The value of a flag that may stand without one, when it does."""
 Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 """A function that returns the values which begin with a text."""
 
@@ -35,9 +38,9 @@ def options_of(
 def _settings_of(flag: Flag) -> dict[str, Any]:
     kinds: dict[str, dict[str, Any]] = {
         "text": {"metavar": flag.metavar},
-        "maybe": {"metavar": flag.metavar, "is_flag": False, "flag_value": "*"},
+        "maybe": {"metavar": flag.metavar, "is_flag": False, "flag_value": WITHOUT},
         "repeated": {"metavar": flag.metavar, "multiple": True},
-        "optional": {"metavar": flag.metavar, "multiple": True, "is_flag": False, "flag_value": "*"},
+        "optional": {"metavar": flag.metavar, "multiple": True, "is_flag": False, "flag_value": WITHOUT},
         "switch": {"is_flag": True, "default": False},
         "count": {"count": True},
     }
@@ -56,10 +59,17 @@ class NumberRange(click.FloatRange):
 
 
 class Command(click.Command):
-    """A click command that refuses a flag which is given twice, unless it may be repeated."""
+    """A click command that refuses a flag which is given twice, unless it may be repeated, and a flag in place of the
+    value of another one."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parses arguments as click does. Raises UsageError."""
+        flags = {spelling: flag for flag in self.get_params(ctx) for spelling in (*flag.opts, *flag.secondary_opts)}
+        for argument, following in pairwise(args):
+            if argument == "--":
+                break
+            if _needs_value(flags.get(argument)) and following in flags:
+                raise click.UsageError(f"{argument} needs a value, and {following} is a flag", ctx)
         _, _, order = self.make_parser(ctx).parse_args(list(args))
         single = [flag for flag in order if isinstance(flag, click.Option) and _takes_one(flag)]
         for flag, count in Counter(single).items():
@@ -67,6 +77,10 @@ class Command(click.Command):
                 times = "twice" if count == 2 else f"{count} times"
                 raise click.UsageError(f"{flag.opts[0]} is given {times}, and takes one value", ctx)
         return super().parse_args(ctx, args)
+
+
+def _needs_value(flag: click.Parameter | None) -> bool:
+    return isinstance(flag, click.Option) and not (flag.is_flag or flag.count or flag.flag_value == WITHOUT)
 
 
 def _takes_one(flag: click.Option) -> bool:

@@ -38,5 +38,5 @@ def trust(environment: Environment, folder: str | None) -> int:
         environment.stdout.write(f"  {difference.kind:<8}{difference.path}\n")
     with writing(path):
         path.write_text(written(now), "utf-8")
-    environment.stdout.write(f"Approved {len(now)} files in {path}\n")
+    environment.stdout.write(f"Approved {len(now)} {'file' if len(now) == 1 else 'files'} in {path}\n")
     return 0

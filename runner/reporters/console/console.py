@@ -222,7 +222,7 @@ class ConsoleReporter:
                 (counts.passed, "passed"),
                 (counts.failed, "failed"),
                 (counts.skipped, "skipped"),
-                (counts.errors, "errors"),
+                (counts.errors, "error" if counts.errors == 1 else "errors"),
             )
             if number
         ]
@@ -262,7 +262,7 @@ class ConsoleReporter:
             text += self._cases.summary(counts, event, usage_line(run))
         elif run.suites and (counts.total or not run.errors):
             time = in_milliseconds(event.seconds * 1000)
-            errors = f", {counts.errors} errors" if counts.errors else ""
+            errors = f", {count(counts.errors, 'error')}" if counts.errors else ""
             warnings = f", {count(counts.warnings, 'warning')}" if counts.warnings else ""
             missing = f", {count(counts.missing_calls, 'missing call')}" if counts.missing_calls else ""
             summary = f"{counts.passed} passed, {counts.failed} failed, {counts.skipped} skipped"

@@ -99,7 +99,7 @@ def test_merge_says_what_broke(tmp_path: Path) -> None:
     out = io.StringIO()
     environment = Environment(directory=tmp_path, variables={}, stdout=out, stderr=out, cpus=1, secrets=Secrets())
     merge.main(["one.jsonl", "-o", "all.json"], obj=environment, standalone_mode=False)
-    assert out.getvalue().endswith("1 passed, 0 failed, 0 skipped, 1 errors in 1 part\n")
+    assert out.getvalue().endswith("1 passed, 0 failed, 0 skipped, 1 error in 1 part\n")
 
 
 @pytest.mark.parametrize(
