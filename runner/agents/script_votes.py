@@ -10,7 +10,7 @@ from runner.assertions.base import AssertionResult, NotEvaluated, Verdict
 from runner.assertions.judged import not_evaluated, result_of
 from runner.assertions.model import JudgeOptions
 from runner.assertions.verdicts import score_of
-from runner.assertions.votes import counted, next_judge
+from runner.assertions.votes import Cast, counted, next_judge
 
 if TYPE_CHECKING:
     from bindings import World
@@ -44,10 +44,10 @@ def count_votes(world: World, samples: int, connector: str, required: bool, args
     following = next_judge(agent, panel, samples, [vote.get("passed") for vote in votes])
     if following is not None:
         return {"ask": following, "connector": connector}
-    asked = [(str(vote.get("judge") or ""), _cast(vote)) for vote in votes]
+    cast = [Cast(judge=str(vote.get("judge") or ""), verdict=_verdict_of(vote)) for vote in votes]
     expected, output = about.get("criteria", about.get("metadata")), about.get("output")
     try:
-        found = counted(agent, panel, samples, asked)
+        found = counted(agent, panel, samples, cast)
     except NotEvaluated as error:
         _keep(world, not_evaluated(AGENT, error, str(error), expected, output))
         return {"failed": True, "broke": error.infrastructure, "reason": str(error)}
@@ -71,7 +71,7 @@ def _checked(args: list[Any]) -> tuple[str, Any, list[Mapping[str, Any]], Mappin
     return agent_id(agent), judge, votes, about
 
 
-def _cast(vote: Mapping[str, Any]) -> Verdict | NotEvaluated:
+def _verdict_of(vote: Mapping[str, Any]) -> Verdict | NotEvaluated:
     said = str(vote.get("reason") or "")
     if vote.get("failed"):
         return NotEvaluated(said, infrastructure=bool(vote.get("broke")))

@@ -12,6 +12,7 @@ from bindings import agent_id
 from runner.assertions.base import NotEvaluated, Verdict, Vote
 from runner.assertions.judged import verdict_in
 from runner.assertions.verdicts import show
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.assertions.base import Judges
@@ -20,6 +21,21 @@ if TYPE_CHECKING:
 QUORUM = 2 / 3
 """Share of the votes that decide."""
 _SLACK = 1e-9
+
+
+class Cast(Value):
+    """The vote of one judge, or why there is none."""
+
+    judge: str
+    verdict: Verdict | NotEvaluated
+
+
+class _Ballot(Value):
+    judges: list[str]
+    samples: int
+    """Votes of each judge."""
+    quorum: float
+    """The share that decides."""
 
 
 async def judged_by(
@@ -41,7 +57,7 @@ async def judged_by(
         expected: what is judged, for the result.
         actual: the output, for the result.
     """
-    names, samples, quorum = _ballot(agent, panel, judges.samples)
+    ballot = _ballot(agent, panel, judges.samples)
     asked_with = {key: value for key, value in options.items() if value} or None
     if judges.connector:
         options = {**options, "connector": judges.connector}
@@ -56,17 +72,18 @@ async def judged_by(
             return error
         return verdict.replace(judge=name, judge_connector=answer.get("connector") or None)
 
-    waiting = names * samples
+    waiting = ballot.judges * ballot.samples
     if len(waiting) == 1:
         only = await ask(waiting[0])
         if isinstance(only, NotEvaluated):
             raise only
         return only.replace(options=asked_with)
-    asked: list[tuple[str, Verdict | NotEvaluated]] = []
-    while waiting and (wave := _wave([_cast(one) for _, one in asked], len(waiting), quorum)):
+    cast: list[Cast] = []
+    while waiting and (wave := _wave([_vote_of(one) for one in cast], len(waiting), ballot.quorum)):
         now, waiting = waiting[:wave], waiting[wave:]
-        asked += zip(now, await asyncio.gather(*map(ask, now)), strict=True)
-    return _together(asked, quorum, expected, actual).replace(options=asked_with)
+        verdicts = await asyncio.gather(*map(ask, now))
+        cast += [Cast(judge=judge, verdict=verdict) for judge, verdict in zip(now, verdicts, strict=True)]
+    return _together(cast, ballot.quorum, expected, actual).replace(options=asked_with)
 
 
 def next_judge(agent: str, panel: JudgeOptions | None, samples: int, votes: Sequence[bool | None]) -> str | None:
@@ -77,34 +94,34 @@ def next_judge(agent: str, panel: JudgeOptions | None, samples: int, votes: Sequ
         samples: votes of each judge, if the panel does not say.
         votes: the votes so far; None: the judge broke, or could not judge.
     """
-    names, each, quorum = _ballot(agent, panel, samples)
-    waiting = (names * each)[len(votes) :]
-    is_open = bool(waiting) and (not votes or _wave(votes, len(waiting), quorum) > 0)
+    ballot = _ballot(agent, panel, samples)
+    waiting = (ballot.judges * ballot.samples)[len(votes) :]
+    is_open = bool(waiting) and (not votes or _wave(votes, len(waiting), ballot.quorum) > 0)
     return waiting[0] if is_open else None
 
 
-def counted(
-    agent: str, panel: JudgeOptions | None, samples: int, asked: Sequence[tuple[str, Verdict | NotEvaluated]]
-) -> Verdict:
+def counted(agent: str, panel: JudgeOptions | None, samples: int, cast: Sequence[Cast]) -> Verdict:
     """The verdict of votes that were cast one after another. Raises NotEvaluated if there is none."""
-    names, each, quorum = _ballot(agent, panel, samples)
-    if len(names) * each > 1:
-        return _together(asked, quorum, None, None)
-    only = asked[0][1]
+    ballot = _ballot(agent, panel, samples)
+    if len(ballot.judges) * ballot.samples > 1:
+        return _together(cast, ballot.quorum, None, None)
+    only = cast[0].verdict
     if isinstance(only, NotEvaluated):
         raise only
     return only
 
 
-def _ballot(agent: str, panel: JudgeOptions | None, samples: int) -> tuple[list[str], int, float]:
-    """The judges, how often each votes, and the share that decides."""
-    names = [agent_id(name) for name in (panel.judges if panel and panel.judges else [agent])]
-    return names, (panel.samples if panel else None) or samples, (panel.quorum if panel else None) or QUORUM
+def _ballot(agent: str, panel: JudgeOptions | None, samples: int) -> _Ballot:
+    return _Ballot(
+        judges=[agent_id(name) for name in (panel.judges if panel and panel.judges else [agent])],
+        samples=(panel.samples if panel else None) or samples,
+        quorum=(panel.quorum if panel else None) or QUORUM,
+    )
 
 
-def _cast(one: Verdict | NotEvaluated) -> bool | None:
+def _vote_of(cast: Cast) -> bool | None:
     """None: the vote broke, or the judge could not judge."""
-    return one.passed if isinstance(one, Verdict) and one.judged else None
+    return cast.verdict.passed if isinstance(cast.verdict, Verdict) and cast.verdict.judged else None
 
 
 def _wave(votes: Sequence[bool | None], left: int, quorum: float) -> int:
@@ -119,32 +136,34 @@ def _needed(votes: int, quorum: float) -> int:
     return max(math.ceil(quorum * votes - _SLACK), votes // 2 + 1)
 
 
-def _together(
-    asked: Sequence[tuple[str, Verdict | NotEvaluated]], quorum: float, expected: Any, actual: Any
-) -> Verdict:
-    votes = tuple(
-        Vote(
-            passed=_cast(one),
-            score=one.score if isinstance(one, Verdict) and one.judged else None,
-            reason=one.message if isinstance(one, Verdict) else str(one),
-            judge=name,
-            connector=one.judge_connector if isinstance(one, Verdict) else None,
-        )
-        for name, one in asked
+def _as_vote(cast: Cast) -> Vote:
+    verdict = cast.verdict
+    if isinstance(verdict, NotEvaluated):
+        return Vote(passed=None, score=None, reason=str(verdict), judge=cast.judge, connector=None)
+    return Vote(
+        passed=_vote_of(cast),
+        score=verdict.score if verdict.judged else None,
+        reason=verdict.message,
+        judge=cast.judge,
+        connector=verdict.judge_connector,
     )
-    cast = [vote for vote in votes if vote.passed is not None]
-    if not cast:
-        broken = next((one for _, one in asked if isinstance(one, NotEvaluated)), None)
+
+
+def _together(cast: Sequence[Cast], quorum: float, expected: Any, actual: Any) -> Verdict:
+    votes = tuple(map(_as_vote, cast))
+    valid = [vote for vote in votes if vote.passed is not None]
+    if not valid:
+        broken = next((one.verdict for one in cast if isinstance(one.verdict, NotEvaluated)), None)
         if broken is not None:
             raise broken
-        first = asked[0][1]
+        first = cast[0].verdict
         assert isinstance(first, Verdict)
         return first.replace(votes=votes)
-    passed = sum(bool(vote.passed) for vote in cast)
-    needed = _needed(len(cast), quorum)
-    pairs = math.comb(len(cast), 2)
-    agreement = (math.comb(passed, 2) + math.comb(len(cast) - passed, 2)) / pairs if pairs else None
-    scores = [vote.score for vote in cast if vote.score is not None]
+    passed = sum(bool(vote.passed) for vote in valid)
+    needed = _needed(len(valid), quorum)
+    pairs = math.comb(len(valid), 2)
+    agreement = (math.comb(passed, 2) + math.comb(len(valid) - passed, 2)) / pairs if pairs else None
+    scores = [vote.score for vote in valid if vote.score is not None]
     verdict = Verdict(
         passed=passed >= needed,
         expected=expected,
@@ -152,14 +171,14 @@ def _together(
         score=math.fsum(scores) / len(scores) if scores else None,
         votes=votes,
         agreement=agreement,
-        judge=", ".join(dict.fromkeys(name for name, _ in asked)),
+        judge=", ".join(dict.fromkeys(one.judge for one in cast)),
         judge_connector=", ".join(dict.fromkeys(vote.connector for vote in votes if vote.connector)) or None,
     )
-    if max(passed, len(cast) - passed) < needed:
+    if max(passed, len(valid) - passed) < needed:
         said = "; ".join(
-            f"{vote.judge}: {'yes' if vote.passed else 'no'}, {vote.reason or 'no reason'}" for vote in cast
+            f"{vote.judge}: {'yes' if vote.passed else 'no'}, {vote.reason or 'no reason'}" for vote in valid
         )
-        text = f"inconclusive: {passed} of {len(cast)} votes passed, {needed} decide ({said})"
+        text = f"inconclusive: {passed} of {len(valid)} votes passed, {needed} decide ({said})"
         return verdict.replace(inconclusive=True, message=text)
-    reason = next(vote.reason for vote in cast if vote.passed is verdict.passed)
-    return verdict.replace(message=f"{reason} ({passed} of {len(cast)} votes passed)".strip())
+    reason = next(vote.reason for vote in valid if vote.passed is verdict.passed)
+    return verdict.replace(message=f"{reason} ({passed} of {len(valid)} votes passed)".strip())

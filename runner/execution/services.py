@@ -164,7 +164,7 @@ class RunServices:
         if self._fingerprints is None:
             from runner.application.context import build_context
             from runner.application.dotenv import variables_of
-            from runner.fingerprints.fingerprints import Fingerprints
+            from runner.fingerprints.fingerprints import AgentSettings, Fingerprints
             from runner.fingerprints.parts import PartDigests
             from runner.planning.saved_run import key_of
 
@@ -173,7 +173,10 @@ class RunServices:
             replays = self.recording is not None and self.recording.mode == "replay"
             folder = self.recording.folder if self.recording is not None and replays else None
             parts = PartDigests(request.application, variables, self._key or key_of(options, directory), folder)
-            agents = {agent: (own, build_context(own, directory)) for agent, own in request.settings.agents.items()}
+            agents = {
+                agent: AgentSettings(options=own, context=build_context(own, directory))
+                for agent, own in request.settings.agents.items()
+            }
             self._fingerprints = Fingerprints(parts, options, request.context, agents)
         return self._fingerprints
 

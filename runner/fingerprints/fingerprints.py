@@ -51,6 +51,13 @@ class Staleness(Value):
     """Whether they are of the format that is written now."""
 
 
+class AgentSettings(Value):
+    """What the configuration file says for one agent."""
+
+    options: RunOptions
+    context: Mapping[str, Any]
+
+
 class Fingerprints:
     """Makes the fingerprints of a run's results, and compares those of earlier ones."""
 
@@ -59,14 +66,14 @@ class Fingerprints:
         parts: PartDigests,
         options: RunOptions,
         context: Mapping[str, Any],
-        agents: Mapping[str, tuple[RunOptions, Mapping[str, Any]]] | None = None,
+        agents: Mapping[str, AgentSettings] | None = None,
     ) -> None:
-        """`context`: the fields of the run's context; `agents`: options and context of those that have their own."""
+        """`context`: the fields of the run's context; `agents`: those that have settings of their own."""
         self.parts = parts
         self.root = parts.root
         """The application's root, which the paths of scripts count from."""
         self._common = _common(options, context)
-        self._of_agents = {agent: _common(*own) for agent, own in (agents or {}).items()}
+        self._of_agents = {agent: _common(own.options, own.context) for agent, own in (agents or {}).items()}
         self._files: dict[Path, str] = {}
 
     def of_test(self, agent: str, parts: Mapping[str, str]) -> Fingerprint:

@@ -206,7 +206,7 @@ class _Generation:
             return []
         box = await self._generators.runtime.toolbox(target.servers, str(target.folder / "package.yao"))
         found = [(box.find(tool["name"]), tool) for tool in box.tools()]
-        return [{**tool, "name": place[1] if place else tool["name"]} for place, tool in found]
+        return [{**tool, "name": offered.tool.name if offered else tool["name"]} for offered, tool in found]
 
     async def _of_agent(self, payload: dict[str, Any], chat: Chat) -> Any:
         generators, id = self._generators, self._input.reference.text

@@ -24,12 +24,28 @@ from runner.application.documents import read_json
 from runner.application.json_parts import KEEP_ONE, given_twice, repeated_keys
 from runner.errors import ConfigurationError
 from runner.security.files import read_text
+from scripttest.values import Value
 
 SUFFIXES = (".yao", ".json", ".jsonc")
 
 
-def read_mapping(folder: Path, kind: str, purpose: str) -> dict[str, tuple[Path, dict[str, Any]]]:
-    """Name → file and object of the files `<name>.<kind>.yao` in a folder, sorted. Raises ConfigurationError."""
+class MappingFile(Value):
+    """A file that describes a tool, a resource or a prompt."""
+
+    path: Path
+    content: dict[str, Any]
+
+
+class MatchedUri(Value):
+    """A URI that fits a template."""
+
+    path: dict[str, str]
+    """The parameters in its path."""
+    query: dict[str, str]
+
+
+def read_mapping(folder: Path, kind: str, purpose: str) -> dict[str, MappingFile]:
+    """Name → the files `<name>.<kind>.yao` in a folder, sorted. Raises ConfigurationError."""
     found = {}
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         suffix = next((f".{kind}{end}" for end in SUFFIXES if path.name.endswith(f".{kind}{end}")), None)
@@ -37,7 +53,7 @@ def read_mapping(folder: Path, kind: str, purpose: str) -> dict[str, tuple[Path,
             value = read_json(path, purpose)
             if not isinstance(value, dict):
                 raise ConfigurationError(f"Cannot read {purpose} {path}: it is not an object")
-            found[path.name.removesuffix(suffix)] = (path, value)
+            found[path.name.removesuffix(suffix)] = MappingFile(path=path, content=value)
     return found
 
 
@@ -102,7 +118,7 @@ def _field(value: Any, path: list[str]) -> Any:
     return value
 
 
-def match_uri(template: str, uri: str) -> tuple[dict[str, str], dict[str, str]] | None:
+def match_uri(template: str, uri: str) -> MatchedUri | None:
     """The path parameters and the query of a URI that fits a template such as `orders://{id}/items?page={page}`.
 
     The query's names may come in any order, and more of them than the template has; a name that the template has must
@@ -124,7 +140,7 @@ def match_uri(template: str, uri: str) -> tuple[dict[str, str], dict[str, str]] 
             return None
         if variable is not None:
             parameters[variable[1]] = query[key]
-    return parameters, query
+    return MatchedUri(path=parameters, query=query)
 
 
 _IF = re.compile(r"\{\{\s*#if\s+([\w.]+)\s*\}\}((?:(?!\{\{\s*#if\b).)*?)\{\{\s*/if\s*\}\}", re.S)

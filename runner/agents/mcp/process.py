@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.agents.mcp.base import Item, Tool, ToolAnswer, ToolError, text_content, validate
-from runner.agents.mcp.mapping import match_uri, process_arguments, read_mapping, read_samples, render
+from runner.agents.mcp.mapping import MappingFile, match_uri, process_arguments, read_mapping, read_samples, render
 from runner.errors import ConfigurationError, did_you_mean
 
 CallProcess = Callable[[str, list[Any], Any], Awaitable[Any]]
@@ -32,20 +32,21 @@ class ProcessServer:
         self._prompts = _processes(definition, "prompts", file)
         inputs = read_mapping(folder / "schemes", "in", "tool schema")
         outputs = read_mapping(folder / "schemes", "out", "tool schema")
-        for path, schema in [*inputs.values(), *outputs.values()]:
-            _check_schema(path, schema)
-        self._inputs = {name: schema for name, (_, schema) in inputs.items()}
-        self._outputs = {name: schema for name, (_, schema) in outputs.items()}
+        for of_tool in [*inputs.values(), *outputs.values()]:
+            _check_schema(of_tool.path, of_tool.content)
+        self._inputs = {name: of_tool.content for name, of_tool in inputs.items()}
+        self._outputs = {name: of_tool.content for name, of_tool in outputs.items()}
         self._resource_files = read_mapping(folder / "resources", "res", "resource")
         self._prompt_files = read_mapping(folder / "prompts", "pmt", "prompt")
-        for path, resource in self._resource_files.values():
-            if not isinstance(resource.get("uri"), str):
-                raise ConfigurationError(f'Cannot read resource {path}: it has no "uri"')
-            if isinstance(resource.get("schema"), dict):
-                _check_schema(path, resource["schema"])
-        for path, prompt in self._prompt_files.values():
-            if not isinstance(prompt.get("template"), str) and not isinstance(prompt.get("messages"), list):
-                raise ConfigurationError(f'Cannot read prompt {path}: it has neither "template" nor "messages"')
+        for resource in self._resource_files.values():
+            if not isinstance(resource.content.get("uri"), str):
+                raise ConfigurationError(f'Cannot read resource {resource.path}: it has no "uri"')
+            if isinstance(resource.content.get("schema"), dict):
+                _check_schema(resource.path, resource.content["schema"])
+        for prompt in self._prompt_files.values():
+            said = prompt.content
+            if not isinstance(said.get("template"), str) and not isinstance(said.get("messages"), list):
+                raise ConfigurationError(f'Cannot read prompt {prompt.path}: it has neither "template" nor "messages"')
         self.warnings = (
             *_unused(inputs | outputs, self._tools, "tools", file),
             *_unused(self._resource_files, self._resources, "resources", file),
@@ -79,11 +80,11 @@ class ProcessServer:
         """See `Server`."""
         return [
             {
-                "uri": resource["uri"],
-                "name": str(resource.get("name") or name),
-                **{key: resource[key] for key in ("description", "mimeType") if resource.get(key)},
+                "uri": resource.content["uri"],
+                "name": str(resource.content.get("name") or name),
+                **_said(resource, "description", "mimeType"),
             }
-            for name, (_, resource) in self._resource_files.items()
+            for name, resource in self._resource_files.items()
             if name in self._resources
         ]
 
@@ -93,19 +94,19 @@ class ProcessServer:
         from bindings import ProcessError
 
         what = f'Cannot read resource "{uri}" of MCP server {self.id}'
-        for name, (_, resource) in self._resource_files.items():
+        for name, file in self._resource_files.items():
+            resource = file.content
             matched = match_uri(resource["uri"], uri) if name in self._resources else None
             if matched is None:
                 continue
-            path, query = matched
-            parameters = query | path
+            parameters = matched.query | matched.path
             mapped = process_arguments(
                 resource.get("x-process-args"),
                 {"uri": uri, "parameters": parameters, "arguments": parameters},
                 {
                     "args": parameters,
-                    "uri": {key: parameters[key] for key in path},
-                    "query": {key: parameters[key] for key in query},
+                    "uri": {key: parameters[key] for key in matched.path},
+                    "query": {key: parameters[key] for key in matched.query},
                 },
             )
             try:
@@ -119,7 +120,7 @@ class ProcessServer:
     def _known_resources(self) -> str | None:
         """The resources, and those that are incomplete: each needs a process in the definition of the server,
         and a file with its URI."""
-        uris = [resource["uri"] for name, (_, resource) in self._resource_files.items() if name in self._resources]
+        uris = [file.content["uri"] for name, file in self._resource_files.items() if name in self._resources]
         hints = [f"Its resources are {', '.join(uris)}"] if uris else []
         for name in self._resources:
             if name not in self._resource_files:
@@ -132,8 +133,7 @@ class ProcessServer:
     async def list_prompts(self) -> list[Item]:
         """See `Server`."""
         listed = [
-            {"name": name, **{key: prompt[key] for key in ("description", "arguments") if prompt.get(key)}}
-            for name, (_, prompt) in self._prompt_files.items()
+            {"name": name, **_said(prompt, "description", "arguments")} for name, prompt in self._prompt_files.items()
         ]
         return listed + [{"name": name} for name in self._prompts if name not in self._prompt_files]
 
@@ -153,7 +153,7 @@ class ProcessServer:
             if isinstance(value, dict) and "messages" in value:
                 return value
             return {"messages": [_message(item) for item in (value if isinstance(value, list) else [_text(value)])]}
-        _, prompt = self._prompt_files[name]
+        prompt = self._prompt_files[name].content
         declared = [item for item in prompt.get("arguments") or [] if isinstance(item, dict)]
         missing = [item["name"] for item in declared if item.get("required") and item.get("name") not in arguments]
         if missing:
@@ -196,10 +196,15 @@ def _processes(definition: Item, key: str, file: Path) -> dict[str, str]:
     return section
 
 
-def _unused(files: dict[str, tuple[Path, Item]], declared: dict[str, str], key: str, file: Path) -> list[str]:
+def _said(file: MappingFile, *fields: str) -> Item:
+    """Those of some fields that a file has."""
+    return {field: file.content[field] for field in fields if file.content.get(field)}
+
+
+def _unused(files: dict[str, MappingFile], declared: dict[str, str], key: str, file: Path) -> list[str]:
     return [
-        f'{path} is not used: {file} has no "{name}" among its {key}'
-        for name, (path, _) in files.items()
+        f'{unused.path} is not used: {file} has no "{name}" among its {key}'
+        for name, unused in files.items()
         if name not in declared
     ]
 

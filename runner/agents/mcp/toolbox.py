@@ -31,6 +31,13 @@ class Choice(Value):
     """The tools to offer; empty: all."""
 
 
+class OfferedTool(Value):
+    """A tool that a model is offered."""
+
+    server: Server
+    tool: Tool
+
+
 class ToolRun(Value):
     """A tool call of the model, and the answer that the model gets."""
 
@@ -46,7 +53,7 @@ class ToolBox:
 
     def __init__(
         self,
-        tools: Iterable[tuple[Server, Tool]],
+        tools: Iterable[OfferedTool],
         warnings: Iterable[str] = (),
         absent: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
@@ -55,11 +62,11 @@ class ToolBox:
         offered = list(tools)
         found = [*warnings]
         if len(offered) > MAX_TOOLS:
-            left_out = ", ".join(f"{server.id}.{tool.name}" for server, tool in offered[MAX_TOOLS:])
+            left_out = ", ".join(f"{one.server.id}.{one.tool.name}" for one in offered[MAX_TOOLS:])
             found.append(f"Only {MAX_TOOLS} of {len(offered)} MCP tools are offered; left out: {left_out}")
-        self._tools: dict[str, tuple[Server, Tool]] = {}
-        for server, tool in offered[:MAX_TOOLS]:
-            self._tools[_unique(server.id, tool.name, self._tools)] = (server, tool)
+        self._tools: dict[str, OfferedTool] = {}
+        for one in offered[:MAX_TOOLS]:
+            self._tools[_unique(one.server.id, one.tool.name, self._tools)] = one
         self.warnings = tuple(found)
         """What is odd about the choice, a sentence each."""
 
@@ -67,14 +74,13 @@ class ToolBox:
         """`{name, description, parameters}` of each tool, as models are told; name is `<server id>__<tool>` with
         what is neither a letter, a digit nor a hyphen written `_`."""
         return [
-            {"name": name, "description": tool.description, "parameters": tool.schema}
-            for name, (_, tool) in self._tools.items()
+            {"name": name, "description": one.tool.description, "parameters": one.tool.schema}
+            for name, one in self._tools.items()
         ]
 
-    def find(self, name: str) -> tuple[str, str] | None:
-        """Server id and tool name of a name that the model knows, or None."""
-        found = self._tools.get(name)
-        return None if found is None else (found[0].id, found[1].name)
+    def find(self, name: str) -> OfferedTool | None:
+        """The tool with a name that the model knows, or None."""
+        return self._tools.get(name)
 
     def samples_message(self) -> str | None:
         """Text of the system message that shows examples of the tools, or None when none has any. Raises
@@ -82,8 +88,8 @@ class ToolBox:
         from bindings.processes.formats import encode_json
 
         blocks = []
-        for name, (server, tool) in self._tools.items():
-            for sample in server.samples("tool", tool.name)[:SHOWN_SAMPLES]:
+        for name, one in self._tools.items():
+            for sample in one.server.samples("tool", one.tool.name)[:SHOWN_SAMPLES]:
                 about = ": ".join(filter(None, [sample.get("name"), sample.get("description")]))
                 lines = [f"{name}" + (f" ({about})" if about else "")]
                 lines.append(f"arguments: {encode_json(sample['input'], escape_html=False)}")
@@ -109,7 +115,7 @@ class ToolBox:
         if found is None:
             hint = did_you_mean(name, self._tools) or f"There are: {', '.join(self._tools) or 'none'}"
             return _failed(ToolUse(name=name, server="", arguments=parsed), f'there is no tool "{name}". {hint}', True)
-        server, tool = found
+        server, tool = found.server, found.tool
         use = ToolUse(name=tool.name, server=server.id, arguments=parsed)
         if problem is not None:
             return _failed(use, f'Cannot read the arguments of tool "{name}": {problem}', True)
@@ -150,7 +156,7 @@ async def open_toolbox(servers: Servers, items: Any, where: str, *, may_lack: bo
     choices = [choice for choice in choices if choice.server not in absent]
     chosen = [servers.server(choice.server) for choice in choices]
     listed = await asyncio.gather(*[server.list_tools() for server in chosen])
-    tools: dict[tuple[str, str], tuple[Server, Tool]] = {}
+    tools: dict[tuple[str, str], OfferedTool] = {}
     warnings = dict.fromkeys(f"{problem}; {where} names it" for problem in absent.values())
     for choice, server, available in zip(choices, chosen, listed, strict=True):
         warnings |= dict.fromkeys(server.warnings)
@@ -162,7 +168,7 @@ async def open_toolbox(servers: Servers, items: Any, where: str, *, may_lack: bo
                 warnings[f"{text}. {hint}" if hint else text] = None
         for tool in available:
             if not choice.tools or tool.name in choice.tools:
-                tools[server.id, tool.name] = (server, tool)
+                tools[server.id, tool.name] = OfferedTool(server=server, tool=tool)
     return ToolBox(tools.values(), warnings, absent)
 
 

@@ -53,7 +53,8 @@ def test_arguments_are_mapped(template: Any, expected: Any) -> None:
     ],
 )  # fmt: skip
 def test_uris_are_matched(template: str, uri: str, expected: Any) -> None:
-    assert match_uri(template, uri) == expected
+    found = match_uri(template, uri)
+    assert (found and (found.path, found.query)) == expected
 
 
 @pytest.mark.parametrize(
