@@ -153,7 +153,8 @@ def _bundle(core: Path, parts: list[Path]) -> None:
     names = [part.stem.removeprefix("check.") for part in parts if part.stem.startswith("check.")]
     texts = {"ASSERTIONS": f" {' '.join(names)} ", "BUILT_INS": BUILT_INS}
     _build([core], {name: json.dumps(text) for name, text in texts.items()})
-    _build(parts, {name: f"{OWN}.{name}" for name in BUILT_INS.split()})
+    of_parts = {name: f"{OWN}.{name}" for name in BUILT_INS.split()}
+    _build(parts, {**of_parts, "ASSERTIONS": json.dumps(texts["ASSERTIONS"])})
     _rewrite(core, lambda body, value: f"(function(){{{body}return {value}}})()")
     for part in parts:
         _rewrite(part, lambda body, value: f"(function({OWN}){{{body}return {value}}})")

@@ -141,6 +141,8 @@ export interface Core extends Kernel {
   origin?: string;
   /** The phase of failures while such timers are fired. */
   late?: string;
+  /** The name that was last read from `t.assert` or `t.require` and is none of theirs. */
+  misspelt?: PropertyKey;
   /** Milliseconds by which the time is ahead of the real time while such timers are fired. */
   ahead: number;
   /** Set while the clock is stopped: called instead of waiting, and returns what `poll` shall return. */
@@ -331,7 +333,7 @@ function checks(t: T, outcome: Outcome, required: boolean): object {
           outcome.assertions++;
           return certain(name, args.length, args[0], args[1]) || core.part<Check>("check")(t, name, args, required);
         })
-      : undefined);
+      : ((core.misspelt = name), undefined));
   const others = (_: object, trap: PropertyKey) => core.part<Fields>("fields").listing(words(assertions), make, trap);
   const handler = { __proto__: new Proxy({}, { __proto__: null, get: others } as ProxyHandler<object>), get: (_: object, name: PropertyKey) => make(name) };
   return new Proxy(made, handler as ProxyHandler<object>);

@@ -4,6 +4,7 @@ import { bounded } from "../bounded";
 import type { Core, Outcome, T } from "../core";
 import { encode, Raw } from "../encode";
 import { describeError } from "../errors";
+import { meant } from "../misspelt";
 import type { Detail } from "./details";
 
 const failureLimit = 100;
@@ -54,8 +55,12 @@ export default function (core: Core): Recorder {
 
   function thrown(t: T, error: unknown, phase?: string): void {
     const { message, stack } = describeError(core, error);
-    const found = typeof error === "object" && error !== null ? core.part<(error: unknown) => Detail[]>("details")(error) : undefined;
-    const details = found?.length ? found : undefined;
+    const found = typeof error === "object" && error !== null ? core.part<(error: unknown) => Detail[]>("details")(error) : std.list<Detail>();
+    const name = typeof core.misspelt === "string" && message === "TypeError: not a function" ? core.misspelt : "";
+    core.misspelt = undefined;
+    const other = name && meant(core, name);
+    if (other) found[found.length] = { depth: 1, text: "There is no assertion " + name + ": did you mean " + other + "?" };
+    const details = found.length ? found : undefined;
     fail(t, core.isBroken(error) ? "infrastructure" : "error", message, { stack: stack && bounded(std, stack), phase, details });
   }
 

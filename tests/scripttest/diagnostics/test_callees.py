@@ -168,3 +168,19 @@ def test_a_report_names_what_was_not_a_function(app: MakeApplication) -> None:
         "TestNative": "TypeError: not a function",
         "TestEither": "TypeError: t.nope or t.assert.Equal is not a function",
     }
+
+
+@pytest.mark.parametrize(
+    ("code", "hint"),
+    [
+        ("t.assert.Equl(1, 1);", "There is no assertion Equl: did you mean Equal?"),
+        ("t.require.notnil(1);", "There is no assertion notnil: did you mean NotNil?"),
+        ("t.assert.GreaterOrEqal(2, 1);", "There is no assertion GreaterOrEqal: did you mean GreaterOrEqual?"),
+        ("t.assert.Whatever(1);", ""),
+        ("if (!t.assert.Equl) t.assert.Equal(1, 2);", ""),
+    ],
+)
+def test_a_misspelt_assertion_comes_with_the_one_that_was_meant(app: MakeApplication, code: str, hint: str) -> None:
+    run = app({"a_test.ts": f"export function TestA(t) {{ {code} }}\n"}).run("-i", "scripts.demo.a")
+    assert run.code == 1
+    assert [line.strip() for line in run.stdout.splitlines() if "did you mean" in line] == [hint] * bool(hint)
