@@ -15,24 +15,7 @@ from command import Application, MakeApplication, eventually
 from faults import leaves_nothing
 from model_server import ModelServer
 from terminal import Terminal, on_open_terminal
-
-SUMMARY = r"Summary: .*\n"
-WAITING = r"Waiting for changes.*\n"
-FILES = {
-    "/assistants/demo/package.yao": '{"connector": "scripted", "prompt_preset": ""}',
-    "/assistants/demo/prompts.yml": "- {role: system, content: Hi}\n",
-    "/assistants/demo/replies.yml": "- reply: Hello\n",
-    "/assistants/demo/tests/cases.jsonl": '{"id": "greets", "input": "Hi", "assert": {"type": "equals", "value": "Hello"}}\n',
-    "a.ts": 'import { two } from "./shared";\nimport type { Shape } from "./types";\nexport const a = (): Shape => two + 1;\n',
-    "a_test.ts": 'import { a } from "./a";\nexport function TestA(t) { t.assert.Equal(a(), 3); }\n',
-    "b_test.ts": 'import data from "./data.json";\nexport function TestB(t) { t.assert.Equal(data.n, 1); }\n',
-    "c_test.ts": 'export function TestC(t) { t.assert.Equal(Process("scripts.lib.Two"), 2); }\n',
-    "shared.ts": "export const two = 2;\n",
-    "types.ts": "export type Shape = number;\n",
-    "data.json": '{"n": 1}',
-    "/scripts/lib.ts": "function Two() { return 2; }\n",
-    "/tsconfig.json": "{}",
-}
+from watching import FILES, SUMMARY, WAITING, save_at_once, unending, verdict
 
 
 @pytest.fixture
@@ -45,16 +28,6 @@ def watched(here: Application) -> Iterator[Terminal]:
     with on_open_terminal(here, "--watch") as terminal:
         terminal.wait(WAITING)
         yield terminal
-
-
-def verdict(terminal: Terminal) -> tuple[str, int, int]:
-    """What the next run says: the files that changed, and how many tests passed and failed."""
-    shown = terminal.wait(WAITING)
-    changed = re.search(r"Changed: (.*)\n", shown)
-    found = re.findall(r"(\d+) passed, (\d+) failed|Passed: +(\d+)\s+Failed: +(\d+)", shown)
-    assert len(found) == 1, shown
-    passed, failed = [int(number) for number in found[0] if number]
-    return changed[1] if changed else "", passed, failed
 
 
 PET = '{"table": {"name": "pet"}, "columns": [{"name": "id", "type": "ID"}, {"name": "name", "type": "string"}]}'
@@ -109,13 +82,6 @@ def test_what_changes_nothing_starts_nothing(watched: Terminal) -> None:
     assert "types.ts" not in watched.output.rpartition("Changed:")[0]
 
 
-def save_at_once(here: Application, name: str, content: str) -> None:
-    """Saves like an editor that writes another file and renames it: nobody sees the file empty or half written."""
-    part = here.source / f"{name}.tmp"
-    part.write_text(content)
-    part.replace(here.source / name)
-
-
 def test_the_last_content_counts_however_it_came(watched: Terminal) -> None:
     here = watched.application
     for number in range(30):
@@ -160,100 +126,6 @@ def test_tests_of_later_runs_have_fresh_realms_too(app: MakeApplication) -> None
             assert "Summary: 30 passed, 1 failed" in shown, shown
             assert "timeout after" in shown
             terminal.press("\r")
-
-
-def test_keys(watched: Terminal) -> None:
-    here = watched.application
-    here.write({"b_test.ts": "export function TestB(t) { t.fail('no'); }\n"})
-    assert verdict(watched) == ("assistants/demo/src/b_test.ts", 0, 1)
-    watched.press("a")
-    assert verdict(watched) == ("", 3, 1)
-    watched.press("f")
-    assert verdict(watched) == ("", 0, 1)
-    watched.press("\r")
-    assert verdict(watched) == ("", 0, 1)
-    watched.press("p")
-    watched.wait("Files that match: ")
-    watched.press("a_teX\x7fst\r")
-    assert verdict(watched) == ("", 1, 0)
-    watched.press("t")
-    watched.wait("Tests that match: ")
-    watched.press("Nothing\r")
-    assert "No test and no case matches --run Nothing" in watched.wait(WAITING)
-    watched.press("\x1b")
-    assert verdict(watched) == ("", 3, 1)
-    watched.press("p")
-    watched.wait("Files that match: ")
-    watched.press("abc\x1b")
-    watched.press("h")
-    watched.wait("q +quit\n")
-    watched.press("q")
-    assert watched.ends() == 0
-
-
-FOR_EVER = """export function TestSlow(t) {
-  while (!Process("fs.data.Exists", "go")) Process("utils.time.Sleep", 20);
-}
-"""
-
-
-def unending(here: Application) -> None:
-    """Has a test wait for a file."""
-    here.write({"/data/.keep": ""})
-    save_at_once(here, "a_test.ts", FOR_EVER)
-
-
-def test_keys_that_decide_give_up_a_run_and_begin_another(here: Application) -> None:
-    unending(here)
-    with on_open_terminal(here, "--watch", "-i", "scripts.demo.a", "--timeout", "1h") as terminal:
-        for key in "afu\r":
-            terminal.wait("Running Tests")
-            terminal.press(key)
-        terminal.wait("Running Tests")
-        here.write({"/data/go": ""})
-        assert verdict(terminal) == ("", 1, 0)
-
-
-def test_other_keys_wait_for_the_end_of_a_run(here: Application) -> None:
-    unending(here)
-    with on_open_terminal(here, "--watch", "-i", "scripts.demo.a", "--timeout", "1h") as terminal:
-        terminal.wait("Running Tests")
-        terminal.press("hp")
-        here.write({"/data/go": ""})
-        assert verdict(terminal) == ("", 1, 0)
-        terminal.wait("q +quit\n")
-        terminal.wait("Files that match: ")
-        terminal.press("a_test\r")
-        assert "files a_test" in terminal.wait(WAITING)
-
-
-WAITS = {
-    "a timer": "export async function TestSlow(t) { await new Promise((done) => setTimeout(done, 3e6)); }\n",
-    "a loop": "export function TestSlow(t) { for (;;) {} }\n",
-    "a loop while it is loaded": "for (;;) {}\nexport function TestSlow(t) {}\n",
-    "the host": 'export function TestSlow(t) { Process("utils.time.Sleep", 3000000); }\n',
-    "a script": 'export function TestSlow(t) { Process("scripts.lib.Slow"); }\n',
-    "an agent": 'export function TestSlow(t) { Process("agents.demo.Stream", "Hi"); }\n',
-}
-
-
-@pytest.mark.parametrize("name", WAITS)
-def test_q_gives_up_whatever_a_test_waits_for(here: Application, name: str) -> None:
-    here.write({"/scripts/lib.ts": "function Slow() { for (;;) {} }\n"})
-    here.write({"/assistants/demo/replies.yml": "- {reply: Hello, delay: 1h}\n"})
-    with on_open_terminal(here, "--watch", "-i", "scripts.demo.a", "--timeout", "1h") as terminal:
-        terminal.wait(WAITING)
-        here.write({"a_test.ts": WAITS[name]})
-        terminal.wait("Changed: ")
-        terminal.press("q")
-        assert terminal.ends() == 0
-
-
-def test_q_counts_however_early_it_comes(here: Application) -> None:
-    here.write({"a_test.ts": WAITS["a loop"]})
-    with on_open_terminal(here, "--watch", "-i", "scripts.demo.a", "--timeout", "1h") as terminal:
-        terminal.press("q")
-        assert terminal.ends() == 0
 
 
 def test_snapshots_of_what_failed_are_updated(app: MakeApplication) -> None:
