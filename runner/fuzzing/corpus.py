@@ -28,6 +28,8 @@ class Input(Value):
     """JSON of the list of arguments."""
     problem: str = ""
     """Why there are none: what is wrong with the file."""
+    is_seed: bool = False
+    """Whether the test function has it, and no file."""
 
 
 def read_corpus(folder: Path, size: int | None, shown: str) -> list[Input]:

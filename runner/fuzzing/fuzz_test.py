@@ -110,7 +110,7 @@ class FuzzTest:
 
             self._schemas = schemas_of_arguments([json.loads(one) for one in schemas], self._size or parameters)
             self._size = self._size or len(self._schemas)
-        own = [Input(name=f"seed#{number}", args=args) for number, args in enumerate(seeds)]
+        own = [Input(name=f"seed#{number}", args=args, is_seed=True) for number, args in enumerate(seeds)]
         self._left = [*own, *read_corpus(self._folder, self._size, self._shown)]
         self._inputs = {one.name: one for one in self._left}
 
@@ -131,7 +131,7 @@ class FuzzTest:
             self.allowed = None
             return None
         one = self._left.pop(0)
-        self.allowed = None if one.name.startswith("seed#") else self._fuzzing.limit
+        self.allowed = None if one.is_seed else self._fuzzing.limit
         return {"kept": {"name": one.name, "args": one.args, "problem": one.problem}}
 
     def close(self) -> None:
@@ -232,8 +232,7 @@ class FuzzTest:
         return _told(step, self._lines(one))
 
     def _lines(self, one: Input) -> list[str]:
-        is_seed = one.name.startswith("seed#")
-        lines = [f"input: {_cut(one.args)}"] + ([] if is_seed else [f"file : {self._shown}/{one.name}.json"])
+        lines = [f"input: {_cut(one.args)}"] + ([] if one.is_seed else [f"file : {self._shown}/{one.name}.json"])
         if self._found is not None and one.name == name_of(self._found):
             lines.append(f"found by --fuzz; again: {self._command(one.name)}")
         return lines
