@@ -70,8 +70,6 @@ class HostProcesses:
         from bindings.ledger import Answered, called
         from bindings.services import ProcessError
 
-        if not name.lower().startswith("utils.now."):
-            world.clock.asked = 0
         noted = called(name, args)
         try:
             value = self._called(name, args, context, world)
@@ -137,8 +135,11 @@ class HostProcesses:
         if opens and _has_mocked_engine(name, world):
             return None
         database = world.opened(DATABASE, self._open_database)
+        before = database.changes
         try:
-            return database.call(name, args)
+            value = database.call(name, args)
+            world.clock.writes += database.changes != before
+            return value
         except ProcessError as error:
             if opens and error.missing:
                 mock = world.mock("process", name.rpartition(".")[0] + ".*")

@@ -130,6 +130,11 @@ class Database:
                 self._looks_at = changes + CHANGES_BETWEEN_LOOKS
         return self._pages <= SMALL_PAGES
 
+    @property
+    def changes(self) -> int:
+        """How many rows were written since it was opened."""
+        return self._connection.total_changes
+
     def timestamp(self) -> str:
         """The time in the format of columns, in UTC."""
         return self.now().strftime("%Y-%m-%d %H:%M:%S")

@@ -120,6 +120,7 @@ class AgentProcesses:
         """Moves the clock to where the function has moved its own; see `scripttest.FunctionServices`."""
         own = owner.chat.world
         own.catch_up(world)
+        own.clock.looks += 1  # it may have looked at the clock in its own realm
         for one in mocked:
             own.ledger.note(one.name, Answered.MOCKED, count=one.count)
 
@@ -218,6 +219,7 @@ class AgentProcesses:
     async def _save_store(self, call: _ProcessCall) -> bool:
         """Whether the store was still as the script has read it, and is now as the script wants it."""
         if call.scope.chat.world.link is not None:
+            call.scope.chat.world.clock.writes += 1
             return bool(await ask_test(call.scope.chat.world, "save", call.args))
         id, before, after = call.args
         stores = call.scope.chat.world.stores
@@ -227,6 +229,7 @@ class AgentProcesses:
         if size > MOST_IN_STORE:
             raise ProcessError(f"Cannot keep {size} characters in {id}: a store may have {MOST_IN_STORE}", 413)
         stores[id] = after
+        call.scope.chat.world.clock.writes += 1
         return True
 
     async def _call_agent(self, call: _ProcessCall) -> Any:
