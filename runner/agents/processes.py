@@ -147,18 +147,26 @@ class AgentProcesses:
 
     async def _provided(self, provider: Provider, call: _ProcessCall) -> Any:
         """The answer of a provider, which is also written into the ledger. Raises ProcessError."""
-        world = call.scope.chat.world
+        ledger = call.scope.chat.world.ledger
         noted = called(call.name, call.args)
         is_agent = noted.startswith("agents.")  # the runtime writes those down
+        if noted and not is_agent:
+            ledger.begin(noted)
         try:
             value = await provider(call)
         except (AgentError, RunnerError, ScriptError, ProcessError) as error:
             failure = self._failure(call, noted, error)
-            if (noted or failure.missing) and not is_agent:
-                world.ledger.note_failure(noted or call.name, failure)
+            if noted and not is_agent:
+                ledger.fail(noted, failure)
+            elif failure.missing and not is_agent:
+                ledger.note_failure(call.name, failure)
             raise failure from error
+        except Exception:
+            if noted and not is_agent:
+                ledger.end(noted)
+            raise
         if noted and not is_agent:
-            world.ledger.note(noted, Answered.SERVED)
+            ledger.end(noted)
         return value
 
     def _failure(self, call: _ProcessCall, noted: str, error: Any) -> ProcessError:

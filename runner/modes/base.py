@@ -148,14 +148,19 @@ class CaseAttempt:
         """
         if self.saved is not None:
             return self.saved.answer(self, said)
+        ledger, noted = self.chat.world.ledger, f"agents.{self.assistant.id}"
+        ledger.begin(noted)
         try:
-            return await self.environment.runtime.call(self.assistant.id, messages, dict(options), self.chat)
-        except (AgentError, RunnerError) as error:
-            server = error.server if isinstance(error, AgentError) else ""
-            if is_unanswered(error):
-                name = f"mcp.ListTools {server}" if server else f"agents.{self.assistant.id}"
-                self.chat.world.ledger.note_missing(name, sentences(error.message, error.hint))
+            answer = await self.environment.runtime.call(self.assistant.id, messages, dict(options), self.chat)
+        except Exception as error:
+            ledger.forget(noted)
+            if isinstance(error, (AgentError, RunnerError)) and is_unanswered(error):
+                server = error.server if isinstance(error, AgentError) else ""
+                name = f"mcp.ListTools {server}" if server else noted
+                ledger.note_missing(name, sentences(error.message, error.hint))
             raise
+        ledger.forget(noted)
+        return answer
 
     def known(self, model_calls: int, agents: Sequence[AgentUse]) -> dict[str, Any]:
         """How often models, and which agents, were asked for an answer, as fields of its evidence; None where a saved
