@@ -64,8 +64,8 @@ def expression(text: str, table_of: TableOf) -> Expression:
 
 
 def operand(text: str, table_of: TableOf) -> Expression:
-    """The same without an alias, for conditions, groups and orders. An aggregate needs no colon here, because the key of
-    a condition has one: `{":COUNT(id)": "", ">": 1}`."""
+    """The same without an alias, for conditions, groups and orders. An aggregate needs no colon here, because the key
+    of a condition has one: `{":COUNT(id)": "", ">": 1}`."""
     text = text.strip()
     if _AGGREGATE.fullmatch(text):
         text = f":{text}"

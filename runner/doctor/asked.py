@@ -19,9 +19,9 @@ from scripttest.values import Value
 PROCESS, HTTP, EXEC, AGENT, HANDLER, SERVER, TOOL, CONNECTOR, SCRIPT, TABLE, MADE, BROKEN = (
     "process", "http", "exec", "agent", "handler", "server", "tool", "connector", "script", "table", "made", "broken"
 )  # fmt: skip
-"""Kinds of what is asked; `handler`: an agent in `uses` of a package; `tool`: an MCP server and a tool of it; `table`: of a query, whose name is that of the process and that of the table, or of the
-model with `$` before it; `made`: a process whose name is made at run time; `broken`: a script that cannot be
-compiled, whose name is the reason."""
+"""Kinds of what is asked; `handler`: an agent in `uses` of a package; `tool`: an MCP server and a tool of it; `table`:
+of a query, whose name is that of the process and that of the table, or of the model with `$` before it; `made`: a
+process whose name is made at run time; `broken`: a script that cannot be compiled, whose name is the reason."""
 _ARGUMENTS = (
     (r"(?:globalThis\.)?Process", PROCESS, 0),
     (r"(?:.*\.)?time\.After", PROCESS, 1),
