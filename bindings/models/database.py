@@ -30,7 +30,7 @@ MAX_PAGES = (512 << 20) // PAGE
 CHANGES_BETWEEN_LOOKS = 16
 SMALL_PAGES = (2 << 20) // PAGE
 """The largest size of a small database in pages: 2 MB."""
-SECONDS = 30.0
+SECONDS = 10.0
 """The time limit of one statement."""
 _FULL = "database or disk is full"
 """How SQLite says that."""

@@ -347,17 +347,12 @@ class CaseAttempt:
 
 def _world_of(case: Case, suite: str, run: int, seed: int | None) -> World:
     """The world of one attempt at a case."""
-    stopped_at = None
     mocks = case.mocks
-    if mocks is not None and mocks.now is not None:
-        from datetime import datetime
-
-        stopped_at = datetime.fromisoformat(mocks.now).timestamp() * 1000
     return World(
         suite=suite,
         test=case.id,
         run=run,
         mocks=given_mocks(mocks.model_dump()) if mocks is not None else None,
-        stopped_at=stopped_at,
+        stopped_at=mocks.stopped_at if mocks is not None else None,
         seed="" if seed is None else f"{seed} {case.id}",
     )
