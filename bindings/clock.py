@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 
-PATIENCE = 3000
-"""How often in a row scripts may read a stopped clock before we assume that a loop waits for it to move."""
 CLOCK_STANDS = "t.mock.now, or mocks.now of a case, has stopped it; move it with t.mock.advance or time.Sleep"
 
 
@@ -15,23 +13,31 @@ class Clock:
     def __init__(self, stopped_at: float | None = None) -> None:
         """`stopped_at`: milliseconds since 1970; None: it goes with the real time."""
         self.stopped_at = stopped_at
-        self.asked = 0
-        """How often in a row scripts have asked for the time, and for nothing else."""
+        self.looks = 0
+        """How often it was looked at, while it was stopped, by what runs here or in other realms."""
+        self.writes = 0
+        """How often something of the world was written while it was stopped."""
 
     @property
     def milliseconds(self) -> float:
         """Since 1970."""
-        return time.time() * 1000 if self.stopped_at is None else self.stopped_at
+        if self.stopped_at is None:
+            return time.time() * 1000
+        self.looks += 1
+        return self.stopped_at
 
     @property
     def seconds(self) -> float:
         """Since 1970."""
         return self.milliseconds / 1000
 
-    def is_waited_for(self) -> bool:
-        """Counts a read of the clock. Returns whether a script only waits for a stopped clock to move."""
-        self.asked = 0 if self.stopped_at is None else self.asked + 1
-        return self.asked > PATIENCE
+    @property
+    def told(self) -> dict[str, float]:
+        """What the realm of a script needs to know of it: `now` where it is stopped, and `looks` and `writes`, from
+        which the realm tells whether a loop waits for it; see `bindings/src/mocks/waiting.ts`."""
+        if self.stopped_at is None:
+            return {}
+        return {"now": self.stopped_at, "looks": self.looks, "writes": self.writes}
 
     def sleep(self, milliseconds: float) -> bool:
         """Moves a stopped clock, and returns at once; whether it is stopped: the real one is not waited for."""

@@ -67,20 +67,26 @@ class HostProcesses:
         Raises:
             ProcessError: there is no such process (404), or it failed.
         """
-        from bindings.ledger import Answered, called
+        from bindings.ledger import called
         from bindings.services import ProcessError
 
-        if not name.lower().startswith("utils.now."):
-            world.clock.asked = 0
-        noted = called(name, args)
+        noted, ledger = called(name, args), world.ledger
+        if noted:
+            ledger.begin(noted)
         try:
             value = self._called(name, args, context, world)
         except ProcessError as error:
-            if noted or error.missing:
-                world.ledger.note_failure(noted or name, error)
+            if noted:
+                ledger.fail(noted, error)
+            elif error.missing:
+                ledger.note_failure(name, error)
+            raise
+        except Exception:
+            if noted:
+                ledger.end(noted)
             raise
         if noted:
-            world.ledger.note(noted, Answered.SERVED)
+            ledger.end(noted)
         return value
 
     def held_database(self, name: str, arguments: str, world: World) -> OwnDatabase | None:
@@ -137,8 +143,11 @@ class HostProcesses:
         if opens and _has_mocked_engine(name, world):
             return None
         database = world.opened(DATABASE, self._open_database)
+        before = database.changes
         try:
-            return database.call(name, args)
+            value = database.call(name, args)
+            world.clock.writes += database.changes != before
+            return value
         except ProcessError as error:
             if opens and error.missing:
                 mock = world.mock("process", name.rpartition(".")[0] + ".*")

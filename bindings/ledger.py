@@ -1,7 +1,11 @@
-"""Records the calls of a test to agents, models and other services outside its script, and who answered them."""
+"""Records the calls of a test to agents, models and other services outside its script, and who answered them.
+
+A call that begins is pending until its end is noted. What is pending when the test is over, stays so in reports.
+"""
 
 from __future__ import annotations
 
+import _thread
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
@@ -19,8 +23,11 @@ class Answered(StrEnum):
     """A mock of the test."""
     MISSING = "missing"
     """Nobody: there is neither a mock nor anything here that can."""
+    PENDING = "pending"
+    """Nobody yet: the test ended, or gave the call up, before there was an answer."""
 
 
+UNANSWERED = "it had no answer yet when the test ended or gave it up"
 MOST = 1000
 """Different calls of one test that are kept."""
 
@@ -33,7 +40,7 @@ class OutsideCall(Value):
     answered: Answered
     count: int = 1
     message: str = ""
-    """Why it is missing, and what to do about that."""
+    """Why it is missing, and what to do about that; or that it is pending."""
 
     @property
     def warning(self) -> str:
@@ -47,15 +54,49 @@ class Ledger:
 
     def __init__(self) -> None:
         self._calls: dict[tuple[str, Answered], OutsideCall] = {}
+        self._under_way: dict[str, int] = {}
+        """Name → how many calls of that name have begun and have no answer yet."""
+        self._closed = False
+        self._lock = _thread.allocate_lock()
+
+    def begin(self, name: str) -> None:
+        """Notes that a call begins. It is pending until `end`, `fail` or `forget`."""
+        with self._lock:
+            if not self._closed:
+                self._under_way[name] = self._under_way.get(name, 0) + 1
+
+    def end(self, name: str, answered: Answered = Answered.SERVED, message: str = "") -> None:
+        """Writes down who answered a call that has begun."""
+        self.forget(name)
+        self.note(name, answered, message)
+
+    def fail(self, name: str, error: object) -> None:
+        """Writes down a call that has begun and failed; see `note_failure`."""
+        self.forget(name)
+        self.note_failure(name, error)
+
+    def forget(self, name: str) -> None:
+        """Notes that a call that has begun is over, without writing it down."""
+        with self._lock:
+            if not self._closed:
+                self._under_way[name] -= 1
+
+    def close(self) -> None:
+        """The test is over: what is under way stays pending, and nothing more is written down."""
+        with self._lock:
+            self._closed = True
 
     def note(self, name: str, answered: Answered, message: str = "", count: int = 1) -> None:
         """Writes a call down."""
         key = (name, answered)
-        known = self._calls.get(key)
-        if known is not None:
-            self._calls[key] = known.replace(count=known.count + count)
-        elif len(self._calls) < MOST:
-            self._calls[key] = OutsideCall(name=name, answered=answered, count=count, message=message)
+        with self._lock:
+            known = self._calls.get(key)
+            if self._closed:
+                return
+            if known is not None:
+                self._calls[key] = known.replace(count=known.count + count)
+            elif len(self._calls) < MOST:
+                self._calls[key] = OutsideCall(name=name, answered=answered, count=count, message=message)
 
     def note_missing(self, name: str, message: str) -> None:
         """Records a call that nothing answered, and why."""
@@ -75,8 +116,14 @@ class Ledger:
 
     @property
     def calls(self) -> tuple[OutsideCall, ...]:
-        """All of them, in the order of their first."""
-        return tuple(self._calls.values())
+        """All of them, in the order of their first answer; then those that are pending."""
+        with self._lock:
+            pending = [
+                OutsideCall(name=name, answered=Answered.PENDING, count=count, message=UNANSWERED)
+                for name, count in self._under_way.items()
+                if count
+            ]
+            return (*self._calls.values(), *pending)
 
 
 SILENT = (

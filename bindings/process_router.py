@@ -218,8 +218,7 @@ def failure_envelope(
 
 
 def _told(record: dict[str, Any], clock: Clock, mocks: Mocks | None) -> str:
-    if clock.stopped_at is not None:
-        record["now"] = clock.stopped_at
+    record |= clock.told
     if mocks is not None:
         record["mocks"] = mocks.record()
     return json.dumps(record)

@@ -210,7 +210,8 @@ class World:
         return json.dumps(record) if record else "null"
 
     def close(self) -> None:
-        """Closes what was opened, the last first."""
+        """Closes the ledger, then what was opened, the last first."""
+        self.ledger.close()
         while self._open:
             self._open.popitem()[1].close()
 

@@ -30,7 +30,7 @@ MAX_PAGES = (512 << 20) // PAGE
 CHANGES_BETWEEN_LOOKS = 16
 SMALL_PAGES = (2 << 20) // PAGE
 """The largest size of a small database in pages: 2 MB."""
-SECONDS = 30.0
+SECONDS = 10.0
 """The time limit of one statement."""
 _FULL = "database or disk is full"
 """How SQLite says that."""
@@ -129,6 +129,11 @@ class Database:
                 self._pages = self._connection.execute("PRAGMA page_count").fetchone()[0]
                 self._looks_at = changes + CHANGES_BETWEEN_LOOKS
         return self._pages <= SMALL_PAGES
+
+    @property
+    def changes(self) -> int:
+        """How many rows were written since it was opened."""
+        return self._connection.total_changes
 
     def timestamp(self) -> str:
         """The time in the format of columns, in UTC."""

@@ -87,6 +87,11 @@ class OwnDatabase:
         self._lock.release()
 
     @property
+    def changes(self) -> int:
+        """How many rows were written since it was opened."""
+        return self._store.database.changes if self._store is not None else 0
+
+    @property
     def has_own_models(self) -> bool:
         """Whether the application or one of its agents has models of its own."""
         return self._store is not None and any(not model.id.startswith("__yao.") for model in self._store.catalog.all())

@@ -11,6 +11,7 @@ from scripttest.values import Value
 
 _ALIAS = re.compile(r"(.*\S)\s+as\s+([\w$@.]+)\s*", re.IGNORECASE | re.DOTALL)
 _TYPE_NOTE = re.compile(r"\s*\(\s*[a-zA-Z]+(\s+[\d,\s]+)?\)\s*$")
+_AGGREGATE = re.compile(r"(?:AVG|COUNT|MAX|MIN|SUM)\s*\(.*\)", re.IGNORECASE | re.DOTALL)
 _FUNCTION = re.compile(r":(\w+)\s*\((.*)\)", re.DOTALL)
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 _TEXT = re.compile(r"'(?:[^']|'')*'")
@@ -63,8 +64,12 @@ def expression(text: str, table_of: TableOf) -> Expression:
 
 
 def operand(text: str, table_of: TableOf) -> Expression:
-    """The same without an alias, for conditions, groups and orders."""
-    return _plain(_TYPE_NOTE.sub("", text.strip()) if not text.strip().startswith(":") else text.strip(), table_of)
+    """The same without an alias, for conditions, groups and orders. An aggregate needs no colon here, because the key
+    of a condition has one: `{":COUNT(id)": "", ">": 1}`."""
+    text = text.strip()
+    if _AGGREGATE.fullmatch(text):
+        text = f":{text}"
+    return _plain(text if text.startswith(":") else _TYPE_NOTE.sub("", text), table_of)
 
 
 def _plain(text: str, table_of: TableOf) -> Expression:

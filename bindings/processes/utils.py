@@ -9,15 +9,12 @@ never changes the environment of the host. `fmt.*` writes to the logger `yao_tes
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from bindings.processes import codes, records, schemas, tokens, urls
 from bindings.processes.arguments import Arguments, Implementation, host_functions
 from bindings.processes.go_text import display, sprintf
 from bindings.services import HostCall, Json, ProcessError
-
-if TYPE_CHECKING:
-    from bindings.clock import Clock
 
 ENVIRONMENT_KEY = "\0env"
 """Where `call.world.session` keeps what `env.Set` set; `session.*` does not show keys with a NUL."""
@@ -64,26 +61,14 @@ def _now(form: str) -> Implementation:
     def run(given: Arguments, call: HostCall) -> Json:
         import time
 
-        return time.strftime(form, time.localtime(_asked(call).seconds))
+        return time.strftime(form, time.localtime(call.world.clock.seconds))
 
     return run
 
 
-def _asked(call: HostCall) -> Clock:
-    """The time. Raises an error if a script waits for a stopped clock."""
-    from bindings.clock import CLOCK_STANDS, PATIENCE
-
-    clock = call.world.clock
-    if clock.is_waited_for():
-        clock.asked = 0
-        text = f"The clock stands still, and something waits for it to go on: it was asked {PATIENCE} times in a row"
-        raise ProcessError(f"{text}. {CLOCK_STANDS}", 500)
-    return clock
-
-
 def _timestamp(per_second: int) -> Implementation:
     def run(given: Arguments, call: HostCall) -> Json:
-        return int(_asked(call).milliseconds * per_second / 1000)
+        return int(call.world.clock.milliseconds * per_second / 1000)
 
     return run
 

@@ -872,7 +872,8 @@ declare namespace testing {
      * Stops the clock for the test and for everything that it calls: other scripts, agents, hooks and tools. `Date`,
      * `performance.now()`, timers, times to live, tokens, `utils.now.*` and `$SYS` variables tell this time. Only
      * `advance` and `time.Sleep` move it; `time.Sleep` then returns at once. The timeout of the test and durations in
-     * the report use the real time. A test that waits for a stopped clock fails at once.
+     * the report use the real time. A test that waits for a stopped clock fails at once, and so does a loop that reads
+     * it over and over; if the loop also calls processes, it fails after some seconds.
      *
      * @example
      * ```ts
@@ -883,13 +884,14 @@ declare namespace testing {
      * t.assert.Equal(new Date().getMinutes(), 1);
      * ```
      *
-     * @param time An ISO 8601 time, a `Date`, or milliseconds since 1970; by default the current time.
+     * @param time An ISO 8601 time, a `Date`, or milliseconds since 1970, from `0001-01-02` to `9999-12-30`; by default
+     * the current time.
      */
     now(time?: string | number | Date): Clock;
 
     /**
      * Moves the clock, and runs the timers that become due, in order, each with its promise jobs. If the clock is not
-     * stopped yet, it is first stopped at the current time.
+     * stopped yet, it is first stopped at the current time. It cannot be moved beyond `9999-12-30`.
      *
      * @example
      * ```ts

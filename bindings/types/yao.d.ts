@@ -74,10 +74,11 @@ declare var Exception: {
 };
 
 /**
- * The identity of the current request: `ctx.authorized` without its empty fields.
+ * The identity of the current request, without empty fields. What a script assigns to `ctx` does not change it.
  *
  * @example
  * ```ts
+ * ctx.User = null;
  * t.assert.Equal(Authorized()?.user_id, "test-user");
  * ```
  *

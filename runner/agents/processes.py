@@ -121,6 +121,7 @@ class AgentProcesses:
         """Moves the clock to where the function has moved its own; see `scripttest.FunctionServices`."""
         own = owner.chat.world
         own.catch_up(world)
+        own.clock.looks += 1  # it may have looked at the clock in its own realm
         for one in mocked:
             own.ledger.note(one.name, Answered.MOCKED, count=one.count)
 
@@ -147,18 +148,26 @@ class AgentProcesses:
 
     async def _provided(self, provider: Provider, call: _ProcessCall) -> Any:
         """The answer of a provider, which is also written into the ledger. Raises ProcessError."""
-        world = call.scope.chat.world
+        ledger = call.scope.chat.world.ledger
         noted = called(call.name, call.args)
         is_agent = noted.startswith("agents.")  # the runtime writes those down
+        if noted and not is_agent:
+            ledger.begin(noted)
         try:
             value = await provider(call)
         except (AgentError, RunnerError, ScriptError, ProcessError) as error:
             failure = self._failure(call, noted, error)
-            if (noted or failure.missing) and not is_agent:
-                world.ledger.note_failure(noted or call.name, failure)
+            if noted and not is_agent:
+                ledger.fail(noted, failure)
+            elif failure.missing and not is_agent:
+                ledger.note_failure(call.name, failure)
             raise failure from error
+        except Exception:
+            if noted and not is_agent:
+                ledger.end(noted)
+            raise
         if noted and not is_agent:
-            world.ledger.note(noted, Answered.SERVED)
+            ledger.end(noted)
         return value
 
     def _failure(self, call: _ProcessCall, noted: str, error: Any) -> ProcessError:
@@ -219,6 +228,7 @@ class AgentProcesses:
     async def _save_store(self, call: _ProcessCall) -> bool:
         """Whether the store was still as the script has read it, and is now as the script wants it."""
         if call.scope.chat.world.link is not None:
+            call.scope.chat.world.clock.writes += 1
             return bool(await ask_test(call.scope.chat.world, "save", call.args))
         id, before, after = call.args
         stores = call.scope.chat.world.stores
@@ -228,6 +238,7 @@ class AgentProcesses:
         if size > MOST_IN_STORE:
             raise ProcessError(f"Cannot keep {size} characters in {id}: a store may have {MOST_IN_STORE}", 413)
         stores[id] = after
+        call.scope.chat.world.clock.writes += 1
         return True
 
     async def _call_agent(self, call: _ProcessCall) -> Any:

@@ -179,17 +179,21 @@ class Runtime:
                 for tool in mock.tools
             ]
             return mock
-        world = chat.world
+        world, noted = chat.world, f"agents.{id}"
+        world.ledger.begin(noted)
         try:
             answer = await self.call(request)
         except (AgentError, RunnerError) as error:
             if is_unanswered(error):
                 way = f"Or mock it with {world.mock('agent', id)}"
-                world.ledger.note_missing(f"agents.{id}", sentences(error.message, error.hint, way))
+                world.ledger.end(noted, Answered.MISSING, sentences(error.message, error.hint, way))
             else:
-                world.ledger.note(f"agents.{id}", Answered.SERVED)
+                world.ledger.end(noted)
             raise
-        world.ledger.note(f"agents.{id}", Answered.SERVED)
+        except Exception:
+            world.ledger.end(noted)
+            raise
+        world.ledger.end(noted)
         return answer
 
     async def hooks(self, assistant: Assistant) -> frozenset[str]:

@@ -13,7 +13,7 @@ from typing import Any
 from runner.application.json_parts import JsonPath
 from runner.assertions.model import Assertion
 from runner.cases.kinds import CONVERSATION_MODE, known_elsewhere, misplaced
-from runner.cases.mock_replies import UNKNOWN_PART, known_parts
+from runner.cases.mock_replies import UNKNOWN_PART, WRONG_REPLY, known_parts
 from runner.cases.model import Case
 from runner.cases.problems import Finding
 from runner.errors import did_you_mean
@@ -21,6 +21,7 @@ from runner.shapes.declared import Model, ValidationError, fields_of, schema_of
 from runner.shapes.durations import NO_DURATION
 from runner.shapes.fields import known_fields, model_at, same_fields
 from runner.shapes.numbers import TOO_LARGE
+from runner.shapes.times import NO_TIME
 from scripttest.values import Value
 
 _SHAPES = {
@@ -109,6 +110,10 @@ def _finding(complaint: _Complaint, value: dict[str, Any], case: type[Case], wan
         return Finding(
             path=path, text=f'unknown part "{name}"{_inside(path[:-1])}', hint=known_parts(str(path[-3]), name)
         )
+    if kind == WRONG_REPLY:
+        return Finding(path=path, text=f'the reply "{name}"{_inside(path[:-1])} cannot be used: {bounds["problem"]}')
+    if kind == NO_TIME:
+        return Finding(path=path, text=f'cannot read {name} "{actual}" as a time', hint=bounds["hint"])
     if kind in (TOO_LARGE, "finite_number"):
         return Finding(path=path, text=f"{written(path)} is too large for a number", hint=_LARGEST)
     if kind == NO_DURATION:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from functools import partial
+from types import NoneType
 from typing import Annotated, Any
 
 from pydantic_core import PydanticCustomError
@@ -13,6 +14,8 @@ from runner.shapes.numbers import FreeObject
 
 UNKNOWN_PART = "unknown_part"
 """Type of the complaint; its `at` is where among the replies the part is."""
+WRONG_REPLY = "wrong_reply"
+"""Type of the complaint; `at` is the pattern of the reply, and `problem` says what is wrong."""
 PARTS = {
     "http": ("status", "data", "headers", "lines", "message", "code"),
     "exec": ("stdout", "stderr", "exit_code", "delay"),
@@ -39,7 +42,23 @@ def _checked(kind: str, replies: dict[str, Any]) -> dict[str, Any]:
         for part in reply if isinstance(reply, dict) else ():
             if part not in PARTS[kind]:
                 raise PydanticCustomError(UNKNOWN_PART, "unknown part", {"at": (pattern, part)})
+        problem = _problem(kind, reply)
+        if problem:
+            raise PydanticCustomError(WRONG_REPLY, "wrong reply", {"at": (pattern,), "problem": problem})
     return replies
+
+
+def _problem(kind: str, reply: Any) -> str:
+    """What is wrong with the values of a reply; empty: nothing."""
+    if kind == "exec" and not isinstance(reply, (str, dict, NoneType)):
+        return f"it is a text, or an object that may have {', '.join(PARTS[kind])}"
+    parts = reply if isinstance(reply, dict) else {}
+    numbers, texts = (("exit_code",), ("stdout", "stderr")) if kind == "exec" else (("status", "code"), ())
+    for part in numbers:
+        if isinstance(parts.get(part, 0), bool) or not isinstance(parts.get(part, 0), int):
+            return f"{part} must be a whole number"
+    wrong = next((part for part in texts if not isinstance(parts.get(part, ""), (str, NoneType))), "")
+    return f"{wrong} must be a text" if wrong else ""
 
 
 def known_parts(kind: str, part: str) -> str:

@@ -18,6 +18,7 @@ from runner.shapes import declared
 from runner.shapes.declared import Field, Model
 from runner.shapes.durations import DurationText
 from runner.shapes.numbers import FreeObject, FreeValue
+from runner.shapes.times import TimeText, milliseconds_of
 
 PartType = Literal["text", "image", "image_url", "audio", "input_audio", "file", "data"]
 
@@ -108,8 +109,13 @@ class Mocks(Model):
     """`GET https://host/path` or pattern → the response."""
     exec: ExecReplies = Field(default_factory=dict)
     """Command, its first words, `*` for anything, or `/regular expression/` → its output."""
-    now: str | None = None
-    """RFC 3339: the time that scripts see."""
+    now: TimeText | None = None
+    """ISO 8601: the time that scripts see."""
+
+    @property
+    def stopped_at(self) -> float | None:
+        """That time in milliseconds since 1970; None: the clock goes on."""
+        return None if self.now is None else milliseconds_of(self.now)
 
 
 class Repeat(Model):

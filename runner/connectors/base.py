@@ -130,7 +130,7 @@ class ConnectorError(Exception):
     """A model call failed; the message names the host and its answer, and never contains a key."""
 
     unreached = False
-    """Whether there was no connection to the host."""
+    """Whether the host was not reached: there was no connection to it, or it never began to answer."""
 
     def __init__(
         self, message: str, status: int | None = None, retryable: bool = False, hint: str | None = None

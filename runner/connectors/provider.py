@@ -190,6 +190,7 @@ class HttpConnector:
         except ConnectorError as error:
             no_answer = CannotConnect | (ConnectTimeout if first_byte.came else HttpTimeout)
             if error.retryable and isinstance(error.__cause__, no_answer):
+                error.unreached = True
                 self._circuit.unreachable(call, began, error)
                 error.retryable = not self._circuit.is_open
             else:

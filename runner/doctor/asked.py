@@ -4,8 +4,9 @@ connectors. Scripts that they call by a written name belong to them, and so do t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from runner.agents.mcp.servers import server_files
 from runner.application.application import SUFFIXES, Application
@@ -15,12 +16,12 @@ from runner.errors import ConfigurationError, did_you_mean, sentences
 from scripttest import CompileError, WrittenCall, WrittenCalls
 from scripttest.values import Value
 
-PROCESS, HTTP, EXEC, AGENT, SERVER, CONNECTOR, SCRIPT, TABLE, MADE, BROKEN = (
-    "process", "http", "exec", "agent", "server", "connector", "script", "table", "made", "broken"
+PROCESS, HTTP, EXEC, AGENT, HANDLER, SERVER, TOOL, CONNECTOR, SCRIPT, TABLE, MADE, BROKEN = (
+    "process", "http", "exec", "agent", "handler", "server", "tool", "connector", "script", "table", "made", "broken"
 )  # fmt: skip
-"""Kinds of what is asked; `table`: of a query, whose name is that of the process and that of the table, or of the
-model with `$` before it; `made`: a process whose name is made at run time; `broken`: a script that cannot be
-compiled, whose name is the reason."""
+"""Kinds of what is asked; `handler`: an agent in `uses` of a package; `tool`: an MCP server and a tool of it; `table`:
+of a query, whose name is that of the process and that of the table, or of the model with `$` before it; `made`: a
+process whose name is made at run time; `broken`: a script that cannot be compiled, whose name is the reason."""
 _ARGUMENTS = (
     (r"(?:globalThis\.)?Process", PROCESS, 0),
     (r"(?:.*\.)?time\.After", PROCESS, 1),
@@ -35,6 +36,7 @@ _ARGUMENTS = (
     (r"(?:assistant_id|agent_id):", AGENT, 0),
     (r"server_id:", SERVER, 0),
 )
+_CALLS_TOOL = r"(?:.*\.)?mcp\.CallTool"
 _OF_PLAN = ((r"(?:.*\.)?Add", 2), (r"(?:.*\.)?Subscribe", 1))
 """Callee → which of its arguments names a process, in scripts that have a `Plan`."""
 _CALL_OPTIONS = frozenset(
@@ -132,6 +134,21 @@ class Reader:
         has = did_you_mean(function, names) or (f"It has {', '.join(names[:MOST_NAMED])}" if names else None)
         return sentences(f"{self._shown(path)} has no function {function}", has)
 
+    def tools(self, server: str) -> list[str] | None:
+        """The tools that the file of an MCP server declares; None where only the server itself can tell."""
+        definition = self._definition(server)
+        tools = definition.get("tools") if definition else None
+        is_here = bool(definition) and definition.get("transport", "process") == "process"
+        return [*tools] if is_here and isinstance(tools, dict) else None
+
+    def _definition(self, server: str) -> dict[str, Any]:
+        """What the file of an MCP server says; nothing of one that has none, or whose file cannot be used."""
+        file = self._servers.get(server)
+        try:
+            return (read_json(file.path, "MCP server") if file is not None else None) or {}
+        except ConfigurationError:  # reported where the server is used
+            return {}
+
     def _script(self, found: Asked) -> list[Path]:
         """The script that a process names."""
         if found.kind != SCRIPT or "*" in found.name:
@@ -145,11 +162,8 @@ class Reader:
         if file is None or id in used:
             return []
         used.add(id)
-        try:
-            definition = read_json(file.path, "MCP server")
-        except ConfigurationError:  # reported where the server is used
-            return []
-        parts = [definition.get(part) for part in ("tools", "resources", "prompts")] if definition else []
+        definition = self._definition(id)
+        parts = [definition.get(part) for part in ("tools", "resources", "prompts")]
         names = [name for part in parts if isinstance(part, dict) for name in part.values() if isinstance(name, str)]
         return [_of_process(name, self._shown(file.path)) for name in names]
 
@@ -176,6 +190,8 @@ def _asked(call: WrittenCall) -> Iterator[Asked]:
                 yield Asked(kind=EXEC, name=name or "*", place=place)
             elif name and "*" not in name:
                 yield Asked(kind=kind, name=name, place=place)
+    if re.fullmatch(_CALLS_TOOL, call.callee):
+        yield from _tool(call.arguments[:2], place)
     if call.callee == "process:" and not re.fullmatch(_GIVES_DATA, call.within):
         yield _of_process(call.arguments[0], place)
     if call.callee == "connector:" and call.beside <= _CALL_OPTIONS and "*" not in (call.arguments[0] or "*"):
@@ -188,6 +204,12 @@ def _asked(call: WrittenCall) -> Iterator[Asked]:
             yield Asked(kind=PROCESS, name=match.expand(process), place=place)
     if call.callee == "new Query" and call.arguments[:1] not in ((), (ENGINE,), (None,)):
         yield Asked(kind=PROCESS, name=f"query.{call.arguments[0]}.Get", place=place)
+
+
+def _tool(names: Sequence[str | None], place: str) -> Iterator[Asked]:
+    """A tool, by the id of its server and its name, where both are written out."""
+    if len(names) == 2 and names[0] and names[1] and "*" not in names[0] + names[1]:
+        yield Asked(kind=TOOL, name=f"{names[0]} {names[1]}", place=place)
 
 
 def _of_plan(call: WrittenCall) -> Iterator[Asked]:
@@ -217,6 +239,8 @@ def _of_arguments(name: str, call: WrittenCall, place: str) -> Iterator[Asked]:
     first, second = [*call.arguments[1:3], None, None][:2]
     if lower.startswith("mcp.") and first and "*" not in first:
         yield Asked(kind=SERVER, name=first, place=place)
+        if lower == "mcp.calltool":
+            yield from _tool((first, second), place)
     elif lower in ("llm.stream", "llm.chatcompletions") and first and "*" not in first:
         yield Asked(kind=CONNECTOR, name=first, place=place)
     elif lower.startswith("http."):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,13 +13,14 @@ from bindings import ModelFiles, agent_id, is_served
 from bindings.processes import EXTRAS, knows
 from runner.agents.assistant import Assistant, Assistants
 from runner.agents.mcp.servers import Servers, server_files
+from runner.agents.mcp.toolbox import Choice, read_choices
 from runner.application.application import SUFFIXES, Application
 from runner.application.models import ApplicationData
 from runner.connectors.load import Connectors
 from runner.doctor import asked
-from runner.doctor.asked import Asked, Reader
+from runner.doctor.asked import MOST_NAMED, Asked, Reader
 from runner.doctor.findings import Kind, Need
-from runner.errors import ConfigurationError, MissingError, RunnerError
+from runner.errors import ConfigurationError, MissingError, RunnerError, did_you_mean, sentences
 from runner.security.files import read_text
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ ANSWERED = ("agent.call", "agent.validate", "llm.stream", "llm.chatcompletions")
 """Processes that the agents of a run answer, in addition to those of `bindings.processes`."""
 _GROUPS = ("mcp", "store", "stores", "http", "session")
 """First words of processes all of which a run answers, or that are looked at in another way."""
+_NO_HANDLER = ("builtin", "disabled", "default")
+"""Values of `uses` that name no agent."""
 _CASES = (".jsonl", ".json", ".yaml", ".yml")
 _VARIABLE = re.compile(r"\"\$ENV\.(\w+)\"")
 _UNKNOWN = r"[^\s\"'`]*"
@@ -61,7 +65,9 @@ class Needs:
             asked.HTTP: self._request,
             asked.EXEC: self._command,
             asked.AGENT: self._agent,
+            asked.HANDLER: self._handler,
             asked.SERVER: self._server,
+            asked.TOOL: self._tool,
             asked.CONNECTOR: self._connector,
             asked.SCRIPT: self._script,
             asked.TABLE: self._table,
@@ -95,14 +101,15 @@ class Needs:
         package = self._package(agent.folder)
         if (agent.prompts or agent.connector) and agent.sandbox is None:
             yield Asked(kind=asked.CONNECTOR, name=agent.connector, place=package)
-        servers = [
-            item if isinstance(item, str) else str(item.get("server_id") or item.get("id") or next(iter(item), ""))
-            for item in agent.servers
-            if isinstance(item, (str, dict))
-        ]
-        for server in servers:
-            yield Asked(kind=asked.SERVER, name=server, place=package)
-        yield from self._reader.of_agent(agent.folder, servers)
+        choices = _choices(agent)
+        for choice in choices:
+            yield Asked(kind=asked.SERVER, name=choice.server, place=package)
+            for tool in choice.tools:
+                yield Asked(kind=asked.TOOL, name=f"{choice.server} {tool}", place=package)
+        for use, name in agent.uses.items():
+            if isinstance(name, str) and name:
+                yield Asked(kind=asked.HANDLER, name=f"{use} {name}", place=package)
+        yield from self._reader.of_agent(agent.folder, [choice.server for choice in choices])
 
     def _package(self, folder: Path) -> str:
         return (folder / "package.yao").relative_to(self._application.root).as_posix()
@@ -181,6 +188,30 @@ class Needs:
         except ConfigurationError:
             yield _mock("agent", name, f"There is no agent {name}")
 
+    def _handler(self, name: str) -> Iterator[Need]:
+        """The agent, or the MCP server, that a field of `uses` names."""
+        use, _, named = name.partition(" ")
+        if named in _NO_HANDLER or named.startswith(("$ENV.", "__yao.")):
+            return
+        if named.startswith("mcp:"):
+            yield from self._server(named.removeprefix("mcp:").rpartition(".")[0] or named.removeprefix("mcp:"))
+            return
+        try:
+            self._assistants.find(agent_id(named))
+        except ConfigurationError:
+            text = f'There is no agent {named}, which "uses.{use}" names'
+            yield Need(kind=Kind.FILE, name=f"agent {named}", missing=True, message=text, places=())
+
+    def _tool(self, name: str) -> Iterator[Need]:
+        server, _, tool = name.partition(" ")
+        tools = self._reader.tools(server)
+        if tools is not None and tool not in tools:
+            has = did_you_mean(tool, tools) or (f"It has {', '.join(tools[:MOST_NAMED])}" if tools else None)
+            text = sentences(f"The MCP server {server} has no tool {tool}", has)
+            yield Need(
+                kind=Kind.FILE, name=f"tool {tool} of MCP server {server}", missing=True, message=text, places=()
+            )
+
     def _script(self, name: str) -> Iterator[Need]:
         lacking = "" if "*" in name else self._reader.lacking(name)
         if lacking:
@@ -229,6 +260,15 @@ class Needs:
 
     def _extra(self, name: str, message: str) -> Need:
         return Need(kind=Kind.EXTRA, name=name, missing=name in self._missing_parts, message=message, places=())
+
+
+def _choices(agent: Assistant) -> list[Choice]:
+    """The items of `mcp.servers` that can be read."""
+    choices: list[Choice] = []
+    for item in agent.servers:
+        with suppress(ConfigurationError):  # reported where the agent runs
+            choices += read_choices([item], agent.id)
+    return choices
 
 
 class _Written:

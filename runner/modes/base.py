@@ -149,16 +149,21 @@ class CaseAttempt:
         """
         if self.saved is not None:
             return self.saved.answer(self, said)
+        ledger, noted = self.chat.world.ledger, f"agents.{self.assistant.id}"
+        ledger.begin(noted)
         try:
-            return await self.environment.runtime.call(
+            answer = await self.environment.runtime.call(
                 AgentRequest(agent=self.assistant.id, messages=messages, options=dict(options), chat=self.chat)
             )
-        except (AgentError, RunnerError) as error:
-            server = error.server if isinstance(error, AgentError) else ""
-            if is_unanswered(error):
-                name = f"mcp.ListTools {server}" if server else f"agents.{self.assistant.id}"
-                self.chat.world.ledger.note_missing(name, sentences(error.message, error.hint))
+        except Exception as error:
+            ledger.forget(noted)
+            if isinstance(error, (AgentError, RunnerError)) and is_unanswered(error):
+                server = error.server if isinstance(error, AgentError) else ""
+                name = f"mcp.ListTools {server}" if server else noted
+                ledger.note_missing(name, sentences(error.message, error.hint))
             raise
+        ledger.forget(noted)
+        return answer
 
     def known(self, model_calls: int, agents: Sequence[AgentUse]) -> dict[str, Any]:
         """How often models, and which agents, were asked for an answer, as fields of its evidence; None where a saved
@@ -345,17 +350,12 @@ class CaseAttempt:
 
 def _world_of(case: Case, suite: str, run: int, seed: int | None) -> World:
     """The world of one attempt at a case."""
-    stopped_at = None
     mocks = case.mocks
-    if mocks is not None and mocks.now is not None:
-        from datetime import datetime
-
-        stopped_at = datetime.fromisoformat(mocks.now).timestamp() * 1000
     return World(
         suite=suite,
         test=case.id,
         run=run,
         mocks=given_mocks(mocks.model_dump()) if mocks is not None else None,
-        stopped_at=stopped_at,
+        stopped_at=mocks.stopped_at if mocks is not None else None,
         seed="" if seed is None else f"{seed} {case.id}",
     )

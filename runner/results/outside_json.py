@@ -9,7 +9,7 @@ from bindings import Answered, OutsideCall
 
 
 def outside_records(calls: Iterable[OutsideCall]) -> list[dict[str, Any]]:
-    """`answered` is `served`, `mocked` or `missing`; `message` says of a missing one what to do."""
+    """`answered` is `served`, `mocked`, `missing` or `pending`; `message` says of a missing one what to do."""
     return [
         {"call": call.name, "answered": call.answered.value, "count": call.count}
         | ({"message": call.message} if call.message else {})

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from scripttest.compile.at_once import compile_all
@@ -108,16 +108,20 @@ def written(code: str) -> Iterator[Found]:
     """The calls in code that esbuild printed."""
     found = list(_tokens(code, 0))
     constants = _constants(found)
+    names, declared = _names_of_process(found)
     around: list[_Bracket] = []
     for at, token in enumerate(found):
         follows = found[at + 1].text if at + 1 < len(found) else ""
         within = next((bracket.callee for bracket in reversed(around) if bracket.callee), "")
         if token.kind == "name" and follows == "(":
             callee, arguments = _callee(found, at), tuple(_arguments(found, at + 2, constants))
+            callee = "Process" if callee in names else callee
             if callee == "Use" and at + 2 < len(found) and found[at + 2].kind == "name":
                 callee, arguments = f"new {found[at + 2].text}", arguments[1:]
             yield Found(callee=callee, arguments=arguments, within=within, start=token.start)
-        elif token.text == "Process" and token.kind == "name" and follows != ":" and found[at - 1].text != "typeof":
+        elif at in declared:
+            continue
+        elif token.kind == "name" and _is_passed(found, at, names):
             yield Found(callee="Process", arguments=(None,), within=within, start=token.start)
         elif token.kind in ("name", "literal") and (follows == ":" or _is_shorthand(found, at, around)):
             text = _text(_expression(found, at + 2)[0] if follows == ":" else [token], constants)
@@ -130,6 +134,44 @@ def written(code: str) -> Iterator[Found]:
             around.append(_Bracket(callee=_callee(found, at - 1) if called else "", at=at))
         elif token.kind == "sign" and token.text in _CLOSING and around:
             around.pop()
+
+
+def _names_of_process(found: list[Token]) -> tuple[frozenset[str], frozenset[int]]:
+    """The names that a script has for `Process`, each declared once, as in `const call = Process` and `const { Process:
+    call } = globalThis`; and the places of the tokens that declare the other names."""
+    assigned = Counter(found[at].text for at in range(len(found) - 1) if found[at + 1].text == "=")
+    names, places = {"Process"}, set()
+    for at, token in enumerate(found):
+        if token.text != "Process" or token.kind != "name":
+            continue
+        after = [one.text for one in found[at + 1 : at + 3]]
+        of_global = [one.text for one in found[max(0, at - 2) : at]] == ["globalThis", "."]
+        first = at - 2 if of_global else at
+        named = found[first - 2] if first > 1 and found[first - 1].text == "=" else None
+        if named is not None and named.kind == "name" and after[:1] and after[0] in (";", ",", *_DECLARES):
+            if assigned[named.text] == 1:
+                names.add(named.text)
+                places |= {first - 2, at}
+        elif after[:1] == [":"] and _is_taken_of_global(found, at):
+            names.add(after[1])
+            places |= {at, at + 2}
+        elif after[:1] and after[0] in (",", "}") and _is_taken_of_global(found, at):
+            places.add(at)
+    return frozenset(names), frozenset(places)
+
+
+def _is_taken_of_global(found: list[Token], at: int) -> bool:
+    """Whether a token stands in the braces of `{ ... } = globalThis`."""
+    end = next((place for place in range(at, len(found)) if found[place].text == "}"), len(found))
+    return [one.text for one in found[end + 1 : end + 3]] == ["=", "globalThis"]
+
+
+def _is_passed(found: list[Token], at: int, names: Collection[str]) -> bool:
+    """Whether a name of `Process` is used in another way than to call it, so that others may call it."""
+    before, after = found[at - 1].text if at else "", found[at + 1].text if at + 1 < len(found) else ""
+    if found[at].text == "Process":
+        return after != ":" and before != "typeof"
+    return found[at].text in names and after not in (":", "=") and before not in ("typeof", ".", "?.")
 
 
 class _Bracket(Value):

@@ -22,6 +22,7 @@ from scripttest.realm.limits import MAX_INHERITED, give_way, limit_files, limit_
 from scripttest.realm.parts import Parts
 from scripttest.realm.realm import Realm
 from scripttest.realm.spares import SpareRealms
+from scripttest.shortcuts.built_ins import declares_built_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ THREAD_STACK = 160 * 1024 * 1024
 DEPTH_LIMIT = 8
 """How deep `Process("scripts...")` calls may nest."""
 CHUNK = 1 << 16
+_GUARDED = '"guarded": false', '"guarded": true'
 MOST_NOTED = 200
 """At most this many failures of a test are kept, for the case that its realm cannot report them."""
 
@@ -76,7 +78,7 @@ class Worker:
         self._send, self._ask = self._channel.send, self._channel.ask
         self._parts = Parts(folder, counters)
         self._formatting = Formatting(folder)
-        self._libraries: dict[str, list[str]] = {}
+        self._libraries: dict[str, tuple[list[str], bool]] = {}
         self.alarm = Alarm()
         self._realms = self.alarm.realms
         self._stopped = ""
@@ -305,10 +307,11 @@ class Worker:
         finally:
             self._leave()
 
-    def _enter(self, nested: bool = False, made: Realm | None = None) -> Realm:
+    def _enter(self, nested: bool = False, made: Realm | None = None, guarded: bool = False) -> Realm:
         realm = made or self._spares.take()
         self.alarm.enter(realm)
-        realm.dispatch("boot", self._nested_boot if nested else self._boot, self._context)
+        boot = self._nested_boot if nested else self._boot
+        realm.dispatch("boot", boot.replace(*_GUARDED, 1) if guarded else boot, self._context)
         if nested and self._world:
             realm.dispatch("adopt", self._world)
         return realm
@@ -371,8 +374,8 @@ class Worker:
         if len(set(self._realms)) > DEPTH_LIMIT:
             return failure_envelope(f"Cannot call {name}: {DEPTH_LIMIT} script calls are already inside each other")
         script = name.rpartition(".")[0]
-        scripts = self._libraries.get(script)
-        if scripts is None:
+        library = self._libraries.get(script)
+        if library is None:
             found = None if self.alarm.rang else self._ask("library", script)
             if found is None:
                 return None
@@ -381,8 +384,9 @@ class Worker:
                 return ""
             if status != "ok":
                 return failure_envelope(answer[0], 404)
-            scripts = self._libraries[script] = answer
-        realm = self._enter(nested=True)
+            library = self._libraries[script] = answer, any(map(declares_built_in, answer))
+        scripts, guarded = library
+        realm = self._enter(nested=True, guarded=guarded)
         try:
             realm.load(scripts)
             return realm.call(name, arguments)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from scripttest.shortcuts import is_off
+from scripttest.shortcuts.built_ins import BUILT_INS, declares_built_in
 from scripttest.values import Value
 
 _DYNAMIC = {"globalThis", "eval", "Eval", "Function", "Reflect", "Proxy"}
@@ -21,10 +22,6 @@ _REACHES = set(
     "defineProperty",
     "defineProperties",
 }
-_BUILT_INS = set(
-    """Object Array JSON Promise Map Set WeakMap WeakSet Symbol String Number BigInt RegExp Date Math ArrayBuffer Error
-    TypeError RangeError SyntaxError Uint8Array Iterator""".split()
-)
 _HARMLESS_BEFORE = ("new ", "extends ", "instanceof ")
 _HARMLESS_AFTER = r"\s*\(|\.\w+\("
 _NO_WORD = r"[^\w$]"
@@ -94,7 +91,9 @@ def _may_tamper(code: str, words: set[str]) -> bool:
     reaches = words & _REACHES
     if reaches and (reaches != {"constructor"} or re.search(r"\.\s*constructor\b", code)):
         return True
-    return any(_may_overwrite(code, word) for word in words & _BUILT_INS) or _has_computed_member(code)
+    named = words & BUILT_INS
+    overwrites = any(_may_overwrite(code, word) for word in named) or (bool(named) and declares_built_in(code))
+    return overwrites or _has_computed_member(code)
 
 
 def _may_overwrite(code: str, built_in: str) -> bool:

@@ -31,7 +31,7 @@ class Boots:
     @cached_property
     def nested(self) -> str:
         """For a realm of a script that another one calls, whose code is not known either. Its verdicts are the
-        caller's, so that nothing in it is guarded."""
+        caller's, so that nothing in it is guarded, unless the worker sees that it declares a built-in."""
         from scripttest.shortcuts.scan import everything
 
         return self._text(everything(self.names, guarded=False), nested=True)

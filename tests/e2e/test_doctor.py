@@ -133,6 +133,7 @@ def test_doctor_follows_scripts_imports_and_tools_to_what_they_call(app: MakeApp
         ("key", "DOCTOR_KEY"): [f"{index}:19"],
         ("key", "FAR_TOKEN"): ["assistants/deep/package.yao"],
         ("file", "MCP server noserver"): [f"{index}:17"],
+        ("file", "tool t of MCP server tools"): [f"{index}:16"],
         ("file", "connector noconnector"): [f"{index}:18"],
     }
     assert ("extra", "formats") in extras
@@ -234,6 +235,35 @@ function Next(ctx) { return ctx.agent.Call("none"); }
     }
 
 
+def test_doctor_sees_tools_and_handlers_that_do_not_exist(app: MakeApplication) -> None:
+    package = {
+        "connector": "scripted",
+        "mcp": {"servers": [{"server_id": "here", "tools": ["add", "ad"]}, {"far": ["any"]}, "here"]},
+        "uses": {"vision": "seer", "audio": "ready", "search": "builtin", "fetch": "mcp:nowhere.get", "web": "$ENV.X"},
+    }
+    hooks = 'function Create(ctx) { ctx.mcp.CallTool("here", "sub", {}); ctx.mcp.CallTool("here", "add", {}); ctx.mcp.CallTool("far", "x", {}); Process("mcp.CallTool", "here", "mul", {}); }'
+    application = app(
+        {
+            "/assistants/demo/package.yao": json.dumps(package),
+            "/assistants/ready/package.yao": '{"connector": "scripted"}',
+            "/assistants/demo/src/index.ts": hooks,
+            "/scripts/sums.ts": "export function Add() {}",
+            "/mcps/here.mcp.yao": '{"transport": "process", "tools": {"add": "scripts.sums.Add"}}',
+            "/mcps/far.mcp.yao": '{"transport": "http", "url": "http://127.0.0.1:1/"}',
+        }
+    )
+    needs = needs_of(application.run("doctor", "--json"), "demo")
+    told = {need["name"]: (need["message"], need["places"]) for need in needs if need["kind"] == "file"}
+    package_file, index = "assistants/demo/package.yao", "assistants/demo/src/index.ts:1"
+    assert told.pop("MCP server nowhere")[1] == [package_file]
+    assert told == {
+        "agent seer": ('There is no agent seer, which "uses.vision" names', [package_file]),
+        "tool ad of MCP server here": ('The MCP server here has no tool ad. Did you mean "add"?', [package_file]),
+        "tool sub of MCP server here": ("The MCP server here has no tool sub. It has add", [index]),
+        "tool mul of MCP server here": ("The MCP server here has no tool mul. It has add", [index]),
+    }
+
+
 def test_doctor_prints_a_table(app: MakeApplication) -> None:
     done = app(FILES).run("doctor")
     assert done.code == 0
@@ -287,7 +317,14 @@ FORMS: dict[str, list[str]] = {
     'new Plan("p").Add("t", 1, "flows.task", 2); const plan = new Plan("q"); plan.Subscribe("key", "flows.heard"); plan.Add("t", 2, () => 1);': ["flows.heard", "flows.task"],
     'cart.Add("t", 1, "red.large"); list.Subscribe("key", "a.b");': [],
     'globalThis.Process("flows.global"); Process("flows." + ("inner"));': ["flows.global", "flows.inner"],
-    'const call = Process; call("flows.alias");': ["Process"],
+    'const call = Process; call("flows.alias"); call("http.Get", "https://a.example/");': ["flows.alias", "GET https://a.example/"],
+    'const call = globalThis.Process, other = Process; call("flows.a"); other("flows.b");': ["flows.a", "flows.b"],
+    'const { Process: call, x } = globalThis; call("flows.taken");': ["flows.taken"],
+    'const { Process } = globalThis; Process("flows.taken");': ["flows.taken"],
+    'let call = Process; call = ctx.other; call("flows.not.sure");': ["Process"],
+    'const call = Process; ["flows.a"].map((name) => call(name)); run(call);': ["Process"],
+    'const run = (call) => call("flows.passed"); run(Process);': ["Process"],
+    'const call = Process; ctx.call("flows.other"); const kinds = { call: 1 };': [],
     'typeof Process; const kinds = { Process: 1 };': [],
     'Process(ctx.x ? "flows.a" : "flows.b"); Process(named("flows.c"));': ["Process"],
     'return { connector: "nowhere", temperature: 0 };': ["connector nowhere"],

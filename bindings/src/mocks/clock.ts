@@ -8,12 +8,9 @@
 
 import type { Core } from "../core";
 import type { Dates } from "../realm/date";
+import type { Waiting } from "./waiting";
 import type { WorldSender, WorldState } from "./world-state";
 
-/** How often the stopped clock can be read before we assume that a loop waits for it to move. */
-const patience = 1_000_000;
-/** For how many times one counts that follows the callback of a timer, as in a loop that polls. */
-const polled = 50;
 /** The times that it can be set to, a day off from the years that hosts know, for time zones. */
 const first = Date.parse("0001-01-02T00:00:00Z");
 const last = Date.parse("9999-12-30T00:00:00Z");
@@ -37,31 +34,20 @@ export default function (core: Core): Clock {
   const world = core.part<WorldSender>("world-state");
   const isTest = () => core.plan !== undefined && !core.boot.nested;
   let stands: number | undefined;
-  let reads = 0;
-  /** How many callbacks of timers had run when it was read last. */
-  let fired = 0;
   let restore: (() => void) | undefined;
 
   const current = () => (core.boot.nested ? ((std.parse(core.bridge("told", "", "") || "{}") as WorldState).now ?? real.now()) : stands!);
   const now = () => current() + core.ahead;
 
   function read(): number {
-    const polls = core.fired ?? 0;
-    reads += polls === fired ? 1 : polled;
-    fired = polls;
-    if (reads > patience) {
-      reads = 0;
-      throw new core.Exception(
-        "The clock stands still, and something waits for it to go on: it was looked at over and over. t.mock.now, or mocks.now of a " +
-          "case, has stopped it; move it with t.mock.advance or time.Sleep",
-      );
-    }
-    return now();
+    const time = now();
+    core.part<Waiting>("waiting").look(time);
+    return time;
   }
 
   function check(time: number): void {
     if (!(time >= first && time <= last)) {
-      throw new RangeError("The clock of a test stands in the years 1 to 9999, and cannot be moved beyond them");
+      throw new RangeError("The clock of a test can stand from 0001-01-02 to 9999-12-30, and cannot be moved beyond that");
     }
   }
 
@@ -69,7 +55,6 @@ export default function (core: Core): Clock {
   function put(time: number): void {
     check(time);
     stands = world.now = Math.ceil(time);
-    reads = 0;
     world.send();
   }
 

@@ -35,12 +35,15 @@ function fits(pattern: string, command: string): boolean {
 export default function (kernel: Kernel): HttpFinder {
   function check(pattern: string, reply: unknown): void {
     const wrong = (what: string) => new TypeError(`t.mock.exec(${JSON.stringify(pattern)}): ${what}`);
-    if (!isObject(reply)) return;
+    if (reply === null || reply === undefined || typeof reply === "string") return;
+    if (!isObject(reply)) throw wrong(`a reply is a text, or an object that may have ${parts.join(", ")}`);
     const unknown = Object.keys(reply).find((key) => !parts.includes(key));
     if (unknown !== undefined) {
       const hint = meant[unknown] ? `It is called ${JSON.stringify(meant[unknown])}. ` : "";
       throw wrong(`a reply has no ${JSON.stringify(unknown)}. ${hint}It may have ${parts.join(", ")}`);
     }
+    const text = ["stdout", "stderr"].find((key) => typeof (reply[key] ?? "") !== "string");
+    if (text !== undefined) throw wrong(`${text} must be a text`);
     const { exit_code: code = 0, delay = 0 } = reply;
     if (!Number.isInteger(code)) throw wrong("exit_code must be a whole number");
     try {

@@ -51,7 +51,10 @@ export default function (kernel: Kernel): HttpFinder {
   function check(pattern: string, reply: unknown): void {
     if (!isObject(reply)) return;
     const unknown = Object.keys(reply).find((key) => !parts.includes(key));
-    if (unknown === undefined) return;
+    if (unknown === undefined) {
+      if (Number.isInteger(reply.status ?? 0) && Number.isInteger(reply.code ?? 0)) return;
+      throw new TypeError(`t.mock.http(${JSON.stringify(pattern)}): status must be a whole number, such as 404`);
+    }
     const hint = meant[unknown] ? `It is called ${JSON.stringify(meant[unknown])}. ` : "";
     throw new TypeError(
       `t.mock.http(${JSON.stringify(pattern)}): a reply has no ${JSON.stringify(unknown)}. ${hint}` +

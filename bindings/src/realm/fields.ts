@@ -41,7 +41,7 @@ export default function (core: Core) {
   /** Defines all fields and members. */
   function fill(ctx: Context): void {
     const { user_name, team_name, sandbox, ...fields } = core.context;
-    Object.assign(ctx, fields);
+    Object.assign(ctx, fields, { authorized: { ...fields.authorized } }); // `Authorized()` keeps what the host says
     for (const alias in aliases) {
       const field = aliases[alias];
       accessor(ctx, alias, () => ctx[field], (value) => (ctx[field] = value));

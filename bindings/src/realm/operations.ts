@@ -6,6 +6,7 @@ import { encode, Raw } from "../encode";
 import { describeError } from "../errors";
 import type { Clock } from "../mocks/clock";
 import type { Random } from "../mocks/random";
+import type { Waiting } from "../mocks/waiting";
 import type { WorldState } from "../mocks/world-state";
 import type { Flow } from "./flow";
 import type { Recorder } from "../check/record";
@@ -42,6 +43,13 @@ export default function (core: Core) {
     const code = (error as { code?: unknown } | null)?.code;
     const { message, stack } = describeError(core, error);
     return encode(std, { error: { message, stack: stack && bounded(std, stackOf(stack)), code: typeof code === "number" ? code : undefined, broke: core.isBroken(error) || undefined } });
+  }
+
+  /** An envelope with what was noticed of a stopped clock here. */
+  function marked(text: string): string {
+    if (!core.stands) return text;
+    const { looks, writes } = core.part<Waiting>("waiting");
+    return `{"looks":${looks},"writes":${writes},${std.slice(text, 1)}`;
   }
 
   const whole = (stack: string) => stack;
@@ -121,9 +129,9 @@ export default function (core: Core) {
         (function* () {
           try {
             const target = core.declared(short);
-            answer = !target ? "" : envelope(yield std.apply(target, undefined, revived(args)));
+            answer = !target ? "" : marked(envelope(yield std.apply(target, undefined, revived(args))));
           } catch (error) {
-            answer = failure(error, whole);
+            answer = marked(failure(error, whole));
           }
         })(),
         () => (core.ended = true),
@@ -169,10 +177,10 @@ export default function (core: Core) {
         if (name === "world.Sleep") return envelope(core.sleep(revived(args)[0] as number) ?? null);
         if (name === "world.Random") return envelope(core.part<Random>("random").draw());
         const stood = core.stands;
-        const text = envelope(core.call(name, revived(args)));
+        const text = marked(envelope(core.call(name, revived(args))));
         return core.stands && !stood ? '{"now":' + core.now() + "," + std.slice(text, 1) : text;
       } catch (error) {
-        return failure(error, ofOthers);
+        return marked(failure(error, ofOthers));
       }
     },
   };

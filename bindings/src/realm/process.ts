@@ -3,12 +3,13 @@
 import { bounded } from "../bounded";
 import type { Core } from "../core";
 import { describeError } from "../errors";
+import type { Noticed, Waiting } from "../mocks/waiting";
 
 const outputLimit = 1_000_000;
 const argumentLimit = 32_000_000;
 
 /** The result of a call, as it crosses between realm and host. */
-type Envelope = {
+type Envelope = Noticed & {
   ok?: unknown;
   bytes?: string;
   /** An error that a process returned instead of throwing it. */
@@ -60,9 +61,11 @@ export default function (core: Core) {
 
   /** The result of a call, or the exception it threw. The stack in the called `script` is put above the caller's stack. */
   function open(text: string, script = ""): unknown {
-    const { ok, bytes, returned, error, now, mocks } = { __proto__: null, ...(std.parse(text) as Envelope) } as Envelope;
+    const envelope = { __proto__: null, ...(std.parse(text) as Envelope) } as Envelope;
+    const { ok, bytes, returned, error, now, mocks } = envelope;
     const isOfHost = script === "" && core.plan === undefined && !core.boot.nested;
     if (now !== undefined || (core.stands && isOfHost)) core.part<{ moved(time?: number): void }>("clock").moved(now);
+    if (core.stands) core.part<Waiting>("waiting").heard(envelope, script !== "");
     if (mocks) core.part<{ adopt(mocks: object): void }>("invoke").adopt(mocks);
     if (error) {
       const exception = new Exception(error.message, error.code);
@@ -91,6 +94,10 @@ export default function (core: Core) {
   function call(name: string, args: readonly unknown[]): unknown {
     checkName(name);
     core.asked = (core.asked ?? 0) + 1;
+    return core.stands ? core.part<Waiting>("waiting").call(name, args, answered) : answered(name, args);
+  }
+
+  function answered(name: string, args: readonly unknown[]): unknown {
     if (core.boot.nested) return host(name, args);
     if (mocks.process.length || mocks.agent.length || mocks.http.length || mocks.exec.length) {
       const mocked = core.part<{ find(name: string, args: readonly unknown[]): (() => unknown) | undefined }>("mocked").find(name, args);

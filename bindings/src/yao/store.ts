@@ -9,6 +9,7 @@
 import { globMatches } from "../glob";
 import type { Core } from "../core";
 import type { Kernel } from "../kernel";
+import type { Waiting } from "../mocks/waiting";
 
 interface Entry {
   text: string;
@@ -35,7 +36,8 @@ export default function (kernel: Kernel): Stores {
   const storeOf = (entries: Saved[]): Map<string, Entry> =>
     new Map(entries.map(([key, text, expires]) => [key, { text, expires: expires ?? Infinity }]));
   const stores = new Map<string, Map<string, Entry>>();
-  const { shared } = (kernel as Core).boot;
+  const core = kernel as Core;
+  const { shared } = core.boot;
 
   function encode(value: unknown): string {
     try {
@@ -194,6 +196,7 @@ export default function (kernel: Kernel): Stores {
     decr: (store, key, delta) => add(store, key, delta, -1),
   };
   const keyless = ["keys", "len", "clear"];
+  const reading = ["get", "has", "keys", "len", "arraylen", "arrayget", "arrayslice", "arraypage", "arrayall"];
 
   /** Runs `work` on a copy of a store of the host, and saves it. If the store has changed meanwhile, it starts again. */
   function onHost(id: string, work: (store: Map<string, Entry>) => unknown): unknown {
@@ -214,7 +217,7 @@ export default function (kernel: Kernel): Stores {
    */
   const call = (id: string, method: string, args: readonly unknown[]): unknown => {
     const name = String(method).toLowerCase();
-    (kernel as Core).look?.();
+    core.look?.();
     const run = Object.hasOwn(methods, name) ? methods[name] : undefined;
     if (!run)
       throw new kernel.Exception(`The store ${JSON.stringify(id)} has no method ${JSON.stringify(method)}`, 404);
@@ -223,6 +226,7 @@ export default function (kernel: Kernel): Stores {
     if (missing && !keyless.includes(name))
       throw new kernel.Exception(`stores.${id}.${method} takes a key as its first argument`, 400);
     const own = (missing ? undefined : String(key)) as string;
+    if (core.stands && !reading.includes(name)) core.part<Waiting>("waiting").heard({ writes: 1 }, true);
     if (shared) return onHost(id, (store) => run(store, own, ...rest));
     let store = stores.get(id);
     if (!store) stores.set(id, (store = new Map()));

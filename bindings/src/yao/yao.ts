@@ -206,7 +206,7 @@ export default function (kernel: Kernel) {
     Any: (tasks: unknown) => run("Any", tasks),
     Race: (tasks: unknown) => run("Race", tasks),
 
-    /** The fields of `ctx.authorized` that are not empty; null if there are none. */
+    /** The fields of the identity that are not empty; null if there are none. `ctx.authorized` is a copy of it. */
     Authorized(): unknown {
       const fields = Object.entries(kernel.context.authorized ?? {}).filter(
         ([, value]) => value !== undefined && value !== null && value !== "" && value !== false,

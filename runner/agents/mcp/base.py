@@ -38,6 +38,13 @@ class ToolError(RunnerError):
         return self.code < 500
 
 
+def no_such_tool(server: str, name: str, hint: str | None) -> ToolError:
+    """The error of a call of a tool that a server does not have: only a mock could answer it."""
+    error = ToolError(f'Cannot call tool "{name}" of MCP server {server}: there is no such tool', 404, hint)
+    error.missing = True
+    return error
+
+
 class Tool(Value):
     """A tool, as its server describes it."""
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from runner.agents.mcp.base import Item, Tool, ToolAnswer, ToolError, validate
+from runner.agents.mcp.base import Item, Tool, ToolAnswer, ToolError, no_such_tool, validate
 from runner.agents.mcp.remote import Connection, ConnectionLostError, NotSentError, RefusedError
 from runner.agents.mcp.transports import opener
 from runner.durations import seconds_of
@@ -126,11 +126,8 @@ class RemoteServer:
                     return tool
             self._tools = None
         names = [tool.name for tool in tools]
-        raise ToolError(
-            f'Cannot call tool "{name}" of MCP server {self.id}: there is no such tool',
-            404,
-            did_you_mean(name, names) or (f"There are {', '.join(names)}" if names else None),
-        )
+        hint = did_you_mean(name, names) or (f"There are {', '.join(names)}" if names else None)
+        raise no_such_tool(self.id, name, hint)
 
     async def _list(self, key: str, method: str) -> list[Item]:
         """All pages of a list; empty when the server does not have lists of this kind."""

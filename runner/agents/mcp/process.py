@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from runner.agents.mcp.base import Item, Tool, ToolAnswer, ToolError, text_content, validate
+from runner.agents.mcp.base import Item, Tool, ToolAnswer, ToolError, no_such_tool, text_content, validate
 from runner.agents.mcp.mapping import MappingFile, match_uri, process_arguments, read_mapping, read_samples, render
 from runner.errors import ConfigurationError, did_you_mean
 
@@ -62,11 +62,7 @@ class ProcessServer:
 
         process = self._tools.get(name)
         if process is None:
-            raise ToolError(
-                f'Cannot call tool "{name}" of MCP server {self.id}: there is no such tool',
-                404,
-                _known(name, self._tools),
-            )
+            raise no_such_tool(self.id, name, _known(name, self._tools))
         schema = self._inputs.get(name, {})
         await validate(arguments, _plain(schema), f'Cannot call tool "{name}" of MCP server {self.id}')
         mapped = process_arguments(schema.get("x-process-args"), {"arguments": arguments}, {"args": arguments})
