@@ -149,6 +149,7 @@ class HostProcesses:
             world.clock.writes += database.changes != before
             return value
         except ProcessError as error:
+            error.hides_code = not error.missing
             if opens and error.missing:
                 mock = world.mock("process", name.rpartition(".")[0] + ".*")
                 text = f"{error.message}{self._engine_file(name.split('.')[1])}; mock it with {mock}"

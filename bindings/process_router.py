@@ -18,6 +18,7 @@ from scripttest import Link, Outcome, Services, TestKey, kind_of
 if TYPE_CHECKING:
     from bindings.host_processes import HostProcesses
     from bindings.mocks import Mocks
+    from bindings.services import ProcessError
 
 Provider = Callable[[World, str, list[Any]], Any]
 """(world of the test, process name, arguments) → JSON value; raises ProcessError. May be called from any thread."""
@@ -147,13 +148,13 @@ def enveloped(name: str, arguments: str, answer: Callable[[list[Any]], Any], clo
     try:
         return envelope(answer(revived(arguments)), clock)
     except ProcessError as error:
-        return failure_envelope(error.message, error.code, clock, error.infrastructure)
+        return failure_envelope(error, clock)
     except RecursionError:
-        return failure_envelope(f"{name}: values are nested too deeply", 400, clock)
+        return failure_envelope(ProcessError(f"{name}: values are nested too deeply", 400), clock)
     except UnicodeEncodeError:
-        return failure_envelope(f"{name}: a text holds half of a surrogate pair", 400, clock)
+        return failure_envelope(ProcessError(f"{name}: a text holds half of a surrogate pair", 400), clock)
     except Exception as error:
-        return failure_envelope(f"{name}: {type(error).__name__}: {error}", 500, clock)
+        return failure_envelope(ProcessError(f"{name}: {type(error).__name__}: {error}"), clock)
 
 
 def arguments_text(args: list[Any]) -> str:
@@ -174,7 +175,9 @@ def answered_value(envelope: dict[str, Any]) -> Any:
     if "error" in envelope:
         error = envelope["error"]
         code = error.get("code")
-        raise ProcessError(str(error["message"]), code if isinstance(code, int) else 500)
+        failure = ProcessError(str(error["message"]), code if isinstance(code, int) else 500)
+        failure.hides_code = error.get("hides_code") is True
+        raise failure
     if "bytes" in envelope:
         from base64 import b64decode
 
@@ -209,12 +212,14 @@ def envelope(value: Any, clock: Clock, mocks: Mocks | None = None) -> str:
     return _told({"ok": value}, clock, mocks)
 
 
-def failure_envelope(
-    message: str, code: int, clock: Clock, infrastructure: bool = False, mocks: Mocks | None = None
-) -> str:
-    """The envelope of an error; with the time and mocks as `envelope`. `infrastructure`: what was asked broke."""
-    broke = {"broke": True} if infrastructure else {}
-    return _told({"error": {"message": message, "code": code, **broke}}, clock, mocks)
+def failure_envelope(error: ProcessError, clock: Clock, mocks: Mocks | None = None) -> str:
+    """The envelope of an error; with the time and mocks as `envelope`."""
+    said: dict[str, Any] = {"message": error.message, "code": error.code}
+    if error.infrastructure:
+        said["broke"] = True
+    if error.hides_code:
+        said["hides_code"] = True
+    return _told({"error": said}, clock, mocks)
 
 
 def _told(record: dict[str, Any], clock: Clock, mocks: Mocks | None) -> str:

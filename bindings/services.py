@@ -35,6 +35,8 @@ class ProcessError(Exception):
         self.code = code
         self.missing = missing
         self.infrastructure = infrastructure
+        self.hides_code = False
+        """Whether scripts get an error without the code, as from Yao; reports show it."""
 
 
 class ErrorValue(Value):

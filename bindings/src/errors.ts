@@ -12,6 +12,14 @@ export function isError(std: Std, value: unknown): value is Error {
   return value instanceof std.Error || (typeof value === "object" && value !== null && "stack" in value && "message" in value);
 }
 
+/** The code of a thrown value, and whether scripts get it without that. Nothing if it has none. */
+export function codeOf({ std, codes }: Kernel, error: unknown): { code?: number; hides_code?: true } {
+  const hidden = codes && (std.weakGet(codes, error) as number | undefined);
+  if (hidden !== undefined) return { code: hidden, hides_code: true };
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === "number" ? { code } : {};
+}
+
 /** The stack without the constructors of the error at its top, so that it starts where `new` was called. */
 function placed(std: Std, error: unknown, stack: string): string {
   const names = std.list<string>();

@@ -47,6 +47,8 @@ export interface Kernel {
   isStop(error: unknown): boolean;
   /** Whether this error comes from something that a test needs and that broke, such as the host of a model. */
   isBroken(error: unknown): boolean;
+  /** The codes of errors that scripts get without them. Undefined before the first one. */
+  codes?: WeakMap<object, number>;
   /** The places where scripts awaited an error, as lines of a stack. Undefined until an error rejects a promise. */
   trail?(error: unknown): string;
   /** Milliseconds since 1970 on the clock of the test, which is the real one unless a mock has stopped it. */

@@ -94,10 +94,10 @@ class AgentProcesses:
             own.catch_up(world)
             return envelope(await self.process(owner, name, revived(arguments)), own.clock, changed())
         except ProcessError as error:
-            return failure_envelope(error.message, error.code, own.clock, error.infrastructure, changed())
+            return failure_envelope(error, own.clock, changed())
         except Exception as error:
-            text = f"{name}: {type(error).__name__}: {error}"
-            return failure_envelope(text, 500, own.clock, mocks=changed())
+            broken = ProcessError(f"{name}: {type(error).__name__}: {error}")
+            return failure_envelope(broken, own.clock, changed())
 
     def at_once(self, owner: Scope, name: str, arguments: str, world: str) -> str | None:
         """The quick answer of a database to a call that no mock answers; see `scripttest.FunctionServices`."""

@@ -45,7 +45,7 @@ def test_models_are_reached_from_everywhere_under_their_ids(app: MakeApplication
               t.assert.Panic(() => Process("models.none.Get", {}), "Model:none; not found");
               try { Process("models.agents.demo.note.Nothing"); } catch (error) { t.assert.Equal(error.code, 404); }
               try { Process("models.agents.demo.note.Find", 9, {}); } catch (error) {
-                t.assert.Equal([error.message, error.code], ["ID=9的数据不存在", 500]);
+                t.assert.Equal([error.message, error.code, error.name], ["ID=9的数据不存在", undefined, "Error"]);
               }
               Process("models.late.Load", "late.mod.yao", JSON.stringify({ name: "Late", columns: [{ name: "id", type: "ID" }] }));
               const answered = Process("models.late.Migrate");

@@ -4,7 +4,7 @@
  */
 
 import { keysOf } from "../assert/kind";
-import { describeError, isError } from "../errors";
+import { codeOf, describeError, isError } from "../errors";
 import type { Kernel } from "../kernel";
 import type { Explain } from "./explain";
 
@@ -47,6 +47,8 @@ export default function (kernel: Kernel): (error: unknown) => Detail[] {
     }
 
     function fields(error: object, depth: number): void {
+      const { code, hides_code } = codeOf(kernel, error);
+      if (hides_code) add(depth, "code: " + code);
       const keys = keysOf(std, error);
       let count = 0;
       for (let i = 0; i < keys.length; i++) {

@@ -9,7 +9,7 @@
 
 import type { Core } from "../core";
 import { encode, Raw } from "../encode";
-import { describeError } from "../errors";
+import { codeOf, describeError } from "../errors";
 import type { Clock } from "../mocks/clock";
 import type { Random } from "../mocks/random";
 import type { Flow } from "./flow";
@@ -58,9 +58,8 @@ export default function (core: Core) {
 
   function failed(error: unknown): string {
     const { message, stack } = describeError(core, error);
-    const code = (error as { code?: unknown } | null)?.code;
     const broke = core.isBroken(error) || undefined;
-    return encode(std, { error: { message, stack, code: typeof code === "number" ? code : undefined, broke }, ...world() });
+    return encode(std, { error: { message, stack, ...codeOf(core, error), broke }, ...world() });
   }
 
   /** What the host must know of the world after the call: its clock, and which calls its mocks answered. */

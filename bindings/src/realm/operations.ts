@@ -3,7 +3,7 @@
 import { bounded } from "../bounded";
 import type { Core } from "../core";
 import { encode, Raw } from "../encode";
-import { describeError } from "../errors";
+import { codeOf, describeError } from "../errors";
 import type { Clock } from "../mocks/clock";
 import type { Random } from "../mocks/random";
 import type { Waiting } from "../mocks/waiting";
@@ -40,9 +40,8 @@ export default function (core: Core) {
 
   /** JSON of `{error}`. `stackOf` chooses the part of the stack that the caller gets. */
   function failure(error: unknown, stackOf: (text: string) => string): string {
-    const code = (error as { code?: unknown } | null)?.code;
     const { message, stack } = describeError(core, error);
-    return encode(std, { error: { message, stack: stack && bounded(std, stackOf(stack)), code: typeof code === "number" ? code : undefined, broke: core.isBroken(error) || undefined } });
+    return encode(std, { error: { message, stack: stack && bounded(std, stackOf(stack)), ...codeOf(core, error), broke: core.isBroken(error) || undefined } });
   }
 
   /** An envelope with what was noticed of a stopped clock here. */

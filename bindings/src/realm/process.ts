@@ -17,7 +17,8 @@ type Envelope = Noticed & {
   now?: number;
   /** The mocks of the test, where they have changed during the call. */
   mocks?: object;
-  error?: { message: string; code?: number; stack?: string; broke?: boolean };
+  /** `hides_code`: the script gets an `Error` without the code, and reports show it. */
+  error?: { message: string; code?: number; stack?: string; broke?: boolean; hides_code?: boolean };
 };
 
 export default function (core: Core) {
@@ -68,7 +69,8 @@ export default function (core: Core) {
     if (core.stands) core.part<Waiting>("waiting").heard(envelope, script !== "");
     if (mocks) core.part<{ adopt(mocks: object): void }>("invoke").adopt(mocks);
     if (error) {
-      const exception = new Exception(error.message, error.code);
+      const exception = error.hides_code ? new std.Error(error.message) : new Exception(error.message, error.code);
+      if (error.hides_code) std.weakSet((core.codes ??= new std.WeakMap()), exception, error.code);
       if (error.broke === true) std.weakAdd((core.broken ??= new std.WeakSet()), exception);
       if (error.stack) {
         const value = std.join(std.split(error.stack, "<input>"), "<" + script + ">") + "\n" + exception.stack;
