@@ -83,7 +83,7 @@ class Passes(Generic[T]):
 
     def told(self, result: TestResult) -> TestResult:
         """A result, completed with the errors of its test in earlier passes."""
-        errors = self._errors.get(result.place, ())
+        errors = self._errors.get(result.place, ()) if self._errors else ()
         if not errors:
             return result
         said = "; ".join(f"pass {number} broke: {error}" for number, error in enumerate(errors, 1))

@@ -57,9 +57,9 @@ class Execution:
     def add(self, event: Event) -> None:
         """Processes one event."""
         if isinstance(event, TestEnd):
-            result = event.result
-            self._ended(result, is_counted=result.place not in self._attempted)
-            self._attempted.discard(result.place)
+            result, place = event.result, event.result.place
+            self._ended(result, place, is_counted=place not in self._attempted)
+            self._attempted.discard(place)
             suite = result.suite
             self.of_suite[suite].add(result, self._places[suite], self.suites[suite].name)
             self.cut += result.cut_short
@@ -68,8 +68,9 @@ class Execution:
         elif isinstance(event, TurnStart):
             self.turns[event.place] = event.turn
         elif isinstance(event, AttemptEnd):
-            self._ended(event.result, is_counted=True)
-            self._attempted.add(event.result.place.of_test)
+            place = event.result.place
+            self._ended(event.result, place, is_counted=True)
+            self._attempted.add(place.of_test)
         elif isinstance(event, SuiteStart):
             self.listed[event.suite] = event
         elif isinstance(event, SuiteEnd):
@@ -85,10 +86,10 @@ class Execution:
         elif isinstance(event, RunEnd):
             self.end = event
 
-    def _ended(self, result: TestResult, is_counted: bool) -> None:
-        place = result.place
+    def _ended(self, result: TestResult, place: TestPlace, is_counted: bool) -> None:
         self.running.pop(place, None)
-        self.turns.pop(place, None)
+        if self.turns:
+            self.turns.pop(place, None)
         if result.case is not None and is_counted:
             case = result.case
             self.of_suite[result.suite].take(case.input_tokens, case.output_tokens, case.cost)
