@@ -335,6 +335,7 @@ class Runtime:
                 span=chat.span(began, scope.call),
                 completion=completion,
                 error=error,
+                endpoint=connectors.endpoint(connector),
             )
 
         try:
