@@ -1,4 +1,5 @@
-# yao-test for an ordinary user: docker run --rm -v "$PWD:/work" --user "$(id -u):$(id -g)" yao-test -i assistants
+# For an ordinary user, and for the workers of a cluster (docs/cluster.md):
+# docker run --rm -v "$PWD:/work" --user "$(id -u):$(id -g)" yao-test -i assistants
 FROM python:3.12-slim AS build
 WORKDIR /source
 COPY . .
@@ -8,7 +9,7 @@ FROM python:3.12-slim
 COPY --from=build /wheels /wheels
 RUN set -eu; \
     for wheel in /wheels/*.whl; do \
-      python -m pip install --no-cache-dir --disable-pip-version-check "yao-test[crypto,formats,mcp,otlp] @ file://$wheel"; \
+      python -m pip install --no-cache-dir --disable-pip-version-check "yao-test[crypto,dask,formats,mcp,otlp] @ file://$wheel"; \
     done; \
     rm -r /wheels; \
     useradd --uid 10001 --no-create-home --home-dir /tmp --shell /usr/sbin/nologin yao-test

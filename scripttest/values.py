@@ -7,8 +7,11 @@ defines some sixty, which as dataclasses would take a quarter more of its proces
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, Self, dataclass_transform
 else:
 
@@ -28,6 +31,8 @@ class Value:
     __value_names__: tuple[str, ...] = ()
     __value_set__: frozenset[str] = frozenset()
     __value_defaults__: dict[str, Any] = {}  # noqa: RUF012
+    __value_key__: Callable[[dict[str, Any]], object] = tuple
+    """Of the fields by name, what is hashed: many records are keys."""
 
     def __init_subclass__(cls) -> None:
         declared = cls.__dict__.get("__annotations__", ())  # noqa: RUF063 - inspect takes too long to load
@@ -35,6 +40,8 @@ class Value:
         given = {name: cls.__dict__[name] for name in own if name in cls.__dict__}
         cls.__value_names__ = tuple(dict.fromkeys((*cls.__value_names__, *own)))
         cls.__value_set__ = frozenset(cls.__value_names__)
+        if cls.__value_names__:
+            cls.__value_key__ = itemgetter(*cls.__value_names__)
         cls.__value_defaults__ = cls.__value_defaults__ | given
 
     def __init__(self, **fields: Any) -> None:
@@ -59,7 +66,7 @@ class Value:
         return type(self) is type(other) and self.__dict__ == other.__dict__
 
     def __hash__(self) -> int:
-        return hash(tuple(map(self.__dict__.__getitem__, self.__value_names__)))
+        return hash(self.__value_key__(self.__dict__))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in fields_of(self).items())})"

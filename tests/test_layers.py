@@ -183,7 +183,7 @@ DOORS = {
     "runner/cli/commands": "completion flags",
     "runner/cli/main": "main",
     "runner/application": "application configuration configuration_schema context documents dotenv json_parts models positions sandbox trust yaml_keys",
-    "runner/connectors": "base http journal kept_answers limits load proxies recording runner_rules timing",
+    "runner/connectors": "base endpoint http journal kept_answers limits load proxies recording runner_rules timing",
     "runner/shapes": "declared durations fields numbers times",
     "runner/assertions": "__init__ base composition differences judged model snapshot_texts tool_arguments tools transcript values verdicts votes",
     "runner/cases": "attachments conversations dependencies json_schema messages model reader references repeats select values",

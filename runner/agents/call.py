@@ -325,6 +325,7 @@ class Call:
                 use=run.use,
                 milliseconds=times.get(index, 0),
                 span=spans.get(index) or chat.span(time.time(), self._scope.call),
+                endpoint=self._runtime.servers.endpoint(run.use.server),
             )
             for index, (run, _) in enumerate(runs)
         ]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from runner.agents.variants import AgentVariant
     from runner.assertions.base import AgentUse, ToolUse
     from runner.connectors.base import Completion, Usage
+    from runner.connectors.endpoint import Endpoint
     from scripttest import StackFrame
 
 Messages = list[dict[str, Any]]
@@ -102,6 +103,8 @@ class ModelStep(Value):
     completion: Completion | None
     """None: it failed."""
     error: str = ""
+    endpoint: Endpoint | None = None
+    """Where the model was reached; None: nowhere outside."""
 
 
 class ToolStep(Value):
@@ -115,6 +118,8 @@ class ToolStep(Value):
     use: ToolUse
     milliseconds: float
     span: Span
+    endpoint: Endpoint | None = None
+    """Where the MCP server of the tool was reached; None: not over HTTP."""
 
 
 class Taken(Value):

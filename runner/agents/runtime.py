@@ -295,6 +295,7 @@ class Runtime:
                 span=chat.span(began, scope.call),
                 completion=completion,
                 error=error,
+                endpoint=connectors.endpoint(connector),
             )
 
         try:

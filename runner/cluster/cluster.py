@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,6 +37,7 @@ class Cluster:
         self._address = address
         self._environment = environment
         self._application = application
+        self._run = os.urandom(8).hex()
         self._variables: Mapping[str, str] = {}
         self._local: LocalStations | None = None
         self._connection: Connection | None = None
@@ -50,6 +52,9 @@ class Cluster:
 
     def __exit__(self, *_: object) -> None:
         if self._connection is not None:
+            from runner.cluster.preflight import finish
+
+            finish(self._connection, self._run)
             self._connection.close()
         if self._local is not None:
             self._local.close()
@@ -64,12 +69,13 @@ class Cluster:
         """See `Elsewhere`."""
         from runner.cluster.connection import Connection
         from runner.cluster.dispatch import Dispatch
-        from runner.cluster.preflight import Preflight, check_paths, named_in, refusal
+        from runner.cluster.preflight import Preflight, check_paths, named_in, prepare, refusal
 
         environment, root = self._environment, self._application.root
         check_paths(root, _paths_of(plan, environment.directory))
-        archive = archive_of(root, environment.secrets.text)
         connection = self._connection = Connection(self._address, self._local)
+        prepare(connection, self._run)
+        archive = archive_of(root, environment.secrets.text)
         workers = connection.workers()
         if not workers:
             raise ConfigurationError(
@@ -88,6 +94,7 @@ class Cluster:
         self._dispatch = Dispatch(
             connection,
             self._address,
+            self._run,
             archive.digest,
             packed(self._setup(plan, services)),
             found,

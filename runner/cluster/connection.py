@@ -102,11 +102,11 @@ class Connection:
         that it raised there. Raises RunnerError when the scheduler does not answer."""
         return dict(self._asked(lambda: self._client.run(function, *arguments, workers=stations, on_error="return")))
 
-    def let_know(self, function: Callable[..., Any], *arguments: Any, stations: list[str]) -> None:
-        """The same without waiting for answers; from any thread."""
+    def let_know(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """Calls a function on all workers without waiting for answers; from any thread."""
 
         async def call() -> None:
-            await self._client.run(function, *arguments, workers=stations, on_error="ignore")
+            await self._client.run(function, *arguments, on_error="ignore")
 
         self._send(call)
 

@@ -50,18 +50,19 @@ class Dispatch:
         self,
         connection: Connection,
         address: ClusterAddress,
+        run: str,
         digest: str,
         setup: bytes,
         found: Found,
         preflight: Preflight,
         recordings: Path | None,
     ) -> None:
-        """`digest` is that of the application; `found` are the workers at the start; `recordings` is where what workers
-        record is written."""
-        self._connection, self._address, self._digest, self._setup = connection, address, digest, setup
+        """`run` is an id of the run; `digest` is that of the application; `found` are the workers at the start;
+        `recordings` is where what workers record is written."""
+        self._connection, self._address, self._run = connection, address, run
+        self._digest, self._setup = digest, setup
         self._found, self._preflight, self._recordings = found, preflight, recordings
         self._stations = dict(found.stations)
-        self._run = os.urandom(8).hex()
         self._flights: dict[str, Flight] = {}
         self._without_stations: float | None = None
         self._said: set[str] = set()
@@ -222,7 +223,7 @@ class Dispatch:
         if message["number"] != flight.number:
             self._lose(attempt, "some of its messages were lost")
             return
-        flight.number, flight.begun = flight.number + 1, True
+        flight.number, flight.begun = flight.number + 1, flight.begun or time.monotonic()
         for kind, payload in flight.buffer.take(message["data"]):
             if kind == EVENT:
                 for said in unpacked(payload):
@@ -295,6 +296,8 @@ class Dispatch:
         self._bounds.give_up(attempt)
         if self._stop.reason is not None:
             return
+        assert flight.begun is not None
+        self._feed.ended(flight.piece, time.monotonic() - flight.begun)
         rest = self._ledger.rest(flight.piece)
         if rest is not None:
             self._idle_ends += 1
@@ -349,7 +352,6 @@ class Dispatch:
             return
         try:
             self._connection.cancel([flight.future for flight in flights.values()])
-            self._connection.let_know(station_work.finish, self._run, stations=list(self._stations))
         except RunnerError:
             return
 

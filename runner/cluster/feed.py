@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
-from math import ceil
 from typing import TYPE_CHECKING
 
+from runner.cluster.piece_size import PieceSize
 from runner.cluster.pieces import CasesPart, Done, ModulePart, Piece
 from runner.planning.shards import groups_of
 from scripttest import Status
@@ -20,10 +20,8 @@ if TYPE_CHECKING:
 
 MOST_CASES = 50
 """Of one piece."""
-MOST_MODULES = 25
+MOST_MODULES = 50
 """Of one piece."""
-SHARE = 3
-"""What is left is taken for so many pieces on each place, so that the last ones are small."""
 
 
 class _Taken(Value):
@@ -50,6 +48,7 @@ class Feed:
         self._reached = reached
         self._returned: deque[Piece] = deque()
         self._modules = deque(map(self._part_of, modules))
+        self._size_in_modules, self._size_in_cases = PieceSize(MOST_MODULES), PieceSize(MOST_CASES)
         self._left = sum(source.selected - len(source.ended) for source in plan.sources)
         self._units = self._all_units()
 
@@ -57,14 +56,21 @@ class Feed:
         """Takes a piece that is to run before all others."""
         self._returned.append(piece)
 
+    def ended(self, piece: Piece, seconds: float) -> None:
+        """Takes note of how long a piece took."""
+        if piece.modules:
+            self._size_in_modules.learn(len(piece.modules), seconds)
+        else:
+            self._size_in_cases.learn(sum(len(part.cases) for part in piece.cases), seconds)
+
     def take(self, places: int) -> Piece | None:
         """The next piece, None when there is nothing left, where so many run at a time."""
         if self._returned:
             return self._returned.popleft()
         if self._modules:
-            number = _share(len(self._modules), places, MOST_MODULES)
+            number = self._size_in_modules.of(len(self._modules), places)
             return Piece(modules=tuple(self._modules.popleft() for _ in range(number)))
-        number = max(_share(self._left, places, MOST_CASES), self._plan.options.parallel or 1)
+        number = max(self._size_in_cases.of(self._left, places), self._plan.options.parallel or 1)
         found: dict[str, _Taken] = {}
         taken = 0
         while taken < number and (unit := next(self._units, None)) is not None:
@@ -145,7 +151,3 @@ def cases_part(source: CaseSource, cases: list[PlacedCase], round: int | None) -
         ended=ended,
         runs=dict.fromkeys(ids, (round,)) if round is not None else {},
     )
-
-
-def _share(left: int, places: int, most: int) -> int:
-    return min(left, most, max(1, ceil(left / (SHARE * max(1, places)))))

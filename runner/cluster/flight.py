@@ -19,7 +19,8 @@ class Flight:
         self.buffer = FrameBuffer()
         self.number = 0
         """The number of the next message."""
-        self.begun = False
+        self.begun: float | None = None
+        """When its first message came."""
         self.stopped_at: float | None = None
         """The time in seconds that the worker was last told it still has."""
         self.under_way: dict[TestPlace, str] = {}

@@ -50,6 +50,11 @@ class FrameBuffer:
     def __init__(self) -> None:
         self._data = bytearray()
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no message has begun to come."""
+        return not self._data
+
     def take(self, data: bytes) -> Iterator[tuple[bytes, bytes]]:
         """The messages that are whole now."""
         self._data += data

@@ -159,9 +159,10 @@ class Ledger:
         if place in self._held or self._is_over(place):
             self.repeated += 1
             return
-        if place not in self._began:  # a test that ends at once has no start of its own
+        if place in self._began:
+            self._began.remove(place)
+        else:  # a test that ends at once has no start of its own
             self._send(TestStart(suite=result.suite, name=result.name, position=result.position, run=result.run))
-        self._began.discard(place)
         is_module = isinstance(part, ModulePart) and not kind_of(result.name)  # which could not be loaded
         if part is not None and not is_module and self._passes.holds(result):
             self._held[place] = result.name
@@ -171,17 +172,17 @@ class Ledger:
 
     def _finish(self, result: TestResult, part: ModulePart | CasesPart | None) -> None:
         suite, position, status = result.suite, result.position, result.outcome.status
-        test = result.place.of_test
         ended = self._repetition.end(self._passes.told(result))
         if suite in self._done:
             self._done[suite].append(Done(name=result.name, position=position, run=result.run, status=status))
         if result.run:
-            self._runs.setdefault(test, {})[result.run] = status
+            self._runs.setdefault(result.place.of_test, {})[result.run] = status
         if not result.cut_short:
             self._answers.end(result.key, broke=verdict_on(result) is Verdict.BROKEN)
         if ended is not None:
             self._ended.setdefault(suite, {})[position] = ended.outcome.status
-            self._runs.pop(test, None)
+            if result.run:
+                del self._runs[result.place.of_test]
             self._end_suite(suite)
 
     def _end_suite(self, suite: str) -> None:

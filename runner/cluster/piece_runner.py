@@ -216,7 +216,9 @@ def main() -> None:
     if setup is None or setup[0] != SETUP:
         os._exit(1)
     try:
-        runner = Runner(unpacked(setup[1]), Path(os.getcwd()), environment, write)
+        folder, common = unpacked(setup[1])
+        os.chdir(folder)
+        runner = Runner(unpacked(common), Path(folder), environment, write)
     except Exception as error:
         write(frame(FAILED, packed(_problem(error))))
         os._exit(1)

@@ -138,6 +138,16 @@ def refusal(problems: Mapping[str, str]) -> RunnerError:
     )
 
 
+def prepare(connection: Connection, run: str) -> None:
+    """Lets workers start processes for a run of this id, which takes as long as to send the application."""
+    connection.let_know(station_work.prepare, run)
+
+
+def finish(connection: Connection, run: str) -> None:
+    """Lets workers end the processes of a run."""
+    connection.let_know(station_work.finish, run)
+
+
 def check_paths(root: Path, paths: Mapping[str, Path]) -> None:
     """Looks whether what flags and inputs name is in the application, which is all that travels. Raises
     ConfigurationError. `paths` is what names it → the path."""

@@ -6,6 +6,7 @@
 | `again`: a call wants to be made again | answers when it may |
 | `answered`, `refused`: how it ended | records it |
 | `leave`: the call is over | records it |
+| `holds`: calls are under way, every two seconds | no longer counts them when it has heard nothing for some seconds |
 
 Runner processes ask only for connectors whose files have limits. So there are no more of these messages than calls that
 the limits allow.
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Coroutine, Mapping
 from contextvars import ContextVar
 from itertools import count
@@ -23,6 +25,10 @@ from typing import Any
 from runner.connectors.limits import MAX_CONCURRENCY, Limits, Places
 from runner.connectors.timing import Timing, uncounted
 
+RENEW = 2.0
+"""Seconds after which a runner process says again that it has calls under way."""
+LEASE = 10.0
+"""Seconds for which calls count when nothing is heard of their process: it may hang, and others shall go on."""
 BOUNDS = ("max_concurrency", "requests_per_minute", "tokens_per_minute")
 _begins: ContextVar[bool] = ContextVar("begins", default=False)
 """Whether the call of this context has not gone out yet."""
@@ -37,6 +43,8 @@ class SharedPlaces(Places):
         self._ask = ask
         self._numbers = count(1)
         self._waiting: dict[int, tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = {}
+        self._under_way = 0
+        self._renewing: threading.Thread | None = None
 
     def limits(self, connector: str, options: Mapping[str, Any], timing: Timing) -> Limits:
         """See `Places`; those of all machines, where the file of the connector names bounds."""
@@ -67,6 +75,25 @@ class SharedPlaces(Places):
         finally:
             self._waiting.pop(number, None)
 
+    async def enter(self, connector: str, bounds: tuple[Any, ...]) -> None:
+        """Waits until a call may begin; from then on it counts."""
+        await self.wait(connector, bounds, "enter")
+        self._under_way += 1
+        if self._renewing is None:
+            self._renewing = threading.Thread(target=self._renew, daemon=True)
+            self._renewing.start()
+
+    def leave(self, connector: str, bounds: tuple[Any, ...]) -> None:
+        """Ends a call, which no longer counts."""
+        self._under_way -= 1
+        self.send(connector, bounds, "leave")
+
+    def _renew(self) -> None:
+        while True:
+            time.sleep(RENEW)
+            if self._under_way:
+                self.send("", (), "holds")
+
     def let(self, number: int) -> None:
         """Takes an answer; from any thread."""
         loop, future = self._waiting.get(number, (None, None))
@@ -88,11 +115,11 @@ class _Asking(Limits):
         self._places = places
 
     async def __aenter__(self) -> None:
-        await self._places.wait(*self._of, "enter")
+        await self._places.enter(*self._of)
         _begins.set(True)
 
     async def __aexit__(self, *_: object) -> None:
-        self._places.send(*self._of, "leave")
+        self._places.leave(*self._of)
 
     async def again(self) -> None:
         """See `Limits`."""
@@ -122,6 +149,8 @@ class KeptBounds:
         self._limits: dict[str, Limits] = {}
         self._held: dict[str, dict[str, int]] = {}
         """Attempt → connector → number of its running calls."""
+        self._heard: dict[str, float] = {}
+        """Attempt → when something was heard of it."""
         self._entered: dict[str, set[int]] = {}
         """Attempt → the numbers of the calls that were let in."""
         self._tasks: dict[tuple[str, int], asyncio.Task[None]] = {}
@@ -132,6 +161,7 @@ class KeptBounds:
             self._loop = asyncio.new_event_loop()
             self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
             self._thread.start()
+            self._loop.call_soon_threadsafe(self._end_leases)
         self._loop.call_soon_threadsafe(self._take, attempt, *call)
 
     def give_up(self, attempt: str) -> None:
@@ -150,6 +180,9 @@ class KeptBounds:
     def _take(
         self, attempt: str, connector: str, bounds: tuple[Any, ...], number: int, what: str, *details: Any
     ) -> None:
+        self._heard[attempt] = time.monotonic()
+        if what == "holds":
+            return
         limits = self._limits.get(connector)
         if limits is None:
             options = {name: value for name, value in zip(BOUNDS, bounds, strict=True) if value is not None}
@@ -197,12 +230,23 @@ class KeptBounds:
             held[connector] -= 1
             self._limits[connector].leave()
 
+    def _end_leases(self) -> None:
+        """Frees what processes use of which nothing was heard for long; looks again and again."""
+        late = time.monotonic() - LEASE
+        for attempt in [one for one, heard in self._heard.items() if heard < late]:
+            self._leave_all(attempt)
+        asyncio.get_running_loop().call_later(LEASE / 10, self._end_leases)
+
+    def _leave_all(self, attempt: str) -> None:
+        for connector, number in self._held.get(attempt, {}).items():
+            for _ in range(number):
+                self._leave(attempt, connector)
+
     def _give_up(self, attempt: str) -> None:
         for (of, _), task in list(self._tasks.items()):
             if of == attempt:
                 task.cancel()
-        for connector, number in self._held.get(attempt, {}).items():
-            for _ in range(number):
-                self._leave(attempt, connector)
+        self._leave_all(attempt)
+        self._heard.pop(attempt, None)
         self._held.pop(attempt, None)
         self._entered.pop(attempt, None)

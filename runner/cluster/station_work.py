@@ -21,7 +21,7 @@ from typing import Any
 from distributed import Status, get_worker
 
 from runner.cluster.archive import unpack
-from runner.cluster.frames import DONE, FAILED, PIECE, SETUP, FrameBuffer, frame
+from runner.cluster.frames import DONE, FAILED, PIECE, SETUP, FrameBuffer, frame, packed
 from runner.cluster.pieces import Job
 from runner.version import VERSION
 from scripttest import hide_environment, missing_walls
@@ -69,6 +69,12 @@ def look(names: tuple[str, ...], digest: str, dask_worker: Any = None) -> Mappin
     }
 
 
+def prepare(run: str) -> None:
+    """Starts a process for a run that will soon send pieces: it takes as long to load as the application to come."""
+    if run not in _over:
+        _keep(run, _Process())
+
+
 def install(data: bytes, digest: str) -> str:
     """Unpacks the application here, unless it is here."""
     folder = _place(get_worker(), digest)
@@ -86,7 +92,7 @@ def work(job: Job) -> str:
             return "elsewhere"
         _begun.add(job.attempt)
     key = worker.get_current_task()
-    process = _taken(job.run) or _Process(_place(worker, job.digest), job.setup)
+    process = _taken(job.run) or _Process()
     with _lock:
         _busy[job.attempt] = process
     number, kept = 0, False
@@ -98,22 +104,25 @@ def work(job: Job) -> str:
 
     try:
         send(b"")
+        process.set_up(str(_place(worker, job.digest)), job.setup)
         process.write(frame(PIECE, job.piece))
-        buffer = FrameBuffer()
+        buffer, read, kinds = FrameBuffer(), bytearray(), set[bytes]()
         while True:
             data = process.read(LOOK)
             if data is None:
                 send(b"", "died")
                 return "died"
             if data:
-                kinds = [kind for kind, _ in buffer.take(data)]
-                if DONE in kinds:
-                    kept = True
-                    send(data, "done")
+                read += data
+                kinds.update(kind for kind, _ in buffer.take(data))
+            if read and buffer.is_empty:  # else the rest is about to come
+                kept = DONE in kinds
+                send(bytes(read), "done" if kept else "")
+                if kept:
                     return "done"
-                send(data)
                 if FAILED in kinds:
                     return "failed"
+                read.clear()
             task = worker.state.tasks.get(key)
             if task is None or task.state != "executing" or worker.status in _ENDED:
                 return "given up"  # by the command, or the command or the scheduler has ended
@@ -182,10 +191,9 @@ def _end_idle(run: str) -> None:
 class _Process:
     """A runner process. It ends with this one: its standard input does."""
 
-    def __init__(self, folder: Path, setup: bytes) -> None:
+    def __init__(self) -> None:
         self._child = subprocess.Popen(
             [sys.executable, "-P", "-c", _RUNNER],
-            cwd=folder,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -195,7 +203,13 @@ class _Process:
         self._write_lock = threading.Lock()
         self.since = 0.0
         """When it had nothing to do any more."""
-        self.write(frame(SETUP, setup))
+        self._is_set_up = False
+
+    def set_up(self, folder: str, setup: bytes) -> None:
+        """Tells it where the application is, and what all pieces have in common, unless it knows."""
+        if not self._is_set_up:
+            self._is_set_up = True
+            self.write(frame(SETUP, packed((folder, setup))))
 
     def write(self, data: bytes) -> None:
         """Sends messages. That the process has ended is noticed when its output ends."""

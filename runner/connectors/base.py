@@ -10,10 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from scripttest import TestKey
 from scripttest.values import Value
+
+if TYPE_CHECKING:
+    from runner.connectors.endpoint import Endpoint
 
 Message = dict[str, Any]
 
@@ -115,6 +118,8 @@ class Connector(Protocol):
     """Sends requests to one model. One instance serves a whole run, on one event loop."""
 
     id: str
+    endpoint: Endpoint | None
+    """Where the model is reached; None: nowhere outside."""
 
     async def complete(self, request: ModelRequest) -> Completion:
         """Asks the model. Cancelling it closes the connection. Raises ConnectorError."""

@@ -12,6 +12,7 @@ from runner.connectors.definition import Definition, read_definition, read_type
 from runner.errors import BrokenError, ConfigurationError, MissingError, did_you_mean
 
 if TYPE_CHECKING:
+    from runner.connectors.endpoint import Endpoint
     from runner.connectors.limits import Places
     from runner.connectors.timing import Timing
 
@@ -153,6 +154,10 @@ class Connectors:
 
         path = self.find(id)
         return id if path is None else vendor_of(self._type(path) or "", str(self.settings(id).get("host", "")))
+
+    def endpoint(self, id: str) -> Endpoint | None:
+        """Where the model of a connector is reached; None if it was not asked, or is nowhere outside."""
+        return self._made[id].endpoint if id in self._made else None
 
     def settings(self, id: str) -> Mapping[str, Any]:
         """The settings in a connector's file that affect answers, without its key and its limits. Raises

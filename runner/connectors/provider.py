@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, Usage
 from runner.connectors.circuit import Circuit
 from runner.connectors.definition import Definition
+from runner.connectors.endpoint import endpoint_of
 from runner.connectors.http import (
     READ_SECONDS,
     BadProtocol,
@@ -85,6 +86,7 @@ class HttpConnector:
         self._timing = timing
         self._places = places
         self._url = self._address(options.get("host") or options.get("proxy") or self.default_host)
+        self.endpoint = endpoint_of(self._url)
         self._credential = Credential(url=self._url, headers=self._auth())
         client.check(self._url)
         self._host = urlsplit(self._url).netloc.rpartition("@")[2]

@@ -7,7 +7,7 @@ script asks a model directly). Nothing is kept between calls: what a rule looks 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, ToolCall, Usage
 from runner.connectors.parts import text_of
@@ -17,6 +17,9 @@ from runner.connectors.reply_templates import TemplateError, as_json, as_text, r
 from runner.connectors.rule_choice import first_rule, used_before
 from runner.errors import ConfigurationError
 from runner.paths import shown_path
+
+if TYPE_CHECKING:
+    from runner.connectors.endpoint import Endpoint
 
 FILE = "replies.yml"
 _RETRIES = 3
@@ -44,6 +47,7 @@ class ScriptedConnector:
     """Answers by rules. A file of rules is read once, which blocks."""
 
     id = "scripted"
+    endpoint: Endpoint | None = None
 
     def __init__(self, application_root: Path) -> None:
         self._root = application_root

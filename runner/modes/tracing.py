@@ -160,14 +160,15 @@ def _summary(step: ModelStep | ToolStep) -> Record:
 
 
 def _for_spans(step: ModelStep | ToolStep) -> Record:
+    place = {} if step.endpoint is None else {"address": step.endpoint.address, "port": step.endpoint.port}
     if isinstance(step, ToolStep):
-        return {"call": step.call} if step.call else {}
+        return place | ({"call": step.call} if step.call else {})
     asked = {name: step.parameters.get(name) for name in PARAMETERS}
     form = step.parameters.get("response_format")
     asked["response_format"] = form.get("type") if isinstance(form, Mapping) else None
     known = {name: value for name, value in asked.items() if isinstance(value, int | float | str)}
     id = step.completion.id if step.completion is not None else ""
-    return {**({"parameters": known} if known else {}), **({"response": id} if id else {})}
+    return {**place, **({"parameters": known} if known else {}), **({"response": id} if id else {})}
 
 
 def _call(call: AgentCall) -> Record:

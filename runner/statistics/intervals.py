@@ -40,7 +40,7 @@ def wilson(passed: float, runs: float, level: float = LEVEL) -> Interval:
     middle = share + squared / (2 * runs)
     width = z * math.sqrt(share * (1 - share) / runs + squared / (4 * runs * runs))
     low, high = ((middle + sign * width) / (1 + squared / runs) for sign in (-1, 1))
-    return Interval(low=max(0.0, low), high=min(1.0, high))
+    return Interval(low=max(0.0, low) if passed else 0.0, high=min(1.0, high) if passed < runs else 1.0)
 
 
 def clopper_pearson(passed: int, runs: int, level: float = LEVEL) -> Interval:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from runner.results.run_lines import line_of_event, result_text
 from runner.results.suite_json import suite_record
 from runner.store.locks import RunLock
 from runner.store.rows import key_of, kind_of, line_without_fingerprint, row_of
+from runner.store.schema import StoreError
 from runner.store.writing import Writer, insert_results
 
 if TYPE_CHECKING:
@@ -65,6 +67,12 @@ class RunKeeper:
 
     def on_event(self, event: Event, so_far: Execution) -> None:
         """Sends what is kept of an event to the thread. Raises StoreError."""
+        try:
+            self._send(event, so_far)
+        except StoreError as error:
+            raise self._with_way_back(error) from error
+
+    def _send(self, event: Event, so_far: Execution) -> None:
         if isinstance(event, TestEnd):
             result = event.result
             if result.attempts:
@@ -90,9 +98,18 @@ class RunKeeper:
         """Waits until everything is in the store. Raises StoreError."""
         try:
             self._writer.close(self._prune)
+        except StoreError as error:
+            raise self._with_way_back(error) from error
         finally:
             if self._lock is not None:
                 self._lock.release()
+
+    def _with_way_back(self, error: StoreError) -> StoreError:
+        """The error with what puts the run into the store later: its report has all results."""
+        if not self._reports:
+            return error
+        again = shlex.join(["yao-test", "--resume", self._reports[0], "--store", str(self._folder)])
+        return StoreError(error.message, f"{error.hint}. After that, put the run into the store: {again}")
 
     def _prune(self, database: sqlite3.Connection) -> None:
         from runner.store.pruning import prune

@@ -1,10 +1,10 @@
 """What `--cluster` costs, and what it survives: on two local workers, beside the same tests without it.
 
-    PYTHONPATH=tests/helpers python tests/bench/cluster.py speed [--tests 10000] [--rounds 3]
+    PYTHONPATH=tests/helpers python tests/bench/cluster.py speed [--tests 10000] [--rounds 3] [--work 0]
     PYTHONPATH=tests/helpers python tests/bench/cluster.py survival [--cases 2000]
     PYTHONPATH=tests/helpers python tests/bench/cluster.py pieces
 
-`speed` runs script tests with `--parallel 2`, and on a scheduler and two workers that are there already; it prints wall
+`--work` is how many additions each test makes. `speed` runs script tests with `--parallel 2`, and on a scheduler and two workers that are there already; it prints wall
 clock and processor time of all processes, and where Linux has `perf` the instructions that they took, which other programs
 on the machine change least. `survival` kills a worker and then the command in a run of cases, goes on with
 `--resume`, and counts results, calls of models, and runs in the store. `pieces` measures what one piece costs the scheduler.
@@ -42,18 +42,21 @@ def main() -> None:
     parser.add_argument("--tests", type=int, default=10_000)
     parser.add_argument("--cases", type=int, default=2000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--work", type=int, default=0)
     said = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if said.what == "speed":
-            speed(Path(folder), said.tests, said.rounds)
+            speed(Path(folder), said.tests, said.rounds, said.work)
         elif said.what == "survival":
             survival(Path(folder), said.cases)
         else:
             pieces(Path(folder))
 
 
-def module(number: int) -> str:
+def module(number: int, work: int) -> str:
     body = 'const a = [1, 2, 3].map(n => n * 2); t.assert.Equal(a, [2, 4, 6]); t.assert.Contains("abc", "b");'
+    if work:
+        body += f" let sum = 0; for (let n = 0; n < {work}; n++) sum += n;"
     tests = [f"function Test{number}_{n}(t: testing.T) {{ {body} }}" for n in range(MODULE_TESTS)]
     return "\n".join(tests)
 
@@ -96,8 +99,8 @@ def measured(work: Callable[[], None], processes: list[int]) -> Cost:
     return Cost(wall, processor, instructions)
 
 
-def speed(folder: Path, count: int, rounds: int) -> None:
-    files = {f"m{number}_test.ts": module(number) for number in range(count // MODULE_TESTS)}
+def speed(folder: Path, count: int, rounds: int, work: int) -> None:
+    files = {f"m{number}_test.ts": module(number, work) for number in range(count // MODULE_TESTS)}
     here = make_application(folder, files)
 
     def run(*flags: str) -> None:

@@ -372,3 +372,5 @@ def test_the_image_is_for_an_ordinary_user() -> None:
     assert not {"RUN", "COPY", "ADD"} & {*after}
     assert all(re.fullmatch(r"python:3\.\d+-slim(?: AS \w+)?", rest) for name, rest in words if name == "FROM")
     assert words[-1] == ["ENTRYPOINT", '["yao-test"]']
+    (extras,) = (re.findall(r"yao-test\[([\w,]+)\]", rest) for _, rest in words if "yao-test[" in rest)
+    assert extras == ["crypto,dask,formats,mcp,otlp"]  # dask: for the workers of a cluster

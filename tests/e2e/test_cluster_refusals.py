@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
+import resource
 import shutil
 import socket
 import sys
@@ -13,8 +16,10 @@ from types import ModuleType
 
 import pytest
 from agent_files import agent, case_file
-from command import MakeApplication
+from command import MakeApplication, eventually
 from dask_cluster import DaskCluster
+from faults import lines_of, with_model
+from model_server import Exchange, ModelServer, echo
 
 from runner.version import VERSION
 from scripttest import system_walls
@@ -169,6 +174,50 @@ def test_workers_that_lack_what_a_run_needs_are_named(app: MakeApplication, empt
     assert f" has no runner.cluster: yao-test {VERSION} has to be installed there" in run.stderr
     lacks = " lacks walls around scripts, and --sandbox=require asks for all (files: it needs Landlock"
     assert (lacks in run.stderr) == has_walls, run.stderr
+
+
+def test_a_worker_that_cannot_take_the_application_is_named(app: MakeApplication, tmp_path: Path) -> None:
+    with DaskCluster(tmp_path / "cluster", workers=1) as cluster:
+        resource.prlimit(cluster.workers[0].pid, resource.RLIMIT_FSIZE, (100, 100))  # its disk takes no more
+        run = app(CASES).run("-i", case_file(), "--cluster", cluster.address)
+    assert (run.code, run.stdout) == (2, "")
+    assert re.match(
+        r"Error: Cannot run on a worker of the cluster: tcp://127\.0\.0\.1:\d+ \([^)]+\) cannot take the application: "
+        r"OSError: \[Errno 27\] File too large\n",
+        run.stderr,
+    ), run
+
+
+def test_a_worker_that_comes_late_is_looked_at_too(app: MakeApplication, tmp_path: Path) -> None:
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open/sitecustomize.py").write_text(NO_LANDLOCK)
+    key, is_open = {"WORKER_KEY": "tok-of-workers-4711"}, threading.Event()
+
+    async def behave(exchange: Exchange) -> None:
+        while not is_open.is_set():
+            await asyncio.sleep(0.01)
+        await echo()(exchange)
+
+    with ModelServer(behave) as server, DaskCluster(tmp_path / "cluster", workers=1, env=key) as cluster:
+        files = agent(package={"connector": "local"}, cases=[{"id": f"c{number}", "input": "x"} for number in range(9)])
+        here = app({**files, **with_model(server, key="$ENV.WORKER_KEY")})
+        flags = ("-i", case_file(), "--cluster", cluster.address, "-o", "r.jsonl")
+        with here.start(*flags, env={**here.environment, **key}) as command:
+            eventually(lambda: server.requests, "the first call")
+            late = cluster.add_worker({"PYTHONPATH": str(tmp_path / "open"), "WORKER_KEY": ""})
+            cluster.workers.append(late)
+            try:
+                eventually(lambda: "lacks a wall" in (here.root / "r.jsonl").read_text(), "what the late worker lacks")
+            finally:
+                is_open.set()
+            here.finish(command)
+    said = [str(record) for record in lines_of(here.root / "r.jsonl") if record["type"] == "warning"]
+    assert any(
+        "WORKER_KEY, which connectors/local.conn.yao names, is set here and not on tcp://" in message
+        for message in said
+    ), said
+    lacks = "A new worker of the cluster lacks a wall around scripts (files: it needs Landlock"
+    assert any(lacks in message for message in said), said
 
 
 def test_tls_with_and_without_the_certificates(app: MakeApplication, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -284,6 +285,10 @@ def test_a_disk_that_takes_no_more_costs_the_store_alone(here: Application) -> N
     assert run.code == 3, run
     assert "Cannot use the store <app>/store: the disk" in run.stdout
     assert len(load(here.root / "r.jsonl").results) == 5
+    (again,) = re.findall(r"After that, put the run into the store: yao-test (.*)\n", run.stdout)
+    assert here.run(*again.replace("<app>", str(here.root)).split()).code == 1
+    listed = here.run("store", "list", "--store", "store").stdout
+    assert listed.endswith("\n1 run\n")
 
 
 def test_a_damaged_store_costs_the_store_alone(here: Application) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import http.client
+import json
+import os
 import re
 import signal
 import socket
@@ -10,6 +12,7 @@ import sqlite3
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from pwd import getpwuid
 from subprocess import Popen
 
 import pytest
@@ -18,6 +21,7 @@ from html_reports import report, result, suite
 from kept_runs import keep
 
 from runner.store.places import FILE, SCHEMA
+from runner.store.store import Store
 
 LINK = re.compile(r"http://127\.0\.0\.1:(\d+)/#token=([\w-]{40,})\n")
 
@@ -25,7 +29,7 @@ LINK = re.compile(r"http://127\.0\.0\.1:(\d+)/#token=([\w-]{40,})\n")
 @pytest.fixture
 def here(app: MakeApplication) -> Application:
     application = app({})
-    keep(application.root / ".yao-test", report([suite("a.jsonl")], [result("a.jsonl", "a", input="x")]))
+    keep(application.root / ".yao-test", report([suite("a.jsonl")], [result("a.jsonl", "a", input="x", output="y")]))
     return application
 
 
@@ -137,3 +141,18 @@ def test_bad_flags_are_said(here: Application) -> None:
     assert here.run("view", "--port", "x").code == 2
     assert here.run("view", "something").code == 2
     assert here.run("view", "-a", "nowhere").code == 2
+
+
+def test_labels_have_the_name_of_the_user_of_the_system(here: Application) -> None:
+    assert "USER" not in here.environment
+    with Store(here.root / ".yao-test") as store:
+        (kept,) = store.runs()
+    with started(here) as (process, port, token, _):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        with closing(connection):
+            said = {"at": 0, "run": 1, "turn": 0, "criterion": "", "passed": True, "why": ""}
+            headers = {"X-Yao-Test-Token": token, "Content-Type": "application/json"}
+            connection.request("PUT", f"/api/runs/{kept.id}/labels", json.dumps(said), headers)
+            answer = json.loads(connection.getresponse().read())
+        process.terminate()
+    assert answer["label"]["person"] == getpwuid(os.getuid()).pw_name

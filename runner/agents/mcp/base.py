@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from runner.errors import RunnerError
 from scripttest.values import Value
+
+if TYPE_CHECKING:
+    from runner.connectors.endpoint import Endpoint
 
 Item = dict[str, Any]
 
@@ -84,6 +87,8 @@ class Server(Protocol):
     id: str
     transport: str
     """process, stdio, sse or http."""
+    endpoint: Endpoint | None
+    """Where it is reached; None: not over HTTP."""
     label: str
     description: str
     warnings: tuple[str, ...]

@@ -14,6 +14,7 @@ from typing import Any
 from runner.agents.mcp.base import Item, Tool, ToolAnswer, ToolError, no_such_tool, validate
 from runner.agents.mcp.remote import Connection, ConnectionLostError, NotSentError, RefusedError
 from runner.agents.mcp.transports import opener
+from runner.connectors.endpoint import endpoint_of
 from runner.durations import seconds_of
 from runner.errors import did_you_mean
 
@@ -47,6 +48,7 @@ class RemoteServer:
     ) -> None:
         self.id = id
         self.transport = transport
+        self.endpoint = endpoint_of(str(definition.get("url") or "")) if transport != "stdio" else None
         self.label = str(definition.get("label") or definition.get("name") or id)
         self.description = str(definition.get("description") or "")
         self._name = f"MCP server {id} ({shown})"

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runner.agents.mcp.base import Item, Tool, ToolAnswer, ToolError, no_such_tool, text_content, validate
 from runner.agents.mcp.mapping import MappingFile, match_uri, process_arguments, read_mapping, read_samples, render
 from runner.errors import ConfigurationError, did_you_mean
+
+if TYPE_CHECKING:
+    from runner.connectors.endpoint import Endpoint
 
 CallProcess = Callable[[str, list[Any], Any], Awaitable[Any]]
 """(process name, arguments, context) → JSON value; raises `bindings.ProcessError`. The context is the caller's
@@ -19,6 +22,7 @@ class ProcessServer:
     """Implements `runner.agents.mcp.base.Server`. Its files are read when it is made; raises ConfigurationError."""
 
     transport = "process"
+    endpoint: Endpoint | None = None
 
     def __init__(self, id: str, definition: Item, file: Path, folder: Path, call_process: CallProcess) -> None:
         self.id = id

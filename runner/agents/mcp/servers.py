@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runner.agents.mcp.base import Server
 from runner.agents.mcp.process import CallProcess, ProcessServer
@@ -21,6 +21,9 @@ from runner.application.application import Application
 from runner.application.documents import read_json
 from runner.errors import ConfigurationError, MissingError, did_you_mean
 from scripttest.values import Value
+
+if TYPE_CHECKING:
+    from runner.connectors.endpoint import Endpoint
 
 SUFFIXES = (".mcp.yao", ".mcp.json", ".mcp.jsonc")
 TRANSPORTS = ("process", "stdio", "sse", "http")
@@ -62,6 +65,10 @@ class Servers:
                 raise self._unknown(id)
             self._servers[id] = self._make(id, file)
         return self._servers[id]
+
+    def endpoint(self, id: str) -> Endpoint | None:
+        """Where a server is reached over HTTP; None for one that was not used, or is reached in another way."""
+        return self._servers[id].endpoint if id in self._servers else None
 
     async def close(self) -> None:
         """Ends all connections and processes, and waits until they have ended."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
+from pwd import getpwuid
 from types import FrameType
 
 import click
@@ -60,11 +63,10 @@ def view(environment: Environment, store: str | None, port: int | None, app: str
     variables = environment.variables
     runs = Runs(folder, application, environment.secrets.text)
     again = Again(application, {**variables, **environment.keys}) if application else None
-    person = variables.get("USER") or variables.get("LOGNAME") or ""
     before = {number: signal.signal(number, _ended) for number in ENDS}
     gc.enable()  # a process that stays
     try:
-        serving = Serving(Desk(runs, again, person, environment.now), port or 0)
+        serving = Serving(Desk(runs, again, _person(variables), environment.now), port or 0)
         environment.stdout.write(f"{serving.link}\nIt shows the runs of {folder}. Ctrl-C ends it.\n")
         environment.stdout.flush()
         serving.run()
@@ -77,6 +79,14 @@ def view(environment: Environment, store: str | None, port: int | None, app: str
             again.stop()
         runs.close()
     return exit_codes.PASSED
+
+
+def _person(variables: Mapping[str, str]) -> str:
+    """The name under which labels are kept: two people must not have the same one."""
+    try:
+        return variables.get("USER") or variables.get("LOGNAME") or getpwuid(os.getuid()).pw_name
+    except KeyError:  # a user whom the system does not know, as in containers
+        return f"user {os.getuid()}"
 
 
 def _is_here(package: str) -> bool:

@@ -49,6 +49,8 @@ _OPTIONAL = {
     "gen_ai.usage.cache_read.input_tokens": "cached_tokens",
     "gen_ai.tool.call.id": "call",
     "gen_ai.conversation.id": "chat",
+    "server.address": "address",
+    "server.port": "port",
     "yao_test.cost_usd": "cost",
     "yao_test.turn": "turn",
 }

@@ -22,6 +22,19 @@ TRANSPORTS = pytest.mark.parametrize("transport", ["stdio", "http", "sse"])
 
 
 @TRANSPORTS
+def test_only_a_server_over_http_has_an_endpoint(here: Surroundings, transport: str) -> None:
+    here.start(transport)
+
+    async def action(servers: Servers) -> Any:
+        await servers.server("s").list_tools()
+        return servers.endpoint("s"), servers.endpoint("other")
+
+    used, unused = here.use(action)
+    assert (used.address if used else None) == (None if transport == "stdio" else "127.0.0.1")
+    assert unused is None
+
+
+@TRANSPORTS
 def test_tools_resources_and_prompts_of_a_real_server(here: Surroundings, transport: str) -> None:
     async def action(servers: Servers) -> Any:
         server = servers.server("s")

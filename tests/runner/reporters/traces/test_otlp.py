@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from agent_files import agent, case_file, server
 from command import Application, MakeApplication, Run
+from faults import with_model
+from model_server import ModelServer
 from span_collector import Collector, collecting
 
 ROOT = Path(__file__).parents[4]
@@ -183,6 +185,17 @@ def test_a_request_and_its_conversation_are_told(sent: Collector) -> None:
         assert (chat["gen_ai.request.seed"], chat["gen_ai.request.max_tokens"]) == (7, 99)
     judge = next(span for span in sent.spans if sent.path_of(span)[2:] == ["test plain", "invoke_agent judge"])
     assert judge.attributes["gen_ai.conversation.id"] == "agent-test-plain-validator"
+
+
+def test_a_call_over_http_says_where_it_went(app: MakeApplication) -> None:
+    with ModelServer() as model, collecting() as collector:
+        host = model.url.replace("://", f"://ann:{KEY}@")
+        files = agent(package={"connector": "local"}, cases=[{"id": "a", "input": "x"}])
+        run = sending(app({**files, **with_model(model, host=host)}), collector, "-i", case_file())
+        assert run.code == 0, run
+    place = {name: value for name, value in collector.named("chat m").attributes.items() if name.startswith("server.")}
+    assert place == {"server.address": "127.0.0.1", "server.port": int(model.url.rpartition(":")[2])}
+    assert KEY not in repr(collector.spans)
 
 
 def test_what_is_said_of_an_answer_is_an_event_of_its_call(sent: Collector) -> None:
