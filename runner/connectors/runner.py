@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, Usage
 from runner.connectors.reply_situation import Situation
@@ -17,6 +18,9 @@ from runner.connectors.runner_rules import FILE, RunnerRule, read_runner
 from runner.errors import ConfigurationError
 from runner.paths import shown_path
 
+if TYPE_CHECKING:
+    from runner.connectors.endpoint import Endpoint
+
 _SHOWN_RULES = 20
 
 
@@ -24,6 +28,7 @@ class ScriptedRunner:
     """Answers by rules. A file of rules is read once, which blocks."""
 
     id = "runner"
+    endpoint: Endpoint | None = None
 
     def __init__(self, application_root: Path) -> None:
         self._root = application_root
