@@ -2,7 +2,7 @@
 
 | part of the application | is it sent? |
 | --- | --- |
-| names that begin with a dot, virtual environments, caches of Python | no |
+| names that begin with a dot, or are not UTF-8; virtual environments, caches of Python | no |
 | `node_modules` | yes, at the root, in `assistants/` and in `scripts/` |
 | files that commonly hold keys | no |
 | definitions of connectors and MCP servers | yes; one that contains a key is refused, because keys are never sent |
@@ -73,7 +73,7 @@ def archive_of(root: Path, redact: Callable[[str], str]) -> Archive:
                     f"Cannot send {root} to workers: it has more than {MOST_BYTES >> 30} GB",
                     "Name the folder of the application with --app, and keep data of other kinds out of it",
                 )
-            encoded = name.encode("utf-8", "surrogateescape")
+            encoded = name.encode()
             digest.update(b"%d:%b%d:" % (len(encoded), encoded, len(data)))
             digest.update(data)
             names.append(name)
@@ -103,6 +103,8 @@ def unpack(data: bytes, folder: Path) -> None:
 def travels(name: str) -> bool:
     """Whether a file travels, by its path below the root."""
     parts = tuple(name.split("/"))
+    if not name.isascii() and os.fsencode(name) != name.encode("utf-8", "replace"):
+        return False
     if any(part.startswith(".") or part in _LEFT_OUT for part in parts):
         return False
     return name.endswith(_DEFINITIONS) or not holds_secrets(parts)

@@ -19,6 +19,7 @@ from scripttest.values import Value
 
 try:
     from distributed import Client, Future, Security
+    from distributed.comm.core import CommClosedError
 
     from runner.cluster.loop_thread import LoopThread
 except ImportError as error:
@@ -99,8 +100,10 @@ class Connection:
 
     def ask(self, function: Callable[..., Any], *arguments: Any, stations: list[str]) -> dict[str, Any]:
         """Calls a function on workers, at once and beside their pieces; blocks. Address → what it answers, or the error
-        that it raised there. Raises RunnerError when the scheduler does not answer."""
-        return dict(self._asked(lambda: self._client.run(function, *arguments, workers=stations, on_error="return")))
+        that it raised there; workers that are lost meanwhile are not in it. Raises RunnerError when the scheduler does
+        not answer."""
+        answers = self._asked(lambda: self._client.run(function, *arguments, workers=stations, on_error="return"))
+        return {place: one for place, one in answers.items() if not isinstance(one, CommClosedError)}
 
     def let_know(self, function: Callable[..., Any], *arguments: Any) -> None:
         """Calls a function on all workers without waiting for answers; from any thread."""

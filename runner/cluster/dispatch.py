@@ -78,6 +78,10 @@ class Dispatch:
         self._passes: Passes[Again] = Passes(plan.options.retry_errors, run.send, run.stop)
         self._ledger = Ledger(run.send, run.repetition, self._passes, answers)
         self._connection.listen(f"yao-test-{self._run}")
+        there = self._connection.workers()  # some may have left, or come, since they were looked at
+        self._stations = {address: one for address, one in self._stations.items() if address in there}
+        if there.keys() - self._stations.keys():
+            self._take_come()
         for warning in self._found.warnings:
             self._warn(warning)
         if rounds is not None:

@@ -77,16 +77,19 @@ class Preflight:
         answers = self._connection.ask(station_work.look, tuple(self._variables), self._digest, stations=addresses)
         stations: dict[str, Station] = {}
         problems: dict[str, str] = {}
+        lost: list[str] = []
         missing: dict[str, list[str]] = {}
         walls: dict[str, str] = {}
         lacking: dict[str, str] = {}
         for address in addresses:
-            answer = answers.get(address)
+            if address not in answers:
+                lost.append(f"The worker {address} was lost before it had a test")
+                continue
+            answer = answers[address]
             problem = self._problem(address, answer, missing)
             if problem is not None:
                 problems[address] = problem
                 continue
-            assert answer is not None
             for wall, why in answer["missing_walls"].items():
                 walls.setdefault(wall, f"{why}, on {_who(address, answer)}")
             stations[address] = Station(address=address, id=answer["id"], threads=workers[address])
@@ -102,11 +105,9 @@ class Preflight:
             for address, error in broken.items():
                 del stations[address]
                 problems[address] = f"{lacking[address]} cannot take the application: {_said(error)}"
-        return Found(stations=stations, problems=problems, warnings=tuple(warnings), missing_walls=walls)
+        return Found(stations=stations, problems=problems, warnings=(*lost, *warnings), missing_walls=walls)
 
     def _problem(self, address: str, answer: Any, missing: dict[str, list[str]]) -> str | None:
-        if answer is None:
-            return f"{address} does not answer"
         if isinstance(answer, BaseException):
             missing_module = re.search(r"No module named '([\w.]+)'", str(answer))
             if missing_module:  # when what is asked was unpickled there

@@ -330,6 +330,7 @@ def test_what_workers_lack_is_said_before_the_first_test(app: MakeApplication, c
 def test_the_application_travels_once_and_without_what_holds_keys(app: MakeApplication, cluster: DaskCluster) -> None:
     here = app({"first_test.ts": OTHER, "/.env": "A=1", "/data/own.pem": "x", "/data/kept.txt": "x"})
     (here.root / "data/link").symlink_to("/etc/hostname")
+    (here.root / os.fsdecode(b"data/not-\xff.txt")).write_text("x")
     places = Path(cluster.folder)
     before = set(places.glob("**/yao-test/*"))
     for _ in range(2):

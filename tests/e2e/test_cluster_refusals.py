@@ -188,6 +188,20 @@ def test_a_worker_that_cannot_take_the_application_is_named(app: MakeApplication
     ), run
 
 
+def test_a_worker_that_dies_when_it_is_looked_at_leaves_the_run_to_others(app: MakeApplication, tmp_path: Path) -> None:
+    (tmp_path / "dying").mkdir()
+    (tmp_path / "dying/sitecustomize.py").write_text(
+        "import os, scripttest\nscripttest.hide_environment = lambda: os._exit(1)\n"
+    )
+    with DaskCluster(tmp_path / "cluster", workers=1) as cluster:
+        cluster.workers.append(cluster.add_worker({"PYTHONPATH": str(tmp_path / "dying")}))
+        with distributed.Client(cluster.address, set_as_default=False) as client:
+            client.wait_for_workers(2, timeout=30)
+        run = app(CASES).run("-i", case_file(), "--cluster", cluster.address)
+    assert run.code == 0, run
+    assert re.search(r"Warning: The worker tcp://127\.0\.0\.1:\d+ was lost before it had a test\n", run.stdout), run
+
+
 def test_a_worker_that_comes_late_is_looked_at_too(app: MakeApplication, tmp_path: Path) -> None:
     (tmp_path / "open").mkdir()
     (tmp_path / "open/sitecustomize.py").write_text(NO_LANDLOCK)
