@@ -17,7 +17,7 @@ from runner.agents.chat import ModelCall
 from runner.assertions.base import Evidence
 from runner.assertions.transcript import without_files
 from runner.cases.attachments import described, parts_of_turn
-from runner.cases.conversations import ConversationCase, ConversationTurn
+from runner.cases.conversation import ConversationCase, ConversationTurn
 from runner.cases.messages import message_of, messages_of
 from runner.cases.model import Message
 from runner.errors import RunnerError

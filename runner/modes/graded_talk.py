@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from runner.assertions.base import AssertionResult, Evidence
-from runner.cases.conversations import ConversationCase, ConversationTurn, Turn
+from runner.cases.conversation import ConversationCase, ConversationTurn
+from runner.cases.conversations import Turn
 from runner.modes.base import CaseAttempt
 from runner.modes.checkpoints import Checkpoints, combined
 from runner.modes.conversation import AGGREGATIONS, STOPPED, WHOLE, for_graders

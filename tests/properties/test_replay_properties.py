@@ -193,6 +193,8 @@ def cases(draw: Callable[[st.SearchStrategy[Any]], Any]) -> CaseResult:
         tags=draw(some(words)),
         metadata=draw(st.none() | st.dictionaries(words, values, min_size=1, max_size=2)),
         mode=mode,
+        in_turns=mode != "standard",
+        scores_turns=mode == "conversation",
         **more,
     )
 
