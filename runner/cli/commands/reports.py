@@ -11,7 +11,7 @@ from runner.cli.commands.stores import RUN, store_folder
 from runner.cli.options import absolute, report_path
 from runner.environment import Environment
 from runner.errors import ConfigurationError
-from runner.reporters import FILE_REPORTERS, check_writable, maker_for_file
+from runner.reporters import EXTENSIONS, check_writable, maker_for_file
 from runner.reporters.files.document import write_whole
 from runner.results.report import Record, Report, load
 
@@ -128,4 +128,4 @@ def lines_of(environment: Environment, name: str) -> list[Record]:
 
 
 _JOURNAL = b'{"type": "calls"'
-EXTENSIONS = ", ".join(FILE_REPORTERS)
+EXTENSION_LIST = ", ".join(EXTENSIONS)
