@@ -187,7 +187,7 @@ DOORS = {
     "runner/application": "application configuration configuration_schema context documents dotenv json_parts models positions sandbox trust yaml_keys",
     "runner/connectors": "base http journal kept_answers limits load proxies recording runner_rules timing",
     "runner/shapes": "declared durations fields numbers times",
-    "runner/assertions": "__init__ base composition differences judged model snapshot_texts tool_arguments tools transcript values verdicts votes",
+    "runner/assertions": "__init__ base differences judged model snapshot_texts tools transcript values verdicts votes",
     "runner/cases": "attachments conversations dependencies graders json_schema messages model reader references repeats select values",
     "runner/agents": "answer assistant chat helper_answers helpers judges prompts references requests runtime script_votes service variants",
     "runner/agents/mcp": "answers base servers toolbox",

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Literal
 
 from bindings import agent_id
+from runner.assertions import TYPES, type_named
 from runner.assertions.model import Assertion
 from runner.cases.model import Case
 from scripttest.values import Value
@@ -82,18 +83,14 @@ def references_of_assertions(assertions: Iterable[Assertion | str] | None) -> It
     for assertion in assertions or ():
         if isinstance(assertion, str):
             continue
-        if assertion.type in ("agent", "preference") and assertion.use:
-            yield agent_reference(assertion.use)
-        elif assertion.type == "script":
-            yield Reference(kind="judge", text=assertion.script or assertion.use or "")
-        elif assertion.type in ("any_of", "all_of"):
-            from runner.assertions.composition import inner_assertions
-
-            yield from references_of_assertions(inner_assertions(assertion))
-        elif assertion.type == "tool_arguments":
-            from runner.assertions.tool_arguments import inner_of
-
-            yield from references_of_assertions(inner_of(assertion))
+        kind = type_named(assertion.type) if assertion.type in TYPES else None
+        if kind is not None:
+            if kind.asks == "agent" and assertion.use:
+                yield agent_reference(assertion.use)
+            if kind.asks == "script":
+                yield Reference(kind="judge", text=assertion.script or assertion.use or "")
+            if kind.inner is not None:
+                yield from references_of_assertions(kind.inner(assertion))
         if assertion.judge is not None:
             yield from map(agent_reference, assertion.judge.judges)
         if assertion.options.connector:
