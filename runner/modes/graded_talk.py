@@ -16,8 +16,7 @@ from runner.cases.conversation import ConversationCase, ConversationTurn
 from runner.cases.conversations import Turn
 from runner.modes.base import CaseAttempt
 from runner.modes.checkpoints import Checkpoints, combined
-from runner.modes.conversation import AGGREGATIONS, STOPPED, WHOLE, for_graders
-from runner.modes.grading import Grading, judge_scores, seen_by_graders
+from runner.modes.grading import AGGREGATIONS, STOPPED, WHOLE, Grading, for_graders, judge_scores, seen_by_graders
 from runner.modes.multi_turn import Talk
 from runner.modes.rubrics import RUBRICS, Criterion, criteria_of
 from runner.modes.turns import Checked, Exchange, Spoken, evidence_of_all, take_turn

@@ -13,7 +13,8 @@ from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.reporters import EXTENSIONS, check_writable, maker_for_file
 from runner.reporters.files.document import write_whole
-from runner.results.report import Record, Report, load
+from runner.results.report import Record, Report
+from runner.results.saved import load
 
 
 def read_report(environment: Environment, path: str, quiet: bool = False, *, count: bool = True) -> Report:
