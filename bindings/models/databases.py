@@ -11,7 +11,8 @@ from typing import Any, Protocol
 from bindings.models.database import Database
 from bindings.models.definition import Model
 from bindings.models.errors import failed
-from bindings.models.store import Catalog, Store, migrate_all
+from bindings.models.migration import migrate_all
+from bindings.models.store import Catalog, Store
 from scripttest.values import Value
 
 Json = Any

@@ -8,7 +8,8 @@ from typing import Any
 from bindings.models import reads, tables, writes
 from bindings.models.definition import Model, read_definition
 from bindings.models.errors import ModelFileError, UnknownColumnsError, bad, failed
-from bindings.models.store import Store, migrate
+from bindings.models.migration import migrate
+from bindings.models.store import Store
 from bindings.services import ErrorValue, ProcessError
 
 Json = Any

@@ -51,10 +51,7 @@ def to_hex(given: Arguments, call: HostCall) -> Json:
 
 def uuid(given: Arguments, call: HostCall) -> Json:
     """`str.UUID()`: a random UUID; that of its seed in a test that has one."""
-    from uuid import UUID, uuid4
-
-    random = call.world.random
-    return str(UUID(int=random.getrandbits(128), version=4) if random else uuid4())
+    return codes.random_uuid(call)
 
 
 def _now(form: str) -> Implementation:

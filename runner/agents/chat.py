@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from runner.assertions.base import AgentUse, ToolUse
     from runner.connectors.base import Completion, Usage
     from runner.connectors.endpoint import Endpoint
+    from runner.parts import Part
     from scripttest import StackFrame
 
 Messages = list[dict[str, Any]]
@@ -185,8 +186,8 @@ class Chat:
         """What its scripts wrote, and what the run noted."""
         self.stopped: tuple[StackFrame, ...] = ()
         """Where the hook or tool was in which time ran out, innermost first."""
-        self.parts: dict[str, str] = {}
-        """What was used in it: names and digests, as in `runner.fingerprints.parts`."""
+        self.parts: dict[Part, str] = {}
+        """What was used in it, with the digests."""
         self.judged_by: list[JudgeUse] = []
         """The judges that were asked; none of those that are scripted."""
         self.variant: AgentVariant | None = None

@@ -21,6 +21,7 @@ from runner.connectors.kept_answers import ask
 from runner.connectors.load import RUNNER
 from runner.connectors.timing import case_now
 from runner.errors import RunnerError, sentences
+from runner.parts import Part
 from runner.paths import shown_path
 from scripttest import FunctionCall, FunctionError, MissingFunctionError
 
@@ -45,10 +46,10 @@ REFUSALS = (400, 413, 422)
 class Parts(Protocol):
     """Gives digests of what is used; see `runner.fingerprints.parts`."""
 
-    def of(self, part: str) -> str:
+    def of(self, part: Part) -> str:
         """The digest of a part."""
 
-    def along_with(self, part: str) -> Iterable[str]:
+    def along_with(self, part: Part) -> Iterable[Part]:
         """The parts that are used where a part is."""
 
     def take(self, compiled: Compiled) -> None:
@@ -86,7 +87,7 @@ class Runtime:
         self.journal: Journal | None = None
         """Stores the answers of models for a run that continues this one."""
         self._boxes: dict[str, ToolBox] = {}
-        self._shown: dict[str, str] = {}  # key of a script that functions have called → the part that it is
+        self._shown: dict[str, Part] = {}  # key of a script that functions have called → the part that it is
         self._evaluated: set[str] = set()
         """Agents whose scripts have no hook, and were evaluated."""
         self._varied: dict[str, Connectors] = {}
@@ -115,7 +116,7 @@ class Runtime:
         context.pop("sandbox", None)
         if assistant.sandbox is not None:
             context = assistant.sandbox.context(context)
-        self.note(chat, f"agent {assistant.id}", f"prompts {assistant.id}")
+        self.note(chat, Part(kind="agent", name=assistant.id), Part(kind="prompts", name=assistant.id))
         with chat.calling(assistant.id, caller.call if caller else None) as number:
             scope = Scope(chat=chat, assistant=assistant, context=context, depth=depth, call=number)
             answer = await Call(self, scope, request.messages, options, request.on_chunk).run()
@@ -137,7 +138,7 @@ class Runtime:
             return self.variables
         return self.variables.replace(named={**self.variables.named, **variant.env})
 
-    def note(self, chat: Chat, *parts: str) -> None:
+    def note(self, chat: Chat, *parts: Part) -> None:
         """Notes that a chat uses parts, and what goes with them: environment variables, programs."""
         for part in parts if self._parts is not None else ():
             if part in chat.parts:
@@ -152,7 +153,7 @@ class Runtime:
         for source in await self.functions.used(call.script, call.module):
             if source.key not in self._shown:
                 kind = "script" if source.script is None else "module"
-                self._shown[source.key] = f"{kind} {shown_path(source.test, self.connectors.root)}"
+                self._shown[source.key] = Part(kind=kind, name=shown_path(source.test, self.connectors.root))
             self.note(chat, self._shown[source.key])
 
     async def call_other(self, request: AgentRequest) -> Answer:
@@ -257,7 +258,7 @@ class Runtime:
         from runner.agents.mcp.toolbox import open_toolbox, read_choices
 
         if chat is not None:
-            self.note(chat, *(f"server {choice.server}" for choice in read_choices(list(items), where)))
+            self.note(chat, *(Part(kind="server", name=choice.server) for choice in read_choices(list(items), where)))
 
         key = f"{where} {items}"
         if key not in self._boxes:
@@ -276,10 +277,10 @@ class Runtime:
         scripted = []
         connectors = self.connectors_of(chat)
         if connectors.is_scripted(connector):
-            scripted = [f"{'runner' if connector == RUNNER else 'replies'} {request.agent}"]
-        self.note(chat, f"model {connector}", f"connector {connector}", *scripted)
+            scripted = [Part(kind="runner" if connector == RUNNER else "replies", name=request.agent)]
+        self.note(chat, Part(kind="model", name=connector), Part(kind="connector", name=connector), *scripted)
         if self._recording is not None and self._recording.mode == "replay":
-            self.note(chat, f"recording {self._recording.file(chat.origin)}")
+            self.note(chat, Part(kind="recording", name=self._recording.file(chat.origin)))
 
         def step(completion: Completion | None, error: str = "") -> ModelStep:
             return ModelStep(

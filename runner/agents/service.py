@@ -25,6 +25,7 @@ from scripttest import FunctionPool
 if TYPE_CHECKING:
     from runner.agents.prompts import PromptVariables
     from runner.connectors.recording import Recording
+    from runner.parts import Part
     from scripttest import Instrument, TestKey
 
 T = TypeVar("T")
@@ -77,7 +78,7 @@ class AgentService:
         """The runs of script tests that have asked for something."""
         self._agents: dict[str, str] = {}
         """Test module → the agent to which it belongs."""
-        self._used: dict[TestKey, Mapping[str, str]] = {}
+        self._used: dict[TestKey, Mapping[Part, str]] = {}
         """Run of a script test → what it has used."""
         self._running: set[asyncio.Task[Any]] = set()
         self._loop = asyncio.new_event_loop()
@@ -108,7 +109,7 @@ class AgentService:
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
 
-    def parts(self, test: TestKey) -> Mapping[str, str]:
+    def parts(self, test: TestKey) -> Mapping[Part, str]:
         """What a run of a script test has used so far, by way of the agents."""
         return self._used.get(test, {})
 

@@ -65,6 +65,7 @@ ASSERTIONS = {
         fields=("use", "value", "criteria", "options", "judge"),
         needs=("use",),
         waits=True,
+        asks="agent",
         rules={"use": {"pattern": "^agents:."}, "criteria": {"type": ["string", "null"]}},
     ),
 }

@@ -8,7 +8,7 @@ cannot be made (a wrong pattern, a validator whose answer makes no sense, a scri
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from scripttest.values import Value
 
@@ -227,6 +227,10 @@ class Kind(Value):
     """The fields of which it needs one."""
     waits: bool = False
     """Whether it waits for a model or a script."""
+    asks: Literal["agent", "script"] | None = None
+    """Who decides, by the name in its fields: an agent, or a function of a script; None: it does not ask anybody."""
+    inner: Callable[[Assertion], list[Assertion]] | None = None
+    """The assertions in a valid one of it; None if it has none."""
     parts: bool = False
     """Whether its value is a list of assertions."""
     rules: Mapping[str, Any] = {}

@@ -128,8 +128,9 @@ def _known(what: str, name: Any, names: Collection[str]) -> None:
         raise ValueError(f"unknown {what} {show(name, 100)}" + (f"; {hint}" if hint else ""))
 
 
+_TAKES: dict[str, Any] = {"fields": ("value",), "needs": ("value",), "parts": True, "inner": inner_assertions}
 ASSERTIONS = {
-    "any_of": Kind(check=any_of, problem=problem, fields=("value",), needs=("value",), parts=True),
-    "all_of": Kind(check=all_of, problem=problem, fields=("value",), needs=("value",), parts=True),
+    "any_of": Kind(check=any_of, problem=problem, **_TAKES),
+    "all_of": Kind(check=all_of, problem=problem, **_TAKES),
 }
 """Types of assertions that are checked here."""

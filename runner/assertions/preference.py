@@ -67,6 +67,7 @@ ASSERTIONS = {
         fields=("use", "value", "criteria", "options", "judge"),
         needs=("use", "value"),
         waits=True,
+        asks="agent",
         rules={"use": {"pattern": "^agents:."}, "criteria": {"type": ["string", "null"]}},
     ),
 }

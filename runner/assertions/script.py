@@ -49,7 +49,12 @@ def problem(assertion: Assertion) -> str | None:
 
 ASSERTIONS = {
     "script": Kind(
-        check=script, problem=problem, fields=("script", "use", "value", "options"), needs=("script", "use"), waits=True
+        check=script,
+        problem=problem,
+        fields=("script", "use", "value", "options"),
+        needs=("script", "use"),
+        waits=True,
+        asks="script",
     ),
 }
 """Types of assertions that are checked here."""

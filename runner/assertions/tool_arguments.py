@@ -122,6 +122,8 @@ def _said(value: dict[str, Any]) -> str:
 
 
 ASSERTIONS = {
-    "tool_arguments": Kind(check=tool_arguments, problem=problem, fields=("value",), needs=("value",), waits=True)
+    "tool_arguments": Kind(
+        check=tool_arguments, problem=problem, fields=("value",), needs=("value",), waits=True, inner=inner_of
+    )
 }
 """Types of assertions that are checked here."""

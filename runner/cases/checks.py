@@ -1,5 +1,4 @@
-"""Checks of a case that its model cannot express; for cases of several turns the rest is in
-`runner.cases.conversation_checks`."""
+"""Checks of a case that its model cannot express. Models of other than plain standard cases add their own."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from runner.application.json_parts import JsonPath
 from runner.assertions import problem as assertion_problem
 from runner.assertions.model import Assertion
 from runner.cases.attachments import Reference, absence_of, parts_of_case, problem_of
-from runner.cases.model import Case, Mode
+from runner.cases.model import Case
 from runner.cases.problems import Finding
 
 
@@ -25,16 +24,9 @@ def findings_of(case: Case, folder: Path) -> list[Finding]:
 
 
 def _all_of(case: Case, folder: Path) -> list[Finding]:
-    if case.runs is not Mode.STANDARD:
-        from runner.cases.conversation_checks import findings_of_turns
-
-        return [*_of_said(case), *findings_of_parts(parts_of_case(case), folder), *findings_of_turns(case, folder)]
-    if case.graded:
-        from runner.cases.conversation_checks import findings_of_graded
-        from runner.cases.conversations import GradedCase
-
-        assert isinstance(case, GradedCase)
-        return [*_of_standard(case), *findings_of_parts(parts_of_case(case), folder), *findings_of_graded(case)]
+    if type(case) is not Case:
+        said = _of_said(case) if case.in_turns else _of_standard(case)
+        return [*said, *findings_of_parts(parts_of_case(case), folder), *case.findings(folder)]
     if type(case.input) is str and case.messages is None and not case.attachments:
         has_expected = case.expected is not None
         for assertion in case.assertions or ():

@@ -1,72 +1,34 @@
-"""Checks of a case with several turns that its model cannot express."""
+"""Checks of what cases of several turns have in common, which models cannot express."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bindings import agent_id
 from runner.application.json_parts import JsonPath
-from runner.assertions import TYPES
-from runner.assertions import problem as assertion_problem
 from runner.cases.attachments import parts_of_turn
 from runner.cases.checks import findings_of_assertions, findings_of_parts
-from runner.cases.conversations import (
-    Checkpoint,
-    ConversationCase,
-    ConversationTurn,
-    DynamicCase,
-    GradedCase,
-    Grader,
-    MultiTurnCase,
-    Simulator,
-    Turn,
-)
+from runner.cases.conversations import Checkpoint, Simulator, Turn
 from runner.cases.graph import faults
 from runner.cases.model import Case, Message
 from runner.cases.problems import Finding
 
-RUBRICS = "rubrics"
-_RUBRICS_TAKE = ("criteria", "options", "judge", "weight", "required", "message", "type")
+if TYPE_CHECKING:
+    from runner.cases.conversation import ConversationTurn
 
 
-def findings_of_turns(case: Case, folder: Path) -> Iterator[Finding]:
-    """What is wrong with a multi-turn, dynamic or conversation case; relative files count from the folder."""
-    if isinstance(case, MultiTurnCase):
-        yield from _of_multi_turn(case, folder)
-    elif isinstance(case, DynamicCase):
-        yield from _of_dynamic(case)
-    elif isinstance(case, ConversationCase):
-        yield from _of_conversation(case, folder)
+def output_outside(path: JsonPath, entry: Mapping[str, Any]) -> Finding | None:
+    """What to say of a reference for the answer that is not in a turn, where there are turns."""
+    if path != ("expected_output",) or "turns" not in entry:
+        return None
+    text = '"expected_output" is a field of turns, not of the whole case'
+    return Finding(path=path, text=text, hint="Move it into its turn")
 
 
-def _of_multi_turn(case: MultiTurnCase, folder: Path) -> Iterator[Finding]:
-    if case.type == "single_turn" and len(case.turns) > 1:
-        hint = "Several turns are a multi-turn case"
-        yield Finding(path=("type",), text=f'"type" is "single_turn", but there are {len(case.turns)} turns', hint=hint)
-    yield from findings_of_assertions(case.turn_assertions or (), ("turn_assertions",))
-    for index, turn in enumerate(case.turns):
-        yield from _of_turn(turn, index, folder)
-        yield from findings_of_assertions(turn.assertions or (), ("turns", index, "assert"))
-    if case.simulator:
-        yield from _of_simulator(case.simulator)
-    has_expected = case.expected is not None
-    yield from findings_of_assertions(case.assertions or (), ("assert",), has_expected=has_expected)
-    yield from findings_of_assertions(case.final_assertions or (), ("final_assertions",), has_expected=has_expected)
-
-
-def _of_dynamic(case: DynamicCase) -> Iterator[Finding]:
-    yield from _without(case, "a dynamic case", type="Its other fields say what it is")
-    has_expected = case.expected is not None
-    yield from findings_of_assertions(case.assertions or (), ("assert",), has_expected=has_expected)
-    yield from _of_simulator(case.simulator)
-    yield from _of_checkpoints(case.checkpoints)
-    yield from findings_of_assertions(case.turn_assertions or (), ("turn_assertions",))
-    yield from findings_of_assertions(case.final_assertions or (), ("final_assertions",))
-
-
-def _of_checkpoints(checkpoints: Sequence[Checkpoint]) -> Iterator[Finding]:
+def findings_of_checkpoints(checkpoints: Sequence[Checkpoint]) -> Iterator[Finding]:
+    """What is wrong with checkpoints: their ids, their assertions, what they wait for."""
     numbers: dict[str, int] = {}
     for index, checkpoint in enumerate(checkpoints):
         if checkpoint.id in numbers:
@@ -84,41 +46,7 @@ def _of_checkpoints(checkpoints: Sequence[Checkpoint]) -> Iterator[Finding]:
         yield Finding(path=("checkpoints", numbers[fault.name], "after", fault.which), text=fault.text, hint=fault.hint)
 
 
-def findings_of_graded(case: GradedCase) -> Iterator[Finding]:
-    """What is wrong with the graders of a standard case."""
-    yield from _of_graders(case.assertions or (), ("assert",), case.expected is not None)
-    yield from _of_grader(case.grader)
-
-
-def _of_conversation(case: ConversationCase, folder: Path) -> Iterator[Finding]:
-    hint = '"expected_output" in a turn is a reference for its answer'
-    yield from _without(case, "a conversation", expected=hint)
-    if not case.turns and case.simulator is None and not case.interactive.enabled:
-        if "turns" in case.model_fields_set:
-            yield Finding(path=("turns",), text='"turns" must not be empty')
-        else:
-            yield Finding(path=(), text='"turns" is missing')
-    if case.simulator is not None:
-        yield from _of_simulator(case.simulator)
-    yield from _of_checkpoints(case.checkpoints)
-    yield from _of_graders(case.turn_assertions or (), ("turn_assertions",), False)
-    yield from _of_graders(case.final_assertions or (), ("final_assertions",), False)
-    for index, turn in enumerate(case.turns):
-        yield from _of_turn(turn, index, folder)
-        has_expected = turn.expected_output is not None
-        yield from _of_graders(turn.assertions or (), ("turns", index, "assert"), has_expected)
-    yield from _of_graders(case.assertions or (), ("assert",), False)
-    yield from _of_grader(case.grader)
-
-
-def _of_grader(grader: str | None) -> Iterator[Finding]:
-    if grader is not None and not agent_id(grader).strip():
-        yield Finding(
-            path=("grader",), text='"grader" must not be empty', hint='It is an agent, such as "workers.test.validator"'
-        )
-
-
-def _without(case: Case, what: str, **hints: str) -> Iterator[Finding]:
+def without(case: Case, what: str, **hints: str) -> Iterator[Finding]:
     """Fields of standard cases that others do not have, each with what to do instead."""
     for name, hint in hints.items():
         if getattr(case, name) is not None:
@@ -126,7 +54,8 @@ def _without(case: Case, what: str, **hints: str) -> Iterator[Finding]:
             yield Finding(path=(place,), text=f'{what} has no "{name}" of its own', hint=hint)
 
 
-def _of_turn(turn: Turn | ConversationTurn, index: int, folder: Path) -> Iterator[Finding]:
+def findings_of_turn(turn: Turn | ConversationTurn, index: int, folder: Path) -> Iterator[Finding]:
+    """What is wrong with what the user says; relative files count from the folder."""
     place: JsonPath = ("turns", index)
     said = turn.input.content if isinstance(turn.input, Message) else turn.input
     if said is None or said == [] or (isinstance(said, str) and not said.strip()):
@@ -139,7 +68,8 @@ def _of_turn(turn: Turn | ConversationTurn, index: int, folder: Path) -> Iterato
     yield from findings_of_parts(parts_of_turn(turn, place), folder)
 
 
-def _of_simulator(simulator: Simulator) -> Iterator[Finding]:
+def findings_of_simulator(simulator: Simulator) -> Iterator[Finding]:
+    """What is wrong with who plays the user."""
     use = simulator.use
     if use is not None and not agent_id(use).removeprefix("scripts:").strip():
         hint = 'It is an agent or a script, such as "workers.test.user-simulator"'
@@ -153,29 +83,3 @@ def _of_simulator(simulator: Simulator) -> Iterator[Finding]:
         if type(count) is not int or count < 1:
             text = f'"{".".join(map(str, place))}.max_turns" must be a whole number from 1 up'
             yield Finding(path=(*place, "max_turns"), text=text)
-
-
-def _of_graders(graders: Sequence[str | Grader], place: JsonPath, has_expected: bool) -> Iterator[Finding]:
-    for index, grader in enumerate(graders):
-        if isinstance(grader, str):
-            if grader not in TYPES:
-                continue
-            grader = Grader(type=grader)
-        if grader.type == RUBRICS:
-            problem = _problem_of_rubrics(grader)
-        elif grader.type == "agent" and isinstance(grader.criteria, list):
-            problem = f'"agent" takes its criteria as one text; a list of them is of the type "{RUBRICS}"'
-        else:
-            problem = assertion_problem(grader, has_expected=has_expected)
-        if problem:
-            yield Finding(path=(*place, index), text=f"assertion {index + 1}: {problem}")
-
-
-def _problem_of_rubrics(grader: Grader) -> str | None:
-    given = (name for name in sorted(grader.model_fields_set) if getattr(grader, name) not in (None, False))
-    other = next((name for name in given if name not in _RUBRICS_TAKE), None)
-    if other:
-        return f'"{RUBRICS}" does not take "{other}"; it takes criteria, weight, required, options and message'
-    if not grader.criteria:
-        return f'"{RUBRICS}" needs "criteria": a list of texts, or of {{"outcome": ...}}'
-    return None

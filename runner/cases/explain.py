@@ -12,7 +12,8 @@ from typing import Any
 
 from runner.application.json_parts import JsonPath
 from runner.assertions.model import Assertion
-from runner.cases.kinds import CONVERSATION_MODE, known_elsewhere, misplaced
+from runner.cases.conditions import CONVERSATION_MODE
+from runner.cases.kinds import further_models, known_elsewhere, misplaced
 from runner.cases.mock_replies import UNKNOWN_PART, WRONG_REPLY, known_parts
 from runner.cases.model import Case
 from runner.cases.problems import Finding
@@ -148,8 +149,8 @@ def _no_choice(path: JsonPath, actual: str, inside: type[Model] | None, model: t
     assert owner is not None
     what = f'unknown {_OWNERS.get(owner.__name__, "")}{field} "{actual}"'
     known = _choices(owner, field)
-    if owner is Case and field == "type":
-        known += ("multi_turn",)
+    if issubclass(owner, Case) and not owner.in_turns and field == "type":
+        known = tuple(dict.fromkeys(name for model in (owner, *further_models()) for name in _choices(model, field)))
     if owner is Assertion and (actual == "rubrics" or " " in actual):
         return Finding(path=path, text=what, hint=f"Criteria in words need {CONVERSATION_MODE}")
     return Finding(

@@ -12,23 +12,17 @@ from typing import Any
 from pydantic.json_schema import GenerateJsonSchema
 
 from runner.assertions import TYPES, type_named
-from runner.assertions import model as assertion_model
-from runner.cases import conversations, model
-from runner.cases.kinds import GRADING, RUBRICS
+from runner.cases import model
+from runner.cases.conditions import GIVEN, has
+from runner.cases.kinds import MODELS, further_models, named_modes
 from runner.cases.listing import LISTS
 from runner.shapes.declared import Model, fields_of, schema_of
 from runner.shapes.fields import same_fields
 
 DURATION = r"^(?!(0+(\.0+)?(ms|h|m|s))+$)(\d+(\.\d+)?(ms|h|m|s))+$"
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_ROOMS = ("runner.cases.", "runner.assertions.")
 _FREE = {"^x-": {"description": "Yours: yao-test does not look at it."}}
-_GIVEN = {"not": {"type": "null"}}
-_ENTRIES = ("Case", "MultiTurnCase", "DynamicCase", "ConversationCase", "GradedCase")
-_REFUSED = {
-    "DynamicCase": ("type",),
-    "ConversationCase": ("expected",),
-}
-"""Model → fields of a standard case that its cases do not have."""
 _VARS = {
     "description": "A table of variables; each row, or combination of lists, is a case. Texts name them as {{ name }}.",
     "anyOf": [
@@ -73,7 +67,7 @@ def file_schema() -> dict[str, Any]:
             "type": "object",
             "properties": {name: {"type": "array"}, **beside},
             "required": [name],
-            "if": _has("defaults", _GIVEN),
+            "if": has("defaults", GIVEN),
             "then": {"properties": {name: with_defaults}},
             "else": {"properties": {name: cases}},
             "patternProperties": _FREE,
@@ -92,7 +86,7 @@ def file_schema() -> dict[str, Any]:
 def _fields(definitions: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """Fields of cases of any mode, of which none is needed."""
     shapes: dict[str, list[Any]] = {}
-    for name in _ENTRIES:
+    for name in _names():
         for field, rules in definitions[name]["properties"].items():
             known = shapes.setdefault(field, [])
             if rules not in known:
@@ -102,51 +96,22 @@ def _fields(definitions: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 
 def _any_mode() -> dict[str, Any]:
-    """An entry, by the rules of `runner.cases.kinds`."""
-    multi_turn = {"anyOf": [_has("turns", _GIVEN), _has("type", {"const": "multi_turn"})]}
-    graded = {"anyOf": [*(_has(name, _GIVEN) for name in GRADING), *map(_graded_by, ("assert", "assertions"))]}
-    rules: dict[str, Any] = {"if": graded, "then": {"$ref": "#/$defs/GradedCase"}, "else": {"$ref": "#/$defs/Case"}}
-    talk = {"anyOf": [_has("simulator", _GIVEN), _has("checkpoints", _GIVEN), multi_turn]}
-    graded_turn = {"anyOf": [*map(_graded_by, ("assert", "assertions"))]}
-    turns = _has("turns", {"type": "array", "contains": {"type": "object", **graded_turn}})
-    conversation = {"allOf": [talk, {"anyOf": [*(_has(name, _GIVEN) for name in GRADING), turns]}]}
-    for condition, name in (
-        (_has("simulator", _GIVEN), "MultiTurnCase"),
-        (_has("checkpoints", _GIVEN), "DynamicCase"),
-        (multi_turn, "MultiTurnCase"),
-        (conversation, "ConversationCase"),
-        (_has("mode", _GIVEN), "ConversationCase"),
-    ):
-        rules = {"if": condition, "then": {"$ref": f"#/$defs/{name}"}, "else": rules}
-    deciding = {
-        "mode": ("ConversationCase", {"enum": ["conversation", None]}),
-        "turns": ("MultiTurnCase", {}),
-        "simulator": ("MultiTurnCase", {}),
-        "checkpoints": ("DynamicCase", {}),
-    }
-    properties = {
-        field: {"description": _descriptions(getattr(conversations, owner))[field], **rule}
-        for field, (owner, rule) in deciding.items()
-    }
+    """An entry: which model's schema holds for it, by the rules of `runner.cases.kinds`."""
+    rules: dict[str, Any] = {"$ref": "#/$defs/Case"}
+    for case in reversed(further_models()):
+        rules = {"if": case.condition(), "then": {"$ref": f"#/$defs/{case.__name__}"}, "else": rules}
+    properties: dict[str, Any] = {}
+    for case, names in zip(further_models(), MODELS.values(), strict=True):
+        described = _descriptions(case)
+        properties |= {name: {"description": described[name]} for name in names}
+    properties["mode"]["enum"] = [*named_modes(), None]
     return {"type": "object", "properties": properties, **rules}
-
-
-def _graded_by(name: str) -> dict[str, Any]:
-    """Assertions of which one is a criterion in words, or has a weight."""
-    grader = {
-        "anyOf": [
-            {"type": "string", "pattern": r"\S\s+\S"},
-            {"type": "object", **_has("type", {"const": RUBRICS})},
-            *({"type": "object", **_has(field, _GIVEN)} for field in ("weight", "required")),
-        ]
-    }
-    return _has(name, {"anyOf": [grader, {"type": "array", "contains": grader}]})
 
 
 def _definitions() -> dict[str, dict[str, Any]]:
     """The schemas of all models, by name."""
     models = _models()
-    schemas: Any = [(name, "validation", schema_of(models[name], named=True)) for name in _ENTRIES]
+    schemas: Any = [(name, "validation", schema_of(models[name], named=True)) for name in _names()]
     _, made = GenerateJsonSchema().generate_definitions(schemas)
     definitions: dict[str, dict[str, Any]] = {str(name): part for name, part in made.items()}
     for name, part in definitions.items():
@@ -162,27 +127,21 @@ def _definitions() -> dict[str, dict[str, Any]]:
             for shape in _with_bare_names(rules):
                 shape["enum"] = [name for name in TYPES if not type_named(name).needs]
         _spelt(part, models[name])
-    case = definitions["Case"]
-    case["anyOf"] = [{"required": [field], "properties": {field: _GIVEN}} for field in ("input", "messages")]
-    one = {"if": _has("type", {"const": "single_turn"}), "then": {"properties": {"turns": {"maxItems": 1}}}}
-    definitions["MultiTurnCase"]["allOf"].append(one)
-    definitions["GradedCase"]["anyOf"] = case["anyOf"]
-    definitions["ConversationCase"]["anyOf"] = [
-        _has("turns", {"type": "array", "minItems": 1}),
-        _has("simulator", _GIVEN),
-        _has("interactive", {"type": "object", **_has("enabled", {"const": True})}),
-    ]
+    for case in _cases():
+        for key, rules in case.schema_rules.items():
+            part = definitions[case.__name__]
+            part[key] = [*part.get(key, ()), *rules]
     for name in ("Turn", "ConversationTurn"):
         _says_something(definitions[name])
-    for name, refused in _REFUSED.items():
-        for field in refused:
-            del definitions[name]["properties"][field]
+    for case in _cases():
+        for field in case.kind.refuses:
+            del definitions[case.__name__]["properties"][field]
     definitions["Assertion"]["allOf"] = [_of_type(name) for name in TYPES]
     definitions["Grader"]["allOf"] = [
         *[_of_type(name, "weight", "required") for name in TYPES],
         _when("rubrics", _RUBRICS),
     ]
-    for name in _ENTRIES:
+    for name in _names():
         definitions[name]["properties"]["vars"] = _VARS
     for field in ("persona", "goal"):
         rules = dict(definitions["Simulator"]["properties"][field])
@@ -194,8 +153,8 @@ def _definitions() -> dict[str, dict[str, Any]]:
         part["properties"] = {
             field: rules if field in needed else _or_null(rules) for field, rules in part["properties"].items()
         }
-    every = {field for name in _ENTRIES for field in definitions[name]["properties"]}
-    for name in _ENTRIES:
+    every = {field for name in _names() for field in definitions[name]["properties"]}
+    for name in _names():
         foreign = sorted(every - definitions[name]["properties"].keys())
         definitions[name]["patternProperties"] = {**_FREE, f"^({'|'.join(foreign)})$": {"type": "null"}}
     return definitions
@@ -211,9 +170,24 @@ def _or_null(rules: dict[str, Any]) -> dict[str, Any]:
     return {**said, "anyOf": [*shapes, {"type": "null"}]}
 
 
+def _cases() -> tuple[type[model.Case], ...]:
+    return (model.Case, *further_models())
+
+
+def _names() -> list[str]:
+    return [case.__name__ for case in _cases()]
+
+
 def _models() -> dict[str, type[Model]]:
-    found = [*vars(assertion_model).values(), *vars(model).values(), *vars(conversations).values()]
-    return {cls.__name__: cls for cls in found if isinstance(cls, type) and issubclass(cls, Model)}
+    """All models of cases and of assertions, by name; those of further cases are loaded first."""
+    further_models()
+    found, open_ones = {}, [Model]
+    while open_ones:
+        cls = open_ones.pop()
+        open_ones += cls.__subclasses__()
+        if cls.__module__.startswith(_ROOMS):
+            found[cls.__name__] = cls
+    return found
 
 
 def _described(part: dict[str, Any], cls: type[Model]) -> None:
@@ -236,7 +210,7 @@ def _spelt(part: dict[str, Any], cls: type[Model]) -> None:
             every = [{"required": [name]} for name in (field, *others)]
             part["required"] = [name for name in needed if name != field]
             several = [
-                {"required": list(pair), "properties": dict.fromkeys(pair, _GIVEN)}
+                {"required": list(pair), "properties": dict.fromkeys(pair, GIVEN)}
                 for pair in combinations((field, *others), 2)
             ]
             rules = {"not": {"anyOf": several}, **({"anyOf": every} if field in needed else {})}
@@ -262,10 +236,6 @@ def _with_bare_names(rules: dict[str, Any]) -> list[dict[str, Any]]:
     return [shape for shape in shapes if "enum" in shape and {"$ref": "#/$defs/Assertion"} in shapes]
 
 
-def _has(field: str, rule: dict[str, Any] | None = None) -> dict[str, Any]:
-    return {"required": [field], **({"properties": {field: rule}} if rule else {})}
-
-
 def _of_type(name: str, *more: str) -> dict[str, Any]:
     """What an assertion of a type takes, beside further fields, and what it needs."""
     kind = type_named(name)
@@ -289,7 +259,7 @@ def _descriptions(cls: type[Model]) -> dict[str, str]:
     """The strings beneath the fields of a model, its base's too."""
     found: dict[str, str] = {}
     for owner in reversed(cls.__mro__):
-        if not owner.__module__.startswith(("runner.cases.", "runner.assertions.")):
+        if not owner.__module__.startswith(_ROOMS):
             continue
         body = ast.parse(inspect.getsource(owner)).body[0]
         assert isinstance(body, ast.ClassDef)

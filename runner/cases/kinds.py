@@ -1,70 +1,44 @@
-"""Which mode an entry of a case file is for, by its fields, and what is said about fields of another mode.
-
-The modes' models are imported on use, because most files have only standard cases.
-"""
+"""Which model an entry of a case file has, by its fields, and what is said about fields of another one."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
 from typing import Any
 
 from runner.application.json_parts import JsonPath
+from runner.cases.conditions import GRADING, gives, has_graders
 from runner.cases.model import Case
 from runner.cases.problems import Finding
 from runner.errors import did_you_mean
-from runner.shapes.declared import Model
+from runner.shapes.declared import schema_of, validator_of
 from runner.shapes.fields import as_checked, known_fields
 
-DECIDING = ("mode", "turns", "type", "checkpoints", "simulator")
-"""Fields that make a case anything but a standard one."""
-CONVERSATION = "conversation"
-GRADING = ("rubrics", "threshold", "criteria", "grader")
-"""Fields that make a standard case a graded one, and any other case a conversation."""
-RUBRICS = "rubrics"
-CONVERSATION_MODE = '"mode": "conversation"'
+MODELS = {
+    "conversation:ConversationCase": ("mode",),
+    "multi_turn:MultiTurnCase": ("turns", "type", "simulator"),
+    "dynamic:DynamicCase": ("checkpoints",),
+    "graded:GradedCase": GRADING,
+}
+"""`module:Class` of each model but that of plain standard cases → fields by which entries may be told to have it. The
+first model that claims an entry is the entry's. They are loaded for the first entry with such a field, because most
+files have only standard cases."""
+TELLING = tuple(name for names in MODELS.values() for name in names)
+
+
+@cache
+def further_models() -> tuple[type[Case], ...]:
+    """The models of the table."""
+    places = [place.partition(":") for place in MODELS]
+    return tuple(getattr(import_module(f"runner.cases.{module}"), name) for module, _, name in places)
 
 
 def model_of(entry: Mapping[str, Any]) -> type[Case]:
     """The model of an entry, by its fields."""
-    if all(entry.get(name) is None for name in DECIDING):
-        return _standard(entry)
-    from runner.cases.conversations import ConversationCase, DynamicCase, MultiTurnCase
-
-    if entry.get("mode") is not None or any(entry.get(name) is not None for name in GRADING):
-        return ConversationCase
-    turns = entry.get("turns")
-    if isinstance(turns, list) and any(map(_has_graders, turns)):
-        return ConversationCase
-    if entry.get("turns") is not None or entry.get("type") == "multi_turn":
-        return MultiTurnCase
-    if entry.get("checkpoints") is not None:
-        return DynamicCase
-    return MultiTurnCase if entry.get("simulator") is not None else Case
-
-
-def _standard(entry: Mapping[str, Any]) -> type[Case]:
-    if not any(entry.get(name) is not None for name in GRADING) and not _has_graders(entry):
+    if not gives(entry, *TELLING) and not has_graders(entry):
         return Case
-    from runner.cases.conversations import GradedCase
-
-    return GradedCase
-
-
-def _has_graders(entry: Any) -> bool:
-    """Whether the assertions of a case, or of a turn, have a criterion in words, or a weight."""
-    if not isinstance(entry, Mapping):
-        return False
-    checks = next((entry[name] for name in ("assert", "assertions") if entry.get(name) is not None), ())
-    return any(map(_is_grader, checks if isinstance(checks, list) else [checks]))
-
-
-def _is_grader(check: Any) -> bool:
-    """Whether an assertion is a criterion in words, or has a weight."""
-    if isinstance(check, str):
-        return " " in check.strip()
-    return isinstance(check, dict) and (
-        check.get("type") == RUBRICS or any(check.get(name) is not None for name in ("weight", "required"))
-    )
+    return next((model for model in further_models() if model.claims(entry)), Case)
 
 
 def as_case(entry: Mapping[str, Any]) -> tuple[type[Case], dict[str, Any]]:
@@ -78,71 +52,49 @@ def as_case(entry: Mapping[str, Any]) -> tuple[type[Case], dict[str, Any]]:
     return model, value
 
 
+@cache
+def all_cases() -> Any:
+    """A validator of lists of entries of all models."""
+    models: tuple[type[Case], ...] = (Case, *further_models())
+    choices = {model.__name__: schema_of(model) for model in models}
+    union = {"type": "tagged-union", "discriminator": _name_of_model, "choices": choices}
+    return validator_of({"type": "list", "items_schema": union})
+
+
+def _name_of_model(entry: Any) -> str | None:
+    return model_of(entry).__name__ if isinstance(entry, dict) else None
+
+
+def named_modes() -> tuple[str, ...]:
+    """The modes that `mode` of an entry names; the others are known by their fields."""
+    return tuple(model.runs for model in further_models() if "mode" in known_fields(model))
+
+
 def unknown_mode(entry: Mapping[str, Any]) -> Finding | None:
     """A complaint about a `mode` that does not exist; None when it does, or is not given."""
     mode = entry.get("mode")
-    if mode is None or mode == CONVERSATION:
+    if mode is None or mode in (modes := named_modes()):
         return None
+    every = " or ".join(f'"{name}"' for name in modes)
     if not isinstance(mode, str):
-        return Finding(path=("mode",), text=f'"mode" must be a string, and it is "{CONVERSATION}"')
-    hint = did_you_mean(mode, (CONVERSATION,)) or f'It is "{CONVERSATION}"; other modes are known by their fields'
+        return Finding(path=("mode",), text=f'"mode" must be a string, and it is {every}')
+    hint = did_you_mean(mode, modes) or f"It is {every}; other modes are known by their fields"
     return Finding(path=("mode",), text=f'unknown mode "{mode}"', hint=hint)
 
 
 def misplaced(path: JsonPath, model: type[Case], entry: Mapping[str, Any]) -> Finding | None:
     """What to say of an unknown field of an entry that another mode has; None when none has it."""
-    from runner.cases.conversations import (
-        ConversationCase,
-        ConversationTurn,
-        DynamicCase,
-        GradedCase,
-        MultiTurnCase,
-    )
-
+    if finding := model.misplaced(path, entry):
+        return finding
     name = str(path[-1])
-    if len(path) == 3 and path[0] == "turns" and path[1:2] != (name,):
-        if name in known_fields(ConversationTurn) and model is MultiTurnCase:
-            return Finding(
-                path=path,
-                text=f'"{name}" in "turns[{path[1]}]" needs {CONVERSATION_MODE}',
-                hint='Add it beside "turns"',
-            )
+    having = [other.kind for other in further_models() if other.kind is not Case.kind and name in known_fields(other)]
+    having = [kind for kind in having if not kind.has_all] or having
+    if len(path) != 1 or not having:
         return None
-    if len(path) != 1:
-        return None
-    if name == "expected_output" and "turns" in entry:
-        return Finding(
-            path=path, text='"expected_output" is a field of turns, not of the whole case', hint="Move it into its turn"
-        )
-    if name == "checkpoints" and "turns" in entry and model is MultiTurnCase:
-        text = '"turns" and "checkpoints" cannot be used together'
-        return Finding(path=path, text=text, hint=f"Add {CONVERSATION_MODE}, which has both")
-    kinds: list[tuple[type[Model], str, str]] = [
-        (MultiTurnCase, "multi-turn cases", 'Add "type": "multi_turn"'),
-        (DynamicCase, "dynamic cases", 'Add "simulator" and "checkpoints"'),
-        (ConversationCase, "conversations", f"Add {CONVERSATION_MODE} and turns"),
-    ]
-    having = [(words, hint) for kind, words, hint in kinds if name in known_fields(kind)]
-    having = [one for one in having if one[0] != "conversations"] or having
-    if not having:
-        return None
-    if model is MultiTurnCase and name in known_fields(ConversationCase):
-        return Finding(path=path, text=f'"{name}" needs {CONVERSATION_MODE}', hint=f'Add it, or leave "{name}" out')
-    this = {
-        Case: "a standard case",
-        MultiTurnCase: "a multi-turn case",
-        DynamicCase: "a dynamic case",
-        ConversationCase: "a conversation",
-        GradedCase: "a standard case",
-    }[model]
-    text = f'"{name}" is a field of {" and ".join(words for words, _ in having)}, and this is {this}'
-    is_standard = model in (Case, GradedCase)
-    return Finding(path=path, text=text, hint=having[0][1] if is_standard else f'Leave "{name}" out')
+    text = f'"{name}" is a field of {" and ".join(kind.several for kind in having)}, and this is {model.kind.one}'
+    return Finding(path=path, text=text, hint=f'Leave "{name}" out' if model.in_turns else having[0].hint)
 
 
 def known_elsewhere(model: type[Case]) -> tuple[str, ...]:
-    """Field names of the other modes."""
-    from runner.cases.conversations import ConversationCase, DynamicCase, GradedCase, MultiTurnCase
-
-    models = (MultiTurnCase, DynamicCase, ConversationCase, GradedCase)
-    return tuple(dict.fromkeys(name for kind in models if kind is not model for name in known_fields(kind)))
+    """Field names of the other models."""
+    return tuple(dict.fromkeys(name for kind in further_models() if kind is not model for name in known_fields(kind)))

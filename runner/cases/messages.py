@@ -11,7 +11,8 @@ from runner.cases.model import Case, Message, Part
 from runner.shapes.fields import FREE
 
 if TYPE_CHECKING:
-    from runner.cases.conversations import ConversationTurn, Turn
+    from runner.cases.conversation import ConversationTurn
+    from runner.cases.conversations import Turn
 
 
 def messages_of(case: Case, folder: Path) -> list[dict[str, Any]]:

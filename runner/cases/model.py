@@ -1,5 +1,5 @@
-"""The models of standard cases in a case file (seeds 004 and 001; specification, section 5). Those of the other modes
-are in `runner.cases.conversations`.
+"""The model of standard cases in a case file (seeds 004 and 001; specification, section 5). The models of other cases
+have a module each; `runner.cases.kinds` has the table of them.
 
 Unknown fields are errors, except fields that start with `x-`, which `runner.shapes.fields` removes before. Defaults
 that are objects come from factories, because other mutable defaults would be copied deeply for each case. `yao-test
@@ -9,8 +9,9 @@ checks what models cannot express.
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated, Any, ClassVar, Literal
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from runner.assertions.model import Assertions
 from runner.cases.mock_replies import ExecReplies, HttpReplies
@@ -19,17 +20,16 @@ from runner.shapes.declared import Field, Model
 from runner.shapes.durations import DurationText
 from runner.shapes.numbers import FreeObject, FreeValue
 from runner.shapes.times import TimeText, milliseconds_of
+from scripttest.values import Value
 
+if TYPE_CHECKING:
+    from runner.application.json_parts import JsonPath
+    from runner.cases.problems import Finding
+    from runner.cases.references import Reference
+
+_SAID = ("input", "messages")
+"""Fields with what is said to the agent."""
 PartType = Literal["text", "image", "image_url", "audio", "input_audio", "file", "data"]
-
-
-class Mode(StrEnum):
-    """How a case is run. The module `runner.modes.<value>` runs it; its model says which of them it is."""
-
-    STANDARD = "standard"
-    MULTI_TURN = "multi_turn"
-    DYNAMIC = "dynamic"
-    CONVERSATION = "conversation"
 
 
 class OpenModel(declared.OpenModel):
@@ -135,13 +135,40 @@ class Repeat(Model):
     """Share of wrong verdicts at both rates; 0.05."""
 
 
-class Case(Model):
-    """One call of the agent, and assertions on its answer."""
+class Kind(Value):
+    """The words for cases of a model, in messages about fields."""
 
-    runs: ClassVar[Mode] = Mode.STANDARD
-    """The mode of its cases."""
+    one: str
+    """Such as `a dynamic case`."""
+    several: str = ""
+    """Such as `dynamic cases`."""
+    hint: str = ""
+    """What to add to an entry to make it one."""
+    refuses: tuple[str, ...] = ()
+    """Fields of a standard case that it does not have."""
+    has_all: bool = False
+    """It has nearly all fields of the others, so it is named only for fields that no other has."""
+
+
+class Case(Model):
+    """One call of the agent, and assertions on its answer. The models of other cases extend this one, and say by its
+    class variables and methods what is different."""
+
+    runs: ClassVar[str] = "standard"
+    """The mode of its cases: the module `runner.modes.<runs>` runs them."""
+    in_turns: ClassVar[bool] = False
+    """Whether the user may speak several times."""
     graded: ClassVar[bool] = False
     """Whether the answer of a standard case gets a score."""
+    scores_turns: ClassVar[bool] = False
+    """Whether each turn gets a score; a report of it has the whole transcript."""
+    lists_checkpoints: ClassVar[bool] = False
+    """Whether a report of it has a list of checkpoints, even an empty one."""
+    kind: ClassVar[Kind] = Kind(one="a standard case")
+    schema_rules: ClassVar[Mapping[str, Any]] = {
+        "anyOf": [{"required": [field], "properties": {field: {"not": {"type": "null"}}}} for field in _SAID]
+    }
+    """What its JSON Schema says beyond its fields."""
     id: Annotated[str, Field(pattern=r"\S")]
     """Names the case; no other in the file has it."""
     name: str | None = None
@@ -184,6 +211,29 @@ class Case(Model):
     """Rows that the database begins with: `pets` is `fixtures/pets.jsonl` beside the case file or above it."""
     attachments: list[Part] = Field(default_factory=list)
     """Parts to add to the last message of the user."""
+
+    @classmethod
+    def claims(cls, entry: Mapping[str, Any]) -> bool:
+        """Whether an entry of a case file is of this model by its fields, if no earlier model of `kinds` claims it."""
+        return True
+
+    @classmethod
+    def condition(cls) -> dict[str, Any]:
+        """The same as JSON Schema."""
+        return {}
+
+    @classmethod
+    def misplaced(cls, path: JsonPath, entry: Mapping[str, Any]) -> Finding | None:
+        """What to say of an unknown field, if there is more to say than which model has it."""
+        return None
+
+    def findings(self, folder: Path) -> Iterator[Finding]:
+        """What is wrong beyond what `runner.cases.checks` finds in all cases; relative files count from the folder."""
+        return iter(())
+
+    def references(self, connector: str, simulator: str) -> Iterator[Reference]:
+        """What it names beyond what all cases name; the arguments as in `runner.cases.references.references_of`."""
+        return iter(())
 
 
 _OPTIONS: CaseOptions = CaseOptions()

@@ -13,7 +13,7 @@ from pathlib import Path
 from runner.cases.checks import findings_of
 from runner.cases.dependencies import Needs, needs_of
 from runner.cases.graph import Fault, faults
-from runner.cases.model import Case, Mode
+from runner.cases.model import Case
 from runner.cases.problems import Finding, Problems
 from runner.cases.references import references_of
 from runner.cases.select import Chosen
@@ -164,7 +164,7 @@ class CaseFile:
                             of_absent.report(batch.entry(index), {"id": case.id}, finding)
                 if case.depends_on:
                     waits[case.id] = case.depends_on
-                if case.runs is not Mode.STANDARD:
+                if case.in_turns:
                     several_turns = True
                 refers = refers or any(references_of(case, simulator="any"))
             if chosen is not None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from bindings import agent_id
+from runner.assertions import TYPES, type_named
 from runner.assertions.model import Assertion
-from runner.cases.model import Case, Mode
+from runner.cases.model import Case
 from scripttest.values import Value
 
 if TYPE_CHECKING:
-    from runner.cases.conversations import Simulator
+    from runner.cases.conversation import ConversationTurn
+    from runner.cases.conversations import Simulator, Turn
 
 
 class Reference(Value):
@@ -40,44 +42,19 @@ def references_of(case: Case, connector: str = "", simulator: str = "") -> Itera
             yield Reference(kind="hook", text=hook)
     if case.options.connector and not connector:
         yield Reference(kind="connector", text=case.options.connector)
-    yield from _of_assertions(case.assertions)
-    if case.runs is not Mode.STANDARD or case.graded:
-        yield from _of_turns(case, connector, simulator)
+    yield from references_of_assertions(case.assertions)
+    yield from case.references(connector, simulator)
 
 
-def _of_turns(case: Any, connector: str, simulator: str) -> Iterator[Reference]:
-    from runner.cases.conversations import ConversationCase, DynamicCase, GradedCase, MultiTurnCase
-
-    if isinstance(case, ConversationCase | GradedCase) and case.grader:
-        yield agent_reference(case.grader)
-    if isinstance(case, ConversationCase):
-        for graded in case.turns:
-            yield from _of_assertions(graded.assertions)
-            if graded.options is not None and graded.options.connector and not connector:
-                yield Reference(kind="connector", text=graded.options.connector)
-        yield from _of_assertions(case.turn_assertions)
-        yield from _of_assertions(case.final_assertions)
-        for checkpoint in case.checkpoints:
-            yield from _of_assertions(checkpoint.assertions)
-        if case.simulator is not None:
-            yield from _of_simulator(case.simulator, simulator)
-    elif isinstance(case, MultiTurnCase):
-        yield from _of_assertions(case.turn_assertions)
-        for turn in case.turns:
-            yield from _of_assertions(turn.assertions)
-            if turn.options is not None and turn.options.connector and not connector:
-                yield Reference(kind="connector", text=turn.options.connector)
-        yield from _of_assertions(case.final_assertions)
-        yield from _of_simulator(case.simulator, simulator)
-    elif isinstance(case, DynamicCase):
-        yield from _of_assertions(case.turn_assertions)
-        yield from _of_assertions(case.final_assertions)
-        for checkpoint in case.checkpoints:
-            yield from _of_assertions(checkpoint.assertions)
-        yield from _of_simulator(case.simulator, simulator)
+def references_of_turn(turn: Turn | ConversationTurn, connector: str) -> Iterator[Reference]:
+    """What a turn names; `connector` as in `references_of`."""
+    yield from references_of_assertions(turn.assertions)
+    if turn.options is not None and turn.options.connector and not connector:
+        yield Reference(kind="connector", text=turn.options.connector)
 
 
-def _of_simulator(simulator: Simulator | None, fallback: str) -> Iterator[Reference]:
+def references_of_simulator(simulator: Simulator | None, fallback: str) -> Iterator[Reference]:
+    """Who plays the user, by the case or else by the flag, and its connector."""
     use = (simulator.use if simulator else None) or fallback
     if use:
         yield simulator_reference(use)
@@ -101,22 +78,19 @@ def generator_reference(name: str) -> Reference:
     return agent_reference(name) if agent_id(name) != name else Reference(kind="generator", text=name)
 
 
-def _of_assertions(assertions: Iterable[Assertion | str] | None) -> Iterator[Reference]:
+def references_of_assertions(assertions: Iterable[Assertion | str] | None) -> Iterator[Reference]:
+    """What assertions name."""
     for assertion in assertions or ():
         if isinstance(assertion, str):
             continue
-        if assertion.type in ("agent", "preference") and assertion.use:
-            yield agent_reference(assertion.use)
-        elif assertion.type == "script":
-            yield Reference(kind="judge", text=assertion.script or assertion.use or "")
-        elif assertion.type in ("any_of", "all_of"):
-            from runner.assertions.composition import inner_assertions
-
-            yield from _of_assertions(inner_assertions(assertion))
-        elif assertion.type == "tool_arguments":
-            from runner.assertions.tool_arguments import inner_of
-
-            yield from _of_assertions(inner_of(assertion))
+        kind = type_named(assertion.type) if assertion.type in TYPES else None
+        if kind is not None:
+            if kind.asks == "agent" and assertion.use:
+                yield agent_reference(assertion.use)
+            if kind.asks == "script":
+                yield Reference(kind="judge", text=assertion.script or assertion.use or "")
+            if kind.inner is not None:
+                yield from references_of_assertions(kind.inner(assertion))
         if assertion.judge is not None:
             yield from map(agent_reference, assertion.judge.judges)
         if assertion.options.connector:

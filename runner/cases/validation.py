@@ -13,7 +13,7 @@ from pydantic_core import from_json
 from runner.application.json_parts import KEEP_ONE, JsonPath, given_twice, repeated_keys, repeats_keys
 from runner.application.positions import Position
 from runner.cases.entries import Entry, Splitter, without_noise
-from runner.cases.kinds import as_case, unknown_mode
+from runner.cases.kinds import TELLING, all_cases, as_case, unknown_mode
 from runner.cases.listing import entries_in, list_of
 from runner.cases.model import Case
 from runner.cases.problems import Finding, Problem, Problems
@@ -26,7 +26,7 @@ VARS, SIMULATOR = "vars", "simulator"
 _AT_ONCE = 500
 """Most entries of one line."""
 _CASES = validator_of(schema_of(list[Case]))
-_OTHER_MODES = ('"turns"', '"simulator"', '"checkpoints"', '"conversation"', '"multi_turn"')
+_OTHER_MODES = tuple(f'"{name}"' for name in TELLING)
 """A text with a case of another mode contains one of these."""
 _WHERE = re.compile(r"(.*) at line (\d+) column (\d+)", re.DOTALL)
 _BROKEN = (
@@ -199,10 +199,8 @@ def _all(elements: str) -> list[Case] | None:
 
 
 def _of_all_modes(text: str) -> list[Case] | None:
-    from runner.cases.conversations import CASES
-
     try:
-        cases: list[Case] = CASES.validate_json(text)
+        cases: list[Case] = all_cases().validate_json(text)
     except ValueError:
         return None
     return cases

@@ -205,14 +205,15 @@ class Connectors:
         definition = read_definition(id, path, self._root, self._variables)
         if definition.type not in TYPES:
             raise self._unusable(definition)
-        if definition.type == "scripted":
+        if definition.type == SCRIPTED:
             return self._stand_in(id, SCRIPTED)
-        self._check_presence(definition)
+        kind = _class_of(definition.type)
+        if not definition.options.get(kind.needs):
+            subject = f'Cannot use connector "{definition.id}" from {definition.where}'
+            raise ConfigurationError(f"{subject}: options.{kind.needs} is missing", kind.example)
         if id in self._prices and "price" not in definition.options:
             definition = definition.replace(options={**definition.options, "price": self._prices[id]})
-        connector: Connector = _class_of(definition.type)(
-            definition, self._http(), self._clocks(), self._shared_places()
-        )
+        connector: Connector = kind(definition, self._http(), self._clocks(), self._shared_places())
         return connector
 
     def _type(self, path: Path) -> str | None:
@@ -233,15 +234,6 @@ class Connectors:
             return ConfigurationError(f"{subject}: it is not a model, {kind}", models)
         hint = did_you_mean(definition.type, TYPES) or f"Types are {', '.join(TYPES)}"
         return ConfigurationError(f'{subject}: unknown type "{definition.type}"', hint)
-
-    def _check_presence(self, definition: Definition) -> None:
-        options = definition.options
-        subject = f'Cannot use connector "{definition.id}" from {definition.where}'
-        if definition.type == "yao":
-            if not options.get("host"):
-                raise ConfigurationError(f"{subject}: options.host is missing", 'Such as "https://yao.example.com"')
-        elif not options.get("model"):
-            raise ConfigurationError(f"{subject}: options.model is missing", "Name the model to ask")
 
     def _of_variable(self, name: str) -> str:
         value = self._variables.get(name, "").strip()

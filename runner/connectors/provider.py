@@ -73,6 +73,10 @@ class HttpConnector:
     default_auth = "bearer"
     path = ""
     """Below `/v1/`."""
+    needs = "model"
+    """The option that its file must have."""
+    example = "Name the model to ask"
+    """What to write there."""
 
     def __init__(self, definition: Definition, client: HttpClient, timing: Timing, places: Places) -> None:
         """Opens nothing yet; `places` are shared by all connectors. Raises ConfigurationError when the proxy on the way

@@ -24,6 +24,9 @@ _SILENT = ("event", "loading")
 class YaoConnector(OpenAIConnector):
     """`type: yao`."""
 
+    needs = "host"
+    example = 'Such as "https://yao.example.com"'
+
     def headers(self, request: ModelRequest) -> dict[str, str]:
         """The assistant, the chat, and that OpenAI's form is wanted."""
         headers = {"x-yao-assistant": self._assistant(request), "x-yao-accept": "standard"}

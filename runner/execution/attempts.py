@@ -112,7 +112,7 @@ async def _hook(attempt: CaseAttempt, reference: str, kind: str, arguments: list
 def _mode_of(attempt: CaseAttempt) -> Any:
     from importlib import import_module
 
-    return import_module(f"runner.modes.{attempt.case.runs.value}").run
+    return import_module(f"runner.modes.{attempt.case.runs}").run
 
 
 def ended(attempt: CaseAttempt, status: Status, milliseconds: float) -> TestResult:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bindings import DATABASE
 from runner.execution.host_modules import host_modules
+from runner.parts import Part
 from runner.paths import shown_path
 from scripttest import FUZZ, kind_of
 
@@ -112,6 +113,6 @@ class ScriptModules:
         parts += parts_of_database(world.held(DATABASE) if world is not None else None)
         if kind_of(test.test) == FUZZ:
             corpus = self._tests.other_kinds().fuzz().corpus_of(module, test.test)
-            parts.append(f"corpus {shown_path(corpus, root)}")
+            parts.append(Part(kind="corpus", name=shown_path(corpus, root)))
         digests = {part: fingerprints.parts.of(part) for part in parts}
         return fingerprints.of_test(self._agents[module], {**digests, **self._services.parts_of(test)})

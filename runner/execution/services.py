@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from runner.execution.budgets import UsageCounter
     from runner.execution.databases import RunDatabases
     from runner.fingerprints.fingerprints import Fingerprints
+    from runner.parts import Part
     from runner.planning.request import RunRequest
     from scripttest import Coverage, TestKey
 
@@ -180,7 +181,7 @@ class RunServices:
             self._fingerprints = Fingerprints(parts, options, request.context, agents)
         return self._fingerprints
 
-    def parts_of(self, test: TestKey) -> Mapping[str, str]:
+    def parts_of(self, test: TestKey) -> Mapping[Part, str]:
         """The parts of the agents that a run of a script test has used so far."""
         return self._service.parts(test) if self._service is not None else {}
 

@@ -20,6 +20,7 @@ from scripttest import Cause, Failure
 
 if TYPE_CHECKING:
     from runner.cases.model import Case
+    from runner.parts import Part
 
 
 class SuiteRun:
@@ -49,8 +50,8 @@ class SuiteRun:
         return case.id in self.ended or case.id in self.source.ended
 
     @property
-    def parts(self) -> Mapping[str, str]:
-        """The parts of the application that the hooks around all cases have used, as in fingerprints."""
+    def parts(self) -> Mapping[Part, str]:
+        """The parts of the application that the hooks around all cases have used, with the digests."""
         return self._chat.parts
 
     def note(self, result: TestResult, run: int) -> None:

@@ -22,7 +22,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runner.fingerprints.parts import PartDigests, digest_of, digest_of_bytes
+from runner.fingerprints.parts import SCRIPTS, PartDigests, digest_of, digest_of_bytes
+from runner.parts import Part, part_in, stored
 from runner.security.files import read_bytes
 from scripttest.values import Value
 
@@ -37,8 +38,6 @@ FLAGS = (
 ).split()
 """Options with which a result may be another one. What `--user`, `--team` and `--ctx` say is the context."""
 COVERAGE = "coverage"
-COUNTED = ("script ", "module ")
-"""How parts begin that are others with `--coverage`."""
 Fingerprint = dict[str, Any]
 
 
@@ -46,7 +45,7 @@ class Staleness(Value):
     """How the parts of a result differ from what is there now."""
 
     parts: tuple[str, ...]
-    """Names of the parts that do; empty if the result is still valid."""
+    """Keys of the parts that do; empty if the result is still valid."""
     comparable: bool = True
     """Whether they are of the format that is written now."""
 
@@ -76,14 +75,16 @@ class Fingerprints:
         self._of_agents = {agent: _common(own.options, own.context) for agent, own in (agents or {}).items()}
         self._files: dict[Path, str] = {}
 
-    def of_test(self, agent: str, parts: Mapping[str, str]) -> Fingerprint:
+    def of_test(self, agent: str, parts: Mapping[Part, str]) -> Fingerprint:
         """The fingerprint of a script test of an agent that used these parts."""
-        return {**self._for(agent), **parts}
+        return {**self._for(agent), **stored(parts)}
 
-    def of_case(self, agent: str, case: Case, folder: Path, parts: Mapping[str, str], variant: str = "") -> Fingerprint:
+    def of_case(
+        self, agent: str, case: Case, folder: Path, parts: Mapping[Part, str], variant: str = ""
+    ) -> Fingerprint:
         """The fingerprint of a case of an agent that used these parts; `folder` is where its files are looked for,
         `variant` the digest of what the agent had of its own."""
-        return {**self._for(agent), **self._of_case(case, folder, variant), **parts}
+        return {**self._for(agent), **self._of_case(case, folder, variant), **stored(parts)}
 
     def staleness(
         self,
@@ -106,12 +107,14 @@ class Fingerprints:
         own = dict(self._for(agent))
         if case is not None and folder is not None:
             own |= self._of_case(case, folder, variant)
-        names = [name for name in (*own, *before) if " " not in name and name != COVERAGE]
-        changed = [name for name in dict.fromkeys(names) if own.get(name) != before.get(name)]
-        changed += [name for name in before if " " in name and self.parts.of(name) != before[name]]
+        used = {key: part for key in before if (part := part_in(key)) is not None}
+        keys = [key for key in (*own, *before) if key not in used and key != COVERAGE]
+        changed = [key for key in dict.fromkeys(keys) if own.get(key) != before.get(key)]
+        parts = [part for key, part in used.items() if self.parts.of(part) != before[key]]
+        others = parts
         if own.get(COVERAGE) != before.get(COVERAGE):
-            others = [name for name in changed if not name.startswith(COUNTED)]
-            changed = others if others == changed else [*others, COVERAGE]
+            others = [part for part in parts if part.kind not in SCRIPTS]
+        changed += [part.text for part in others] + [COVERAGE] * (others != parts)
         return Staleness(parts=tuple(changed))
 
     def _for(self, agent: str) -> Fingerprint:
@@ -125,7 +128,7 @@ class Fingerprints:
         files = sorted(set(files_of_case(case, folder)))
         if files:
             own["attachments"] = digest_of([self._of_file(path) for path in files])
-            part = f"attachments {own['attachments']}"
+            part = Part(kind="attachments", name=own["attachments"])
             self.parts.files[part] = self.parts.files.get(part, frozenset()) | set(map(os.path.abspath, files))
         return own
 

@@ -1,6 +1,6 @@
-"""The digests of what tests and cases use, by name. Each is made once in a run, on first use.
+"""The digests of what tests and cases use. Each is made once in a run, on first use.
 
-| name | digest of |
+| part | digest of |
 | --- | --- |
 | `agent ID` | `package.yao`, and the connector that it names |
 | `prompts ID` | its prompts and presets, files that they include, the prompts of all agents, and its translations |
@@ -26,12 +26,13 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.errors import ConfigurationError
+from runner.parts import Part
 from runner.security.files import read_bytes, read_text
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from runner.application.application import Application
     from scripttest import Compiled, Source
 
+SCRIPTS = ("script", "module")
+"""Kinds of parts that are compiled."""
 SIZE = 8
 """Bytes of a digest."""
 _VARIABLE = re.compile(r"\$ENV\.(\w+)")
@@ -81,40 +84,55 @@ class PartDigests:
         self.key = key
         """What values of variables are hashed with; reports keep it."""
         self._recordings = recordings
-        self._known: dict[str, str] = {}
-        self._along: dict[str, tuple[str, ...]] = {}
-        self.files: dict[str, frozenset[str]] = {}
-        """Script that was compiled, as a part, or `attachments DIGEST` → the absolute paths of all files that it was
-        made of."""
+        self._known: dict[Part, str] = {}
+        self._along: dict[Part, tuple[Part, ...]] = {}
+        self.files: dict[Part, frozenset[str]] = {}
+        """Script that was compiled, or attachments, which have their digest as a name → the absolute paths of all files
+        that it was made of."""
+        self._of_kind: dict[str, Callable[[str], str]] = {
+            "agent": self._agent,
+            "prompts": self._prompts,
+            "replies": self._replies,
+            "runner": self._runner,
+            "model": self._model,
+            "connector": self._connector,
+            "server": self._server,
+            "program": self._program,
+            "models": self._models,
+            "fixture": self._fixture,
+            "corpus": self._corpus,
+            "recording": self._recording,
+            "env": self._env,
+        }
         self._assistants: Any = None
         self._connectors: Any = None
         self._servers: Any = None
 
-    def of(self, part: str) -> str:
-        """The digest of a part; empty if it does not exist, or cannot be read."""
+    def of(self, part: Part) -> str:
+        """The digest of a part; empty if it does not exist, or cannot be read, or is a script that was not compiled."""
         if part not in self._known:
-            kind, _, name = part.partition(" ")
+            digest = self._of_kind.get(part.kind)
             try:
-                self._known[part] = getattr(self, f"_{kind}")(name)
+                self._known[part] = digest(part.name) if digest is not None else ""
             except (ConfigurationError, OSError, AttributeError):
                 self._known[part] = ""
         return self._known[part]
 
-    def along_with(self, part: str) -> tuple[str, ...]:
+    def along_with(self, part: Part) -> tuple[Part, ...]:
         """The parts that are used where a part is: the environment variables that it names as `$ENV.NAME`, but for
         those of keys, and the program of an MCP server."""
         if part not in self._along:
             self._along[part] = tuple(self._used_with(part))
         return self._along[part]
 
-    def _used_with(self, part: str) -> Iterable[str]:
-        kind, _, name = part.partition(" ")
+    def _used_with(self, part: Part) -> Iterable[Part]:
+        kind, name = part.kind, part.name
         try:
             if kind == "connector":
                 _, options = self._definition(name)
                 return _variables_in(options)
             if kind == "server":
-                program = [f"program {name}"] if self._programs_of(name) else []
+                program = [Part(kind="program", name=name)] if self._programs_of(name) else []
                 return [*_variables_in(read_text(self._server_file(name).path)), *program]
             if kind == "prompts":
                 return _variables_in([text.decode("utf-8", "replace") for text in self._prompt_texts(name)])
@@ -237,11 +255,6 @@ class PartDigests:
         keyed = blake2b(value.encode("utf-8", "surrogateescape"), digest_size=SIZE, key=self.key.encode())
         return keyed.hexdigest()
 
-    def _script(self, path: str) -> str:
-        return ""  # it was not compiled, so nothing of it can be used
-
-    _module = _script
-
     def _all_assistants(self) -> Any:
         if self._assistants is None:
             from runner.agents.assistant import Assistants
@@ -257,22 +270,22 @@ class PartDigests:
         return self._connectors
 
 
-def parts_of_database(database: OwnDatabase | None) -> list[str]:
-    """The names of what a test has used of the application's models; none when it has used no database."""
+def parts_of_database(database: OwnDatabase | None) -> list[Part]:
+    """What a test has used of the application's models; none when it has used no database."""
     if database is None or not database.is_used:
         return []
-    return ["models all", *(f"fixture {file}" for file in sorted(database.fixtures))]
+    return [Part(kind="models", name="all"), *(Part(kind="fixture", name=file) for file in sorted(database.fixtures))]
 
 
-def part_of(source: Source, root: Path) -> str:
-    """The name of a script as a part of results."""
+def part_of(source: Source, root: Path) -> Part:
+    """A script as a part of results."""
     kind = "script" if source.script is None else "module"
-    return f"{kind} {str(source.test).removeprefix(f'{root}/')}"
+    return Part(kind=kind, name=str(source.test).removeprefix(f"{root}/"))
 
 
-def _variables_in(value: Any) -> Iterable[str]:
+def _variables_in(value: Any) -> Iterable[Part]:
     """The variables that a value names, as parts."""
-    return [f"env {name}" for name in sorted(set(_VARIABLE.findall(json.dumps(value, default=str))))]
+    return [Part(kind="env", name=name) for name in sorted(set(_VARIABLE.findall(json.dumps(value, default=str))))]
 
 
 def _content(folder: Path) -> Iterator[bytes]:

@@ -6,18 +6,19 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from runner.application.application import SUFFIXES
-from runner.fingerprints.parts import PartDigests
+from runner.fingerprints.parts import SCRIPTS, PartDigests
+from runner.parts import Part
 from scripttest import Compiled, Source, compile_all
 
 
-def take_scripts(parts: Iterable[str], root: Path, digests: PartDigests) -> None:
-    """Compiles the scripts among the names of parts, and has their digests known; blocks. One that is not there, or
+def take_scripts(parts: Iterable[Part], root: Path, digests: PartDigests) -> None:
+    """Compiles the scripts among parts, and has their digests known; blocks. One that is not there, or
     cannot be compiled, has the digest of nothing. Raises HostError when there is no compiler."""
-    wanted = [(kind, root / path) for kind, _, path in (part.partition(" ") for part in parts)]
+    wanted = [(part, root / part.name) for part in parts if part.kind in SCRIPTS]
     sources = [
-        Source(key=f"{kind} {path}", test=path, script=tested_by(path) if kind == "module" else None)
-        for kind, path in wanted
-        if kind in ("script", "module") and path.is_file()
+        Source(key=part.text, test=path, script=tested_by(path) if part.kind == "module" else None)
+        for part, path in wanted
+        if path.is_file()
     ]
     for result in (one.result for one in compile_all(root, sources)):
         if isinstance(result, Compiled):

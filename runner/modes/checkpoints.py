@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from runner.assertions import check_all
+from runner.assertions import check_all, type_named
 from runner.assertions.base import AssertionResult, Evidence, Judges
 from runner.assertions.values import text_of
 from runner.results.model import CheckpointResult
@@ -151,8 +151,8 @@ def _has_judge(result: AssertionResult) -> bool:
 
 
 def _is_unjudged(result: AssertionResult) -> bool:
-    """Whether a validator or a script failed; other checks may have had nothing to look at yet."""
-    return (result.error and result.type in ("agent", "script")) or any(map(_is_unjudged, result.details))
+    """Whether a judge or a script failed; other checks may have had nothing to look at yet."""
+    return (result.error and type_named(result.type).asks is not None) or any(map(_is_unjudged, result.details))
 
 
 def combined(answer: Answer, tools: Sequence[ToolUse]) -> Any:

@@ -9,34 +9,33 @@ An error of the agent fails its turn, which scores 0, and the case, whatever its
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from typing import Any
 
 from runner.agents.answer import AgentError
 from runner.agents.chat import ModelCall
 from runner.assertions.base import Evidence
-from runner.assertions.transcript import without_files
 from runner.cases.attachments import described, parts_of_turn
-from runner.cases.conversations import ConversationCase, ConversationTurn
+from runner.cases.conversation import ConversationCase, ConversationTurn
 from runner.cases.messages import message_of, messages_of
 from runner.cases.model import Message
 from runner.errors import RunnerError
 from runner.modes.base import CaseAttempt
-from runner.modes.grading import Grade, Grading, judge_scores, seen_by_graders
+from runner.modes.grading import (
+    AGGREGATIONS,
+    STOPPED,
+    WHOLE,
+    Grade,
+    Grading,
+    for_graders,
+    judge_scores,
+    seen_by_graders,
+)
 from runner.modes.rubrics import RUBRICS, Criterion, criteria_of
 from runner.modes.turns import evidence_of_talk, exchange
 from runner.results.model import ScoreResult, ScoreVerdict, TurnResult
 from runner.results.thresholds import below
 from scripttest import ScriptError, Status
-
-WHOLE = "assertions"
-"""Name of the score of the whole conversation."""
-AGGREGATIONS: dict[str, Callable[[list[float]], float]] = {
-    "mean": lambda scores: sum(scores) / len(scores),
-    "min": min,
-    "max": max,
-}
-STOPPED = "an earlier turn failed, and on_turn_failure is stop"
 
 
 async def run(attempt: CaseAttempt) -> None:
@@ -205,9 +204,3 @@ def _written(turn: ConversationTurn) -> Any:
     if isinstance(said, list):
         return [part.model_dump(exclude_unset=True) for part in said]
     return said.model_dump(exclude_unset=True) if isinstance(said, Message) else said
-
-
-def for_graders(message: dict[str, Any]) -> dict[str, Any]:
-    """A message without the content of its files, which would be sent to every grader."""
-    content = message.get("content")
-    return {**message, "content": without_files(content)} if isinstance(content, list) else message

@@ -15,7 +15,7 @@ from __future__ import annotations
 from runner.assertions import check_all
 from runner.assertions.model import Assertion
 from runner.cases.attachments import described, parts_of_last
-from runner.cases.conversations import DynamicCase
+from runner.cases.dynamic import DynamicCase
 from runner.cases.messages import input_of, messages_of
 from runner.modes.base import CaseAttempt
 from runner.modes.checkpoints import Checkpoints, combined

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from bindings import agent_id
@@ -12,7 +12,7 @@ from runner.agents.judges import CaseJudges
 from runner.assertions import check
 from runner.assertions.base import AssertionResult, Evidence, NotEvaluated, Said
 from runner.assertions.judged import how_judged, not_evaluated, result_of
-from runner.assertions.transcript import seen_of
+from runner.assertions.transcript import seen_of, without_files
 from runner.assertions.votes import judged_by
 from runner.modes.base import CaseAttempt
 from runner.modes.rubrics import RUBRICS, Criterion, type_of
@@ -22,6 +22,14 @@ from scripttest import Cause, Failure
 from scripttest.values import Value
 
 VALIDATOR = "workers.test.validator"
+WHOLE = "assertions"
+"""Name of the score of the whole conversation."""
+AGGREGATIONS: dict[str, Callable[[list[float]], float]] = {
+    "mean": lambda scores: sum(scores) / len(scores),
+    "min": min,
+    "max": max,
+}
+STOPPED = "an earlier turn failed, and on_turn_failure is stop"
 
 
 class Grade(Value):
@@ -180,3 +188,9 @@ def _graded(criterion: Criterion, result: AssertionResult) -> CriterionResult:
         not_judged=result.not_judged,
         **how_judged(result),
     )
+
+
+def for_graders(message: dict[str, Any]) -> dict[str, Any]:
+    """A message without the content of its files, which would be sent to every grader."""
+    content = message.get("content")
+    return {**message, "content": without_files(content)} if isinstance(content, list) else message

@@ -22,8 +22,10 @@ from collections.abc import Sequence
 from runner.assertions import check_all
 from runner.assertions.model import Assertion
 from runner.cases.attachments import described, parts_of_last, parts_of_turn
-from runner.cases.conversations import ConversationCase, ConversationTurn, MultiTurnCase, Turn
+from runner.cases.conversation import ConversationCase, ConversationTurn
+from runner.cases.conversations import Turn
 from runner.cases.messages import as_written, message_of, messages_of
+from runner.cases.multi_turn import MultiTurnCase
 from runner.connectors.timing import uncounted
 from runner.modes.awaiting import question_in
 from runner.modes.base import CaseAttempt

@@ -129,7 +129,7 @@ class SimulatedUser:
             pending: ids of the others.
         """
         if self._attempt.saved is not None:
-            return self._attempt.saved.speak()
+            return self._attempt.saved.speak(len(self._attempt.turns) < max_turns)
         payload = self._payload(max_turns)
         if reached is not None:
             payload |= {"checkpoints_reached": list(reached), "checkpoints_pending": list(pending or ())}

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from runner.assertions.base import ToolUse
     from runner.modes.base import CaseAttempt
 
-STANDARD, DYNAMIC = "standard", "dynamic"
 TALKING = (Cause.ERROR, Cause.TIMEOUT, Cause.SETUP, Cause.CRASH, Cause.INFRASTRUCTURE)
 """Causes of failures that may have ended a talk, unless an assertion has them."""
 DECLARED, UNFINISHED = "agent_declared", "finish_reason"
@@ -56,7 +55,7 @@ def problem_of(result: TestResult) -> str | None:
     if case.trials:
         return "it has several trials, of which a report keeps one transcript"
     turns = _spoken(case)
-    if case.mode == STANDARD:
+    if not case.in_turns:
         broke = any(not failure.type and failure.cause in TALKING for failure in outcome.failures)
         if case.output is None and (broke or outcome.status == Status.SKIPPED):
             return "the agent has not answered"
@@ -90,11 +89,8 @@ class SavedTalk:
         self._case = result.case
         self._turns = _spoken(self._case)
         self._next = 0
-        others = [
-            failure for failure in result.outcome.failures if failure.cause == Cause.ASSERTION and not failure.type
-        ]
-        self._reached = not others or self._case.mode == DYNAMIC
-        """Whether the simulated user was content; else, such as when it spoke too often, the talk ended otherwise."""
+        self._failed = any(failure.cause == Cause.ASSERTION and not failure.type for failure in result.outcome.failures)
+        """Whether the talk failed by how it ended: the user spoke too often, or checkpoints are missing."""
 
     def answer(self, trial: CaseAttempt, said: Any) -> Answer:
         """What the agent answered, with its tools and its time. Raises AgentError when it was asked something else.
@@ -102,7 +98,7 @@ class SavedTalk:
         Args:
             said: as the case has it, to see that it is what was said then.
         """
-        if self._case.mode == STANDARD:
+        if not self._case.in_turns:
             return self._only(trial, said)
         number = self._next + 1
         if self._next == len(self._turns):
@@ -122,11 +118,12 @@ class SavedTalk:
         )
         return _answer(trial, self._case, completion, turn.output)
 
-    def speak(self) -> Simulation:
-        """The next message of the simulated user; after the last one, whether the goal was reached."""
+    def speak(self, may_go_on: bool) -> Simulation:
+        """The next message of the simulated user. After the last one it was content, or else it had spoken as often as
+        it may; `may_go_on` says whether it may speak again."""
         turn = self._turn_of("simulated")
         if turn is None:
-            return Simulation(input="", achieved=self._reached, reasoning="")
+            return Simulation(input="", achieved=may_go_on or not self._failed, reasoning="")
         return Simulation(input=str(turn.input), achieved=False, reasoning="")
 
     async def ask(self, question: Question, seconds: float) -> str:
@@ -154,7 +151,7 @@ class SavedTalk:
         trial.chat.uses += tools
         trial.chat.agents += [use.replace(after=use.after + before) for use in (said and said.agents) or ()]
         known = said.model_calls if said is not None else None
-        calls = int(self._case.mode != STANDARD or bool(self._case.model_calls)) if known is None else known
+        calls = int(self._case.in_turns or bool(self._case.model_calls)) if known is None else known
         of_one = ModelCall(agent="", connector=self._case.connector, model="", usage=usage, milliseconds=0)
         free = of_one.replace(usage=Usage(), free=True)
         trial.chat.model_calls += [of_one, *[free] * (calls - 1)] if calls else []

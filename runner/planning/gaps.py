@@ -19,6 +19,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from runner.errors import ConfigurationError
+from runner.parts import part_in
 from runner.results.case_json import is_cut_short
 from runner.results.made_of import described
 from runner.results.verdict import Verdict, verdict_in
@@ -146,8 +147,8 @@ def holding(
                 "Run it from the same folder, with the same -i",
             )
         records[record["suite"]].append(record)
-    parts = {part for record in saved.results for part in record.get("fingerprint") or ()}
-    take_scripts(sorted(parts), fingerprints.root, fingerprints.parts)
+    keys = {key for record in saved.results for key in record.get("fingerprint") or ()}
+    take_scripts(filter(None, map(part_in, sorted(keys))), fingerprints.root, fingerprints.parts)
     of_cases = {source.suite.name: source for source in sources}
     found = []
     for id, suite in known.items():

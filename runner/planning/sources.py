@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from runner.agents.assistant import Assistant, Assistants, stand_in
 from runner.application.application import Application
 from runner.cases.dependencies import needs_of
-from runner.cases.model import Case, Mode
+from runner.cases.model import Case
 from runner.cases.reader import AbsentFilesError, CaseFile, LocatedCase
 from runner.cases.select import Chosen, both, chooser
 from runner.cli.options import RunOptions
@@ -135,7 +135,7 @@ def _generated(
     left_out = frozenset(case.id for case in cases if chosen is not None and not chosen(case))
     needs = needs_of({case.id: case.depends_on for case in cases}, left_out)
     selected = [LocatedCase(line=0, case=case) for case in cases if case.id not in left_out or case.id in needs.added]
-    several_turns = any(case.runs is not Mode.STANDARD for case in cases)
+    several_turns = any(case.in_turns for case in cases)
     ids = [case.id for case in cases]
     suite = Suite(
         id=input.id,

@@ -19,12 +19,6 @@ from runner.planning.test_functions import functions_in
 from runner.security.files import read_text
 
 
-class TestFailedError(Exception):
-    """A test failed; the text is what yao-test prints of it."""
-
-    __test__ = False
-
-
 def collected(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """The collector of a file; None for one that is of no agent."""
     try:
@@ -63,6 +57,8 @@ class YaoItem(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """A failure as yao-test prints it."""
+        from runner.pytest_plugin.running import TestFailedError
+
         if isinstance(excinfo.value, TestFailedError | RunnerError):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)

@@ -16,7 +16,6 @@ from runner.cli.options import RunOptions
 from runner.environment import SCRIPT_PARTS, Environment
 from runner.execution.run import run
 from runner.execution.stopping import Stop
-from runner.pytest_plugin.collecting import TestFailedError
 from runner.reporters.console.console import failure_text
 from runner.results.events import Event, RunStart, TestEnd
 from runner.results.failure_texts import error_text
@@ -34,6 +33,12 @@ if TYPE_CHECKING:
 
 GIVEN = frozenset({"input", "run", "skip-interactive", "watch", "quiet", "output", "max-failures", "fail-fast"})
 """Flags that the configuration file does not set here: pytest has its own of the kind."""
+
+
+class TestFailedError(Exception):
+    """A test failed; the text is what yao-test prints of it."""
+
+    __test__ = False
 
 
 class _Collected:

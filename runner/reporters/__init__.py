@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from runner.errors import ConfigurationError, did_you_mean
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.reporters.base import FileReporter
@@ -16,58 +17,65 @@ if TYPE_CHECKING:
     Maker = Callable[[], FileReporter]
     """Opens the file and makes its reporter. Raises ConfigurationError when the file cannot be written."""
 
-FILE_REPORTERS = {
-    ".ctrf.json": "files.ctrf:CtrfReporter",
-    ".html": "html.report:HtmlReporter",
-    ".json": "files.json_report:JsonReporter",
-    ".jsonl": "files.jsonl:JsonlReporter",
-    ".md": "files.markdown:MarkdownReporter",
-    ".txt": "files.summary:SummaryReporter",
-    ".xml": "files.junit:JunitReporter",
-}
-"""Extension of `-o` → module and class, made with the path; the first that fits decides."""
-COVERAGE_REPORTERS = {
-    "cobertura.xml": "files.cobertura:CoberturaReporter",
-    "coverage-final.json": "files.istanbul:IstanbulReporter",
-    "lcov.info": "files.lcov:LcovReporter",
-}
-"""The same for what only a run with `--coverage` has; these come before the others."""
+
+class Format(Value):
+    """A format of reports."""
+
+    end: str
+    """The end of the name of a file in this format, such as `.json`."""
+    maker: str
+    """Module and class, which is made with the path of `-o`, or with a stream."""
+    id: str | None = None
+    """Its name for `-r`, which does not depend on the name of the file."""
+    of_coverage: bool = False
+    """It has only what a run with `--coverage` measures."""
 
 
-BUILT_IN = {
-    "report.ctrf": "files.ctrf:CtrfReporter",
-    "report.html": "html.report:HtmlReporter",
-    "report.json": "files.json_report:JsonReporter",
-    "report.junit": "files.junit:JunitReporter",
-    "report.markdown": "files.markdown:MarkdownReporter",
-    "report.summary": "files.summary:SummaryReporter",
-}
-"""Id of `-r` → module and class, made with the path of `-o`, whatever its extension, or with a stream."""
+FORMATS = (
+    Format(end="cobertura.xml", maker="files.cobertura:CoberturaReporter", of_coverage=True),
+    Format(end="coverage-final.json", maker="files.istanbul:IstanbulReporter", of_coverage=True),
+    Format(end="lcov.info", maker="files.lcov:LcovReporter", of_coverage=True),
+    Format(end=".ctrf.json", maker="files.ctrf:CtrfReporter", id="report.ctrf"),
+    Format(end=".html", maker="html.report:HtmlReporter", id="report.html"),
+    Format(end=".json", maker="files.json_report:JsonReporter", id="report.json"),
+    Format(end=".jsonl", maker="files.jsonl:JsonlReporter"),
+    Format(end=".md", maker="files.markdown:MarkdownReporter", id="report.markdown"),
+    Format(end=".txt", maker="files.summary:SummaryReporter", id="report.summary"),
+    Format(end=".xml", maker="files.junit:JunitReporter", id="report.junit"),
+)
+"""All formats. The first whose end a name has is that of the file."""
+EXTENSIONS = tuple(one.end for one in FORMATS if not one.of_coverage)
+BUILT_IN = {one.id: one for one in FORMATS if one.id is not None}
+"""Id of `-r` → format."""
 
 
 def maker_for_file(path: Path) -> Maker:
     """The reporter for a file, by its extension. Raises ConfigurationError when that is unknown."""
-    reporters = {**COVERAGE_REPORTERS, **FILE_REPORTERS}
-    entry = next((entry for end, entry in reporters.items() if path.name.lower().endswith(end)), None)
-    if entry is None:
-        hint = did_you_mean(path.suffix, FILE_REPORTERS) or f"The extensions are {', '.join(FILE_REPORTERS)}"
+    format = _format_of(path)
+    if format is None:
+        hint = did_you_mean(path.suffix, EXTENSIONS) or f"The extensions are {', '.join(EXTENSIONS)}"
         raise ConfigurationError(f'Cannot write a report to {path}: no format for the extension "{path.suffix}"', hint)
-    return lambda: _make(entry, path)
+    return lambda: _make(format, path)
 
 
 def is_of_coverage(path: Path) -> bool:
     """Whether a report has only coverage."""
-    return path.name.lower().endswith(tuple(COVERAGE_REPORTERS))
+    format = _format_of(path)
+    return format is not None and format.of_coverage
+
+
+def _format_of(path: Path) -> Format | None:
+    return next((format for format in FORMATS if path.name.lower().endswith(format.end)), None)
 
 
 def maker_by_id(id: str, target: Path | TextIO) -> Maker:
     """A built-in reporter that writes to a file or a stream. Raises ConfigurationError when there is none of that
     name."""
-    entry = BUILT_IN.get(id)
-    if entry is None:
+    format = BUILT_IN.get(id)
+    if format is None:
         hint = did_you_mean(id, BUILT_IN) or f"The built-in ones are {', '.join(BUILT_IN)}"
         raise ConfigurationError(f'Cannot use --reporter "{id}": there is no such reporter', hint)
-    return lambda: _make(entry, target)
+    return lambda: _make(format, target)
 
 
 def check_writable(path: Path) -> None:
@@ -85,9 +93,9 @@ def check_writable(path: Path) -> None:
         raise ConfigurationError(f"Cannot write a report to {path}: {error.strerror}") from error
 
 
-def _make(entry: str, target: Path | TextIO) -> FileReporter:
+def _make(format: Format, target: Path | TextIO) -> FileReporter:
     if isinstance(target, Path):
         check_writable(target)
-    module, _, name = entry.partition(":")
+    module, _, name = format.maker.partition(":")
     make: Callable[[Path | TextIO], FileReporter] = getattr(import_module(f"runner.reporters.{module}"), name)
     return make(target)

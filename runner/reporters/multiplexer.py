@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from runner.errors import RunnerError
 from runner.reporters.base import IncompleteError
-from runner.results.events import Event, RunEnd, RunError, RunStatus, Warned
+from runner.results.events import Event, RunEnd, RunError, RunStart, RunStatus, Warned
 from runner.results.fold import Execution
 from runner.results.model import TestResult
 from runner.security.secrets import Secrets
@@ -33,8 +33,23 @@ class Multiplexer:
         """Whether nobody reads any more what is said: the reader of a pipe has left."""
 
     def send(self, event: Event) -> None:
-        """Folds one event into `execution` and gives it to every reporter that still works."""
-        event = self._without_secrets(event)
+        """Folds one event into `execution` and gives it to every reporter that still works.
+
+        If removing secrets from it raises an exception, errors and the end of the run are sent without their texts.
+        The start is too, and then raises the exception, because no test may run. All other events only raise it.
+        """
+        try:
+            clean = self._secrets.value(event)
+        except Exception as error:
+            bare = _bare(event, error)
+            if bare is not None:
+                self._pass_on(bare)
+            if not isinstance(bare, RunError | RunEnd):
+                raise
+        else:
+            self._pass_on(clean)
+
+    def _pass_on(self, event: Event) -> None:
         self.execution.add(event)
         if isinstance(event, RunError) and not self._is_told:
             self.untold.append(event)
@@ -49,18 +64,6 @@ class Multiplexer:
                 broken.append(_problem(reporter, error))
         for problem in broken:
             self.send(problem)
-
-    def _without_secrets(self, event: Event) -> Event:
-        """An event without secrets. If they cannot be removed, errors and the end of the run lose their texts, so that
-        they are sent in any case."""
-        try:
-            return self._secrets.value(event)
-        except Exception as error:
-            if isinstance(event, RunError):
-                return RunError(message=f"{UNSHOWN}: {type(error).__name__} when secrets were removed from it")
-            if isinstance(event, RunEnd):
-                return RunEnd(status=RunStatus.ERROR, seconds=event.seconds, completed_at=event.completed_at)
-            raise
 
     @property
     def _is_told(self) -> bool:
@@ -90,6 +93,17 @@ class Multiplexer:
         """The files of the reporters that still work, which are whole once they are closed."""
         found: list[Path | None] = [getattr(reporter, "path", None) for reporter in self._reporters]
         return [path for path in found if path is not None]
+
+
+def _bare(event: Event, error: Exception) -> Event | None:
+    """What every report needs of an event from which secrets cannot be removed; None: no report needs it."""
+    if isinstance(event, RunStart):
+        return RunStart(started_at=event.started_at, version=event.version, suites=(), environment={})
+    if isinstance(event, RunError):
+        return RunError(message=f"{UNSHOWN}: {type(error).__name__} when secrets were removed from it")
+    if isinstance(event, RunEnd):
+        return RunEnd(status=RunStatus.ERROR, seconds=event.seconds, completed_at=event.completed_at)
+    return None
 
 
 def _tells_errors(reporter: Reporter) -> bool:

@@ -32,14 +32,14 @@ def case_record(result: TestResult, suite: str | None = None) -> Record:
     Further keys exist if they have a value. With the name of a `suite`, it is the `result` line, which begins with
     `{type, suite, position, ...}`.
 
-    | mode | its own keys |
+    | case | its own keys |
     | --- | --- |
-    | standard | `assertions` |
-    | multi_turn | `turns`, `final_assertions`, `total_turns` |
-    | dynamic | `turns`, `checkpoints`, `total_turns` |
-    | conversation | `turns`, `total_turns`, `test_id`, `score`, `execution_status`, `scores`, `trials` |
+    | of one answer | `assertions` |
+    | in turns | `turns`, `final_assertions`, `total_turns` |
+    | with checkpoints | the same and `checkpoints` |
+    | whose turns have scores | the same and `test_id`, `score`, `execution_status`, `scores`, `trials` |
 
-    The `output` of a conversation has all its messages.
+    The `output` of a case whose turns have scores has all its messages.
     """
     outcome, case = result.outcome, result.case
     assert case is not None
@@ -63,7 +63,7 @@ def case_record(result: TestResult, suite: str | None = None) -> Record:
         del record["type"], record["suite"], record["position"]
     if case.title is None:
         del record["name"]
-    if case.mode == "standard":
+    if not case.in_turns:
         record["assertions"] = assertion_records(case.assertions)
         if case.scores:
             record |= {"score": case.score, "threshold": case.threshold}
@@ -126,12 +126,12 @@ def _in_turns(case: CaseResult, outcome: Outcome) -> Record:
     if case.simulator is not None:
         record["simulator"] = case.simulator
     record["turns"] = [turn_record(turn) for turn in case.turns]
-    if case.mode == "dynamic" or case.checkpoints:
+    if case.checkpoints is not None:
         record["checkpoints"] = [checkpoint_record(checkpoint) for checkpoint in case.checkpoints]
     if case.final_assertions is not None:
         record["final_assertions"] = assertion_records(case.final_assertions)
     record["total_turns"] = sum(turn.status != Status.SKIPPED and turn.input is not None for turn in case.turns)
-    if case.mode == "conversation":
+    if case.scores_turns:
         broken = any(failure.cause != Cause.ASSERTION for failure in outcome.failures)
         record |= {
             "test_id": outcome.name,
@@ -155,11 +155,12 @@ def case_of(record: Record) -> CaseResult:
     """The result of a case from its record: the answers of the agent and how they were judged."""
     usage = record.get("usage") or {}
     final = record.get("final_assertions")
-    is_conversation = record.get("mode") == "conversation"
+    scores_turns = "test_id" in record
+    checkpoints = record.get("checkpoints")
     return CaseResult(
         title=record.get("name"),
         input=record.get("input"),
-        output=record.get("final_output", record.get("response") or None) if is_conversation else record.get("output"),
+        output=record.get("final_output", record.get("response") or None) if scores_turns else record.get("output"),
         response=record.get("response") or "",
         expected=record.get("expected"),
         messages=record.get("messages_count", 0),
@@ -175,9 +176,11 @@ def case_of(record: Record) -> CaseResult:
         tags=tuple(record.get("tags") or ()),
         metadata=record.get("metadata"),
         mode=record.get("mode") or "standard",
+        in_turns="mode" in record,
+        scores_turns=scores_turns,
         simulator=record.get("simulator"),
         turns=tuple(turn_of(turn) for turn in record.get("turns") or []),
-        checkpoints=tuple(checkpoint_of(item) for item in record.get("checkpoints") or []),
+        checkpoints=None if checkpoints is None else tuple(map(checkpoint_of, checkpoints)),
         final_assertions=None if final is None else assertions_of(final),
         score=record.get("score"),
         scores=tuple(score_of(score) for score in record.get("scores") or []),
@@ -185,7 +188,7 @@ def case_of(record: Record) -> CaseResult:
         trials=tuple(trial_of(trial) for trial in record.get("trials") or []),
         trials_noise=TrialsNoise(**noise) if (noise := record.get("trials_noise")) else None,
         checks_nothing=bool(record.get("checks_nothing")),
-        transcript=tuple(record.get("output") or ()) if is_conversation else (),
+        transcript=tuple(record.get("output") or ()) if scores_turns else (),
         attachments=tuple(record.get("attachments") or ()),
         trace=record.get("trace"),
     )
@@ -214,6 +217,6 @@ def is_cut_short(record: Record) -> bool:
     """Whether the run of a record ended before its case did."""
     if "cut_short" in record or record["status"] != Status.SKIPPED or not record.get("skip_reason"):
         return bool(record.get("cut_short"))
-    from runner.results.older_reports import was_cut_short
+    from runner.results.older_texts import was_cut_short
 
     return was_cut_short(record)

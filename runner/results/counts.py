@@ -174,7 +174,7 @@ class Counts:
             if case.scores or case.checkpoints:
                 from runner.results.turn_json import checkpoint_record, score_record
 
-                checkpoints = [checkpoint_record(checkpoint) for checkpoint in case.checkpoints]
+                checkpoints = [checkpoint_record(checkpoint) for checkpoint in case.checkpoints or ()]
                 record = {"scores": [score_record(score) for score in case.scores], "checkpoints": checkpoints}
                 criteria = [RunCriteria(verdict=run.verdict, criteria=run.criteria) for run in attempts]
                 self.count_criteria(record, criteria, verdict_on(result), first)

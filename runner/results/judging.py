@@ -129,9 +129,9 @@ def judging_of(case: CaseResult) -> Judging | None:
     """The votes on a case; None when no question has several votes."""
     checks: list[AssertionResult | CriterionResult] = [check for entry in case.scores for check in entry.assertions]
     if not case.scores:
-        lists = [case.assertions] if case.mode == "standard" else [turn.assertions for turn in case.turns]
+        lists = [case.assertions] if not case.in_turns else [turn.assertions for turn in case.turns]
         checks += [check for one in (*lists, case.final_assertions or ()) for check in one]
-    checks += [check for checkpoint in case.checkpoints for check in checkpoint.assertions]
+    checks += [check for checkpoint in case.checkpoints or () for check in checkpoint.assertions]
     if not any(check.votes or getattr(check, "details", ()) for check in checks):
         return None
     return _judging(_of_values(checks))

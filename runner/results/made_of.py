@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from runner.parts import part_in
+
 _WHOLE = {
     "flags": "the flags",
     "context": "the context",
@@ -39,27 +41,29 @@ SAID = 4
 """At most this many parts are named."""
 
 
-def described(parts: Iterable[str]) -> str:
-    """Parts of a fingerprint in words, such as `the prompts of expense, the model of local`."""
-    names = [_name_of(part) for part in parts]
+def described(keys: Iterable[str]) -> str:
+    """The parts of these keys in words, such as `the prompts of expense, the model of local`."""
+    names = [_name_of(key) for key in keys]
     more = f" and {len(names) - SAID} more" if len(names) > SAID else ""
     return ", ".join(names[:SAID]) + more
 
 
 def changed(before: Any, after: Any) -> tuple[str, ...]:
-    """The names of the parts that differ between two fingerprints; empty when they cannot be compared, or one is
+    """The keys of the parts that differ between two fingerprints; empty when they cannot be compared, or one is
     missing."""
     if not isinstance(before, Mapping) or not isinstance(after, Mapping) or before.get("format") != after.get("format"):
         return ()
-    names = dict.fromkeys([*before, *after])
+    keys = dict.fromkeys([*before, *after])
     left_out = {OWN}
     if before.get("coverage") != after.get("coverage"):
         left_out |= COUNTED
     return tuple(
-        name for name in names if name.partition(" ")[0] not in left_out and before.get(name) != after.get(name)
+        key
+        for key in keys
+        if ((part := part_in(key)) is None or part.kind not in left_out) and before.get(key) != after.get(key)
     )
 
 
-def _name_of(part: str) -> str:
-    kind, _, name = part.partition(" ")
-    return _NAMED[kind].format(name) if name and kind in _NAMED else _WHOLE.get(part, part)
+def _name_of(key: str) -> str:
+    part = part_in(key)
+    return _NAMED[part.kind].format(part.name) if part and part.kind in _NAMED else _WHOLE.get(key, key)

@@ -134,7 +134,7 @@ class TurnResult(Value):
 
 
 class CheckpointResult(Value):
-    """A checkpoint of a dynamic case."""
+    """A checkpoint of a case."""
 
     id: str
     description: str | None
@@ -264,11 +264,16 @@ class CaseResult(Value):
     tags: tuple[str, ...] = ()
     metadata: dict[str, Any] | None = None
     mode: str = "standard"
-    """`standard`, `multi_turn`, `dynamic` or `conversation`."""
+    """How it was run, such as `standard` or `conversation`."""
+    in_turns: bool = False
+    """Whether the user could speak several times in this mode."""
+    scores_turns: bool = False
+    """Whether each turn has a score; the report has the whole transcript then."""
     simulator: str | None = None
     """Who played the user."""
     turns: tuple[TurnResult, ...] = ()
-    checkpoints: tuple[CheckpointResult, ...] = ()
+    checkpoints: tuple[CheckpointResult, ...] | None = None
+    """None if a case like this has none."""
     final_assertions: tuple[AssertionResult, ...] | None = None
     score: float | None = None
     """Of a conversation, 0 to 1."""

@@ -1,6 +1,5 @@
-"""What reports of earlier versions say by their texts only, and `.json` documents, which have the shape of the design
-documents: the kind of a suite, and failures, of which there were the decisive error, the texts of the others, and the
-values of the first check."""
+"""The failures in reports of earlier versions, and in `.json` documents, which have the shape of the design documents:
+there were the decisive error, the texts of the others, and the values of the first check."""
 
 from __future__ import annotations
 
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from runner.assertions.differences import COMPARED, comparable, difference
 from runner.results.failure_json import Named, cause_of
-from runner.results.model import SuiteKind
 from runner.results.turn_json import assertions_of
 from runner.results.value_texts import text_of
 from scripttest import Cause, Failure, Location, StackFrame
@@ -20,27 +18,8 @@ if TYPE_CHECKING:
 
 Record = dict[str, Any]
 
-_CUT = ("interrupted", "terminated", "the terminal is gone", "given up by --fail-fast", "--max-")
-"""How the reasons began for which a case was cut short."""
 _FRAME = re.compile(r"at (.*) \((.*):(\d+):(\d+)\)")
 _PHASE = re.compile(r" \(in [^()]*\)$")
-
-
-def kind_of_cases(label: str) -> SuiteKind:
-    """Where the cases of a suite come from that has no file."""
-    if label.startswith('"'):
-        return SuiteKind.MESSAGE
-    return SuiteKind.GENERATED if label.startswith(("agents:", "scripts:")) else SuiteKind.CASE_FILE
-
-
-def has_no_next_turn(turn: Record) -> bool:
-    """Whether nobody could answer in a turn."""
-    return str(turn.get("skip_reason") or turn.get("error")).endswith("no next turn defined")
-
-
-def was_cut_short(record: Record) -> bool:
-    """Whether the run ended before a case did that it counts as skipped."""
-    return "input" in record and str(record.get("skip_reason")).startswith(_CUT)
 
 
 def script_failures(record: Record, named: Named) -> Iterator[Failure]:

@@ -4,7 +4,6 @@ of a run or from a saved file."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from runner.results.certainty import certainty_of
@@ -137,10 +136,3 @@ def in_order(suites: list[Record], results: list[Record]) -> list[Record]:
     """Results in the order of the suites and of the tests in them; those that do not say their place, as they are."""
     places = {suite["id"]: place for place, suite in enumerate(suites)}
     return sorted(results, key=lambda record: (places[record["suite"]], record.get("position", 0)))
-
-
-def load(path: Path, *, count: bool = True) -> Report:
-    """A saved report, `.jsonl` or `.json`; see `runner.results.saved.read`. Raises ConfigurationError."""
-    from runner.results.saved import read
-
-    return read(path, count=count)

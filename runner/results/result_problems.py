@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from runner.results.report import Record
 from scripttest import Status
+
+Record = dict[str, Any]
 
 STATUSES = tuple(Status)
 FIELDS: dict[str, type | tuple[type, ...]] = {

@@ -37,7 +37,7 @@ _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 HINT = "Reports that can be read are the .jsonl and .json files that yao-test writes"
 
 
-def read(path: Path, *, count: bool = True) -> Report:
+def load(path: Path, *, count: bool = True) -> Report:
     """Reads the report in a file. Counting its results takes as long as reading them; without it, the summary has only
     what the file says about the whole run.
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from runner.results.events import SnapshotCounts
-from runner.results.report import Record
+
+Record = dict[str, Any]
 
 NAMED = 50
 """At most this many obsolete snapshots are named."""

@@ -71,6 +71,6 @@ def _kind_of(record: Record) -> SuiteKind:
         return SuiteKind.GENERATED
     if record["file"]:
         return SuiteKind.CASE_FILE
-    from runner.results.older_reports import kind_of_cases
+    from runner.results.older_texts import kind_of_cases
 
     return kind_of_cases(record["label"])

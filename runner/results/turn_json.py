@@ -122,7 +122,7 @@ def tool_of(item: Record) -> ToolUse:
 def _has_no_next_turn(item: Record) -> bool:
     if "no_next_turn" in item or not (item.get("skip_reason") or item.get("error")):
         return bool(item.get("no_next_turn"))
-    from runner.results.older_reports import has_no_next_turn
+    from runner.results.older_texts import has_no_next_turn
 
     return has_no_next_turn(item)
 

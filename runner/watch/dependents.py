@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.errors import ConfigurationError
+from runner.parts import Part, part_in
 from scripttest import Status
 
 if TYPE_CHECKING:
@@ -22,9 +23,9 @@ FOR_ALL = ("tsconfig", "jsconfig", "package.json", "app.yao", "yao-test.toml", "
 SOURCES = (".ts", ".tsx", ".mts", ".js", ".jsx", ".mjs", ".cjs", ".json", ".txt")
 """Files that a module may want which cannot be loaded."""
 ATTACHMENTS = "attachments"
-SCRIPTS = ("script", "module", ATTACHMENTS)
+OF_FILES = ("script", "module", ATTACHMENTS)
 """Kinds of parts that consist of several files."""
-UNTOLD = (*SCRIPTS, "env", "recording")
+UNTOLD = (*OF_FILES, "env", "recording")
 """Kinds of which the digest says nothing to other runs, or which have files of their own."""
 
 OF_MODELS = ("agent", "prompts", "model", "connector", "server")
@@ -37,10 +38,10 @@ class Dependents:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._suites: dict[str, Suite] = {}
-        self._parts: dict[str, dict[str, str]] = {}
+        self._parts: dict[str, dict[Part, str]] = {}
         """Suite → the parts of its results, with their digests."""
-        self._files: dict[str, frozenset[str]] = {}
-        """Script, as a part, or attachments, as `attachments DIGEST` → its files."""
+        self._files: dict[Part, frozenset[str]] = {}
+        """Script, or attachments → its files."""
         self._broken: set[str] = set()
         """Modules that could not be loaded, and case files whose agent cannot be used."""
         self._waiting: set[str] = set()
@@ -66,9 +67,9 @@ class Dependents:
                 self._broken.discard(result.suite)
                 self._parts[result.suite] = {}
             made_of = result.fingerprint or {}
-            found = {name: digest for name, digest in made_of.items() if " " in name}
+            found = {part: digest for key, digest in made_of.items() if (part := part_in(key)) is not None}
             if ATTACHMENTS in made_of:
-                found[f"{ATTACHMENTS} {made_of[ATTACHMENTS]}"] = made_of[ATTACHMENTS]
+                found[Part(kind=ATTACHMENTS, name=made_of[ATTACHMENTS])] = made_of[ATTACHMENTS]
             self._parts[result.suite].update(found)
             if not found and result.outcome.status == Status.FAILED:
                 self._broken.add(result.suite)
@@ -78,13 +79,13 @@ class Dependents:
         with self._lock:
             self._waiting.discard(suite)
 
-    def learn(self, files: Mapping[str, frozenset[str]]) -> None:
+    def learn(self, files: Mapping[Part, frozenset[str]]) -> None:
         """Learns of which files scripts are made."""
         with self._lock:
             for part, of in files.items():
                 if (known := self._files.get(part)) is of:
                     continue
-                if known is not None and part.startswith(ATTACHMENTS):  # other suites send it from elsewhere
+                if known is not None and part.kind == ATTACHMENTS:  # other suites send it from elsewhere
                     self._files[part] = of | known
                 else:
                     self._files[part] = of
@@ -101,8 +102,8 @@ class Dependents:
         found, digests = set(), None
         for id, suite, parts in suites:
             own = {*([suite.file] if suite.file else []), *self._module_files(suite, files)}
-            scripts = [part for part in parts if part.partition(" ")[0] in SCRIPTS]
-            if any(paths & files.get(part, set()) for part in scripts if part.startswith(ATTACHMENTS)):
+            scripts = [part for part in parts if part.kind in OF_FILES]
+            if any(paths & files.get(part, set()) for part in scripts if part.kind == ATTACHMENTS):
                 with self._lock:
                     self._sends_otherwise.add(id)
             if (
@@ -112,7 +113,7 @@ class Dependents:
             ):
                 found.add(id)
                 continue
-            others = {part: digest for part, digest in parts.items() if part.partition(" ")[0] not in UNTOLD}
+            others = {part: digest for part, digest in parts.items() if part.kind not in UNTOLD}
             if others:
                 digests = digests or now()
                 if any(digests.of(part) != digest for part, digest in others.items()):
@@ -122,7 +123,7 @@ class Dependents:
     def asks_models(self, suite: str, connectors: Connectors) -> bool:
         """Whether real models answered in a suite."""
         with self._lock:
-            ids = [part.partition(" ")[2] for part in self._parts.get(suite, ()) if part.startswith("connector ")]
+            ids = [part.name for part in self._parts.get(suite, ()) if part.kind == "connector"]
         try:
             return any(not connectors.is_scripted(id) for id in ids)
         except ConfigurationError:
@@ -134,14 +135,14 @@ class Dependents:
             parts = dict(self._parts.get(suite, {}))
             if suite in self._sends_otherwise:
                 return True
-        return any(now.of(part) != digest for part, digest in parts.items() if part.partition(" ")[0] in OF_MODELS)
+        return any(now.of(part) != digest for part, digest in parts.items() if part.kind in OF_MODELS)
 
     def knows(self, suite: str) -> bool:
         """Whether a suite has run."""
         return suite in self._suites
 
-    def _module_files(self, suite: Suite, files: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    def _module_files(self, suite: Suite, files: Mapping[Part, frozenset[str]]) -> frozenset[str]:
         """The files of a test module, also of one without results."""
         if suite.has_cases:
             return frozenset()
-        return next((of for part, of in files.items() if part.startswith("module ") and suite.file in of), frozenset())
+        return next((of for part, of in files.items() if part.kind == "module" and suite.file in of), frozenset())

@@ -12,6 +12,7 @@ from runner.watch.dependents import Dependents
 
 if TYPE_CHECKING:
     from runner.fingerprints.parts import PartDigests
+    from runner.parts import Part
     from runner.results.fold import Execution
     from scripttest import Processes
 
@@ -71,6 +72,6 @@ class ObservedRun:
     def close(self) -> None:
         """See `Observer`."""
 
-    def _learn(self, files: Mapping[str, frozenset[str]]) -> None:
+    def _learn(self, files: Mapping[Part, frozenset[str]]) -> None:
         self._learned = len(files)
         self._dependents.learn(files)

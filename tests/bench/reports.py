@@ -31,7 +31,8 @@ from tables import duration, megabytes, table, verdict
 from runner.reporters import maker_for_file
 from runner.results.fold import Execution
 from runner.results.replay import events_of
-from runner.results.report import Report, load
+from runner.results.report import Report
+from runner.results.saved import load
 
 FORMATS = ("jsonl", "json", "md", "xml", "ctrf.json", "html", "txt")
 GOAL = 5

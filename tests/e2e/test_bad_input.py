@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from command import Application, MakeApplication
 
-from runner.reporters import FILE_REPORTERS
+from runner.reporters import EXTENSIONS
 
 PASSING = "export function TestPasses(t) { t.assert.True(true); }\n"
 
@@ -153,7 +153,7 @@ REFUSED = {
     "report format that is unknown": (
         (*S, "-o", "out.pdf"),
         'Error: Cannot write a report to <app>/out.pdf: no format for the extension ".pdf"\n'
-        f"Hint: The extensions are {', '.join(FILE_REPORTERS)}",
+        f"Hint: The extensions are {', '.join(EXTENSIONS)}",
     ),
     "report format with a typo": (
         (*S, "-o", "out.jsnl"),
@@ -162,7 +162,7 @@ REFUSED = {
     "report path without extension": (
         (*S, "-o", "out"),
         'Error: Cannot write a report to <app>/out: no format for the extension ""\n'
-        f"Hint: The extensions are {', '.join(FILE_REPORTERS)}",
+        f"Hint: The extensions are {', '.join(EXTENSIONS)}",
     ),
     "report below a file": (
         (*S, "-o", "notes.txt/out.json"),

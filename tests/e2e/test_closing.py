@@ -155,13 +155,14 @@ export function Next(ctx, payload) { return { data: deep(700, "the key is sk-hid
 
 
 @pytest.mark.parametrize("of_errors", [False, True])
+@pytest.mark.parametrize("first", [events.RunStart, events.SuiteStart, events.TestEnd])
 def test_secrets_that_cannot_be_removed_do_not_cost_the_reports(
-    app: MakeApplication, monkeypatch: pytest.MonkeyPatch, of_errors: bool
+    app: MakeApplication, monkeypatch: pytest.MonkeyPatch, of_errors: bool, first: type
 ) -> None:
     remove = Secrets.value
 
     def broken(self: Secrets, event: Any) -> Any:
-        if isinstance(event, events.TestEnd) or (of_errors and isinstance(event, events.RunError | events.RunEnd)):
+        if isinstance(event, first) or (of_errors and isinstance(event, events.RunError | events.RunEnd)):
             raise MemoryError
         return remove(self, event)
 

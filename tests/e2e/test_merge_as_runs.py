@@ -12,7 +12,7 @@ from two_reports import (
     written,
 )
 
-from runner.results.report import load
+from runner.results.saved import load
 
 
 def test_reports_of_the_same_cases_become_one_with_runs(app: MakeApplication) -> None:

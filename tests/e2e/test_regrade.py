@@ -136,6 +136,22 @@ def test_checkpoints_are_looked_for_in_the_saved_talk(app: MakeApplication) -> N
         assert server.requests == []
 
 
+@pytest.mark.parametrize(
+    ("most", "error"), [(9, "missing checkpoints: never"), (1, "max turns (1) exceeded")], ids=["content", "too often"]
+)
+def test_a_graded_talk_without_its_checkpoint_ends_as_it_did(app: MakeApplication, most: int, error: str) -> None:
+    never = {"id": "never", "assert": {"type": "contains", "value": "nothing"}}
+    talk = {**PLAYED, "mode": "conversation", "checkpoints": [never], "max_turns": most}
+    with ModelServer(partner()) as server:
+        here = talking(app, server, [talk])
+        path = saved(here, code=1)
+        (before,) = [record for record in lines_of(path) if record["type"] == "result"]
+        assert before["error"] == error
+        again = regraded(here, path, code=1)["played"]
+        assert again["error"] == error
+        assert len(again["turns"]) == len(before["turns"])
+
+
 def test_tools_and_times_are_those_of_the_saved_run(app: MakeApplication) -> None:
     replies = """\
 - when: { tool.name: book }

@@ -10,7 +10,7 @@ import pytest
 from agent_files import agent, case_file
 from command import Application, MakeApplication
 
-from runner.results.report import load
+from runner.results.saved import load
 
 TESTS = """\
 export function TestA(t) {}

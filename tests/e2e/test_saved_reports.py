@@ -11,7 +11,7 @@ from command import Application, MakeApplication
 from saved_runs import case, run_of
 
 from runner.cli.commands.extract import named, safe
-from runner.results.report import load
+from runner.results.saved import load
 
 GOLDEN = Path(__file__).parents[1] / "runner/reporters/files/golden"
 

@@ -15,7 +15,7 @@ from command import PATIENCE, Application, MakeApplication, Record
 from model_server import Exchange, ModelServer, says, silence
 
 from runner.results import events as stream
-from runner.results.report import load
+from runner.results.saved import load
 
 REPLIES = """\
 - when: { input: shaky, metadata.run: 2 }

@@ -16,7 +16,7 @@ from agent_files import agent, case_file
 from command import Application, MakeApplication, eventually, unprivileged
 from faults import lines_of
 
-from runner.results.report import load
+from runner.results.saved import load
 from runner.store.places import FILE, SCHEMA
 from runner.store.schema import MIGRATIONS
 from runner.store.store import CUT_SHORT, UNDER_WAY, Store

@@ -20,7 +20,7 @@ from runner.agents.prompts import PromptVariables
 from runner.agents.runtime import Runtime
 from runner.application.application import Application
 from runner.application.context import build_context
-from runner.cases.conversations import CASES
+from runner.cases.kinds import all_cases
 from runner.cases.reader import LocatedCase
 from runner.cli.options import DEFAULT_THRESHOLD, RunOptions
 from runner.connectors.load import Connectors
@@ -49,7 +49,7 @@ def run_here(
     assistant = Assistants(application).get("demo")
     context = build_context(RunOptions(inputs=()), files.root)
     databases = RunDatabases(application, RunOptions(inputs=()), files.root)
-    models = CASES.validate_python([{"id": f"case-{number}", **case} for number, case in enumerate(cases, 1)])
+    models = all_cases().validate_python([{"id": f"case-{number}", **case} for number, case in enumerate(cases, 1)])
     waited = frozenset(id for case in models for id in case.depends_on)
     suite = Suite(id="cases", kind=SuiteKind.CASE_FILE, label="cases", file="", agent=assistant.id)
     source = CaseSource(

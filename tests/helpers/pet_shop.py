@@ -9,7 +9,8 @@ from bindings.models import listing, processes, query, schemas
 from bindings.models.built_in import built_in_models
 from bindings.models.database import Database
 from bindings.models.definition import Model, read_definition
-from bindings.models.store import Catalog, Store, migrate_all
+from bindings.models.migration import migrate_all
+from bindings.models.store import Catalog, Store
 from bindings.services import ProcessError
 
 NOW = datetime(2026, 5, 1, 12, 0, 0, tzinfo=UTC)

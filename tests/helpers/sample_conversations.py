@@ -61,6 +61,7 @@ STATIC = result(
         response="Booked as R-7",
         messages=6,
         mode="multi_turn",
+        in_turns=True,
         turns=(
             TurnResult(
                 turn=1,
@@ -111,6 +112,7 @@ WITHOUT_ANSWER = result(
         input=None,
         output="ok",
         mode="multi_turn",
+        in_turns=True,
         turns=(
             TurnResult(
                 turn=1,
@@ -147,6 +149,7 @@ SIMULATED = result(
         output="Done",
         response="Done",
         mode="multi_turn",
+        in_turns=True,
         simulator="workers.test.guest",
         turns=(
             TurnResult(
@@ -194,6 +197,7 @@ BROKEN = result(
         output="Booked as R-7",
         response="Booked as R-7",
         mode="multi_turn",
+        in_turns=True,
         turns=(
             TurnResult(
                 turn=1,
@@ -234,6 +238,7 @@ DYNAMIC = result(
         output="Booked",
         response="Booked",
         mode="dynamic",
+        in_turns=True,
         simulator="workers.test.guest",
         turns=(
             TurnResult(
@@ -266,6 +271,8 @@ GRADED = CaseResult(
     output="Sure",
     response="Sure",
     mode="conversation",
+    in_turns=True,
+    scores_turns=True,
     turns=(
         TurnResult(
             turn=1,

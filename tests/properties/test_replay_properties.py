@@ -35,8 +35,8 @@ from runner.results.model import (
     TurnResult,
 )
 from runner.results.replay import events_of
-from runner.results.report import load
 from runner.results.result_json import result_line, result_of
+from runner.results.saved import load
 from runner.security.secrets import Secrets
 from scripttest import Failure, Location, LogLine, Outcome, ResultWarning, StackFrame
 from scripttest.values import fields_of
@@ -193,6 +193,8 @@ def cases(draw: Callable[[st.SearchStrategy[Any]], Any]) -> CaseResult:
         tags=draw(some(words)),
         metadata=draw(st.none() | st.dictionaries(words, values, min_size=1, max_size=2)),
         mode=mode,
+        in_turns=mode != "standard",
+        scores_turns=mode == "conversation",
         **more,
     )
 

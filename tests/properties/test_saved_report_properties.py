@@ -131,7 +131,7 @@ def test_a_report_that_is_cut_off_at_any_byte_gives_all_whole_lines(tmp_path: Pa
         os.truncate(path, length)
         records = whole_lines(content)
         try:
-            found = saved.read(path)
+            found = saved.load(path)
         except ConfigurationError:
             assert not records, length
             continue
@@ -211,7 +211,7 @@ def test_a_report_with_another_value_in_a_field_is_read_or_refused(
 
 def refused_or_read(path: Path, content: bytes) -> None:
     path.write_bytes(content)
-    for reading in (saved.read, read_saved):
+    for reading in (saved.load, read_saved):
         try:
             reading(path)
         except ConfigurationError as error:

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from runner.cases.conversations import MultiTurnCase
 from runner.cases.model import Case
+from runner.cases.multi_turn import MultiTurnCase
 from runner.durations import Duration, in_words, seconds_of
 from runner.errors import ConfigurationError
 from runner.shapes.declared import ValidationError

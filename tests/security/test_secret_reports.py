@@ -16,7 +16,7 @@ from agent_files import lines
 from command import Application, MakeApplication, Run
 from model_server import ModelServer, says, status
 
-from runner.reporters import FILE_REPORTERS
+from runner.reporters import EXTENSIONS
 
 IN_FILE = "sk-file/Written+here=9"
 IN_VARIABLE = "sk-variable-of-the-process-7"
@@ -125,7 +125,7 @@ def told(shared_app: MakeApplication, server: ModelServer) -> dict[str, str]:
         found[f"{name}: errors"] = run.stderr
         assert "yao-test broke" not in run.stderr, run
 
-    outputs = {extension: Path(f"{app.home}/all{extension}") for extension in FILE_REPORTERS}
+    outputs = {extension: Path(f"{app.home}/all{extension}") for extension in EXTENSIONS}
     flags = [word for path in outputs.values() for word in ("-o", str(path))]
     both = (
         "-i",
@@ -150,7 +150,7 @@ def told(shared_app: MakeApplication, server: ModelServer) -> dict[str, str]:
     return found
 
 
-PLACES = [*FILE_REPORTERS, "snapshots"] + [
+PLACES = [*EXTENSIONS, "snapshots"] + [
     f"{run}: {stream}"
     for run in ("all", "quiet", "dry run", "message", "unknown connector", "unknown input", "unknown flag", "refused")
     for stream in ("output", "errors")
@@ -163,7 +163,7 @@ def test_no_secret_is_told(told: dict[str, str], place: str) -> None:
     assert [form for secret in SECRETS for form in forms(secret) if form in text] == []
 
 
-@pytest.mark.parametrize("extension", FILE_REPORTERS)
+@pytest.mark.parametrize("extension", EXTENSIONS)
 def test_reports_say_which_secret_was_there(told: dict[str, str], extension: str) -> None:
     text = told[extension].replace("\\_", "_")
     assert "SERVICE_TOKEN***" in text

@@ -10,7 +10,7 @@ import click
 from runner import exit_codes
 from runner.cli.commands.completeness import lacking
 from runner.cli.commands.flags import Command
-from runner.cli.commands.reports import EXTENSIONS, is_journal, read_report, write_reports
+from runner.cli.commands.reports import EXTENSION_LIST, is_journal, read_report, write_reports
 from runner.cli.coverage_threshold import CoverageThreshold, misses_in, read_coverage_threshold
 from runner.environment import Environment
 from runner.errors import ConfigurationError
@@ -41,7 +41,12 @@ WORST = ("interrupted", "error")
 )
 @click.argument("parts", metavar="PART...", nargs=-1, required=True)
 @click.option(
-    "-o", "--output", metavar="FILE", multiple=True, required=True, help=f"Report to write: {EXTENSIONS}. Repeatable."
+    "-o",
+    "--output",
+    metavar="FILE",
+    multiple=True,
+    required=True,
+    help=f"Report to write: {EXTENSION_LIST}. Repeatable.",
 )
 @click.option("--partial", is_flag=True, help="Exit with 0 even if shards or tests are missing.")
 @click.option("--as-runs", is_flag=True, help="Treat each report as further runs of the same cases.")

@@ -11,9 +11,10 @@ from runner.cli.commands.stores import RUN, store_folder
 from runner.cli.options import absolute, report_path
 from runner.environment import Environment
 from runner.errors import ConfigurationError
-from runner.reporters import FILE_REPORTERS, check_writable, maker_for_file
+from runner.reporters import EXTENSIONS, check_writable, maker_for_file
 from runner.reporters.files.document import write_whole
-from runner.results.report import Record, Report, load
+from runner.results.report import Record, Report
+from runner.results.saved import load
 
 
 def read_report(environment: Environment, path: str, quiet: bool = False, *, count: bool = True) -> Report:
@@ -128,4 +129,4 @@ def lines_of(environment: Environment, name: str) -> list[Record]:
 
 
 _JOURNAL = b'{"type": "calls"'
-EXTENSIONS = ", ".join(FILE_REPORTERS)
+EXTENSION_LIST = ", ".join(EXTENSIONS)

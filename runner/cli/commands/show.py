@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from runner.cli.commands.flags import Command
-from runner.cli.commands.reports import EXTENSIONS, read_report, understanding, write_reports
+from runner.cli.commands.reports import EXTENSION_LIST, read_report, understanding, write_reports
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.results.report import Report
@@ -18,7 +18,7 @@ from runner.results.report import Report
 )
 @click.argument("report", metavar="REPORT")
 @click.option(
-    "-o", "--output", metavar="FILE", multiple=True, help=f"Write the report to a file: {EXTENSIONS}. Repeatable."
+    "-o", "--output", metavar="FILE", multiple=True, help=f"Write the report to a file: {EXTENSION_LIST}. Repeatable."
 )
 @click.option(
     "-r", "--reporter", metavar="ID", help="Print the report with a built-in reporter, such as report.markdown."

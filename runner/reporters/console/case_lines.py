@@ -47,7 +47,7 @@ class CaseLines:
         """One case with its verdict."""
         outcome, case = result.outcome, result.case
         assert case is not None
-        if case.mode != "standard":
+        if case.in_turns:
             self._turns += spoken(case)
             self._with_turns += 1
             logs = self._style.output(result.logs, "  ") if self._verbose or outcome.status == Status.FAILED else ""

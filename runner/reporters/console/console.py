@@ -305,7 +305,7 @@ class ConsoleReporter:
     def repeated(self, suite: Suite, result: TestResult) -> str:
         """A failed test with all there is to say about it."""
         text = self._paint(f"✗ {suite.name} › {result.name}\n", "red")
-        with_tree = result.case is not None and result.case.mode != "standard" and not self._detailed
+        with_tree = result.case is not None and result.case.in_turns and not self._detailed
         if with_tree:
             from runner.reporters.console.turn_lines import TurnLines
 

@@ -44,7 +44,7 @@ def evaluations_of(case: CaseResult, contents: bool) -> Iterator[Evaluation]:
     asserted += [(0, one) for one in (*case.assertions, *(case.final_assertions or ()))]
     for about, one in asserted:
         yield evaluation(about, one.type, one.passed if one.judged else None, one.score, one.message, one.error)
-    for checkpoint in case.checkpoints:
+    for checkpoint in case.checkpoints or ():
         is_reached = checkpoint.reached_at_turn is not None
         passed = is_reached if checkpoint.judged and not checkpoint.inconclusive else None
         yield evaluation(0, checkpoint.id, passed, why=checkpoint.message)

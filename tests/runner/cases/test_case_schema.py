@@ -39,6 +39,7 @@ ACCEPTED: dict[str, dict[str, Any]] = {
     "free fields": {**HI, "x-a": 1, "options": {"x-b": 1}, "assert": {"value": 1, "x-c": 1}},
     "options": {**HI, "options": {"connector": "c", "skip": {"history": True}, "search": {"a": 1}}},
     "skip": {**HI, "skip": "later", "tags": ["a"], "timeout": "1m30s", "user": "u", "team": "t"},
+    "graded answer of one turn": {**HI, "type": "single_turn", "rubrics": ["It is kind"]},
     "type and order": {**HI, "type": "single_turn", "depends_on": []},
     "mocks": {**HI, "mocks": {"process": {"a.b": 1}, "http": {"GET https://h": {}}, "now": "2026-01-01T00:00:00Z"}},
 }

@@ -13,19 +13,14 @@ import pytest
 from case_files import read, refusal, write
 
 from runner.assertions.model import Assertion
-from runner.cases.conversations import (
-    Checkpoint,
-    ConversationCase,
-    ConversationTurn,
-    Criterion,
-    DynamicCase,
-    Grader,
-    MultiTurnCase,
-    Simulator,
-    Turn,
-)
+from runner.cases.conversation import ConversationCase, ConversationTurn
+from runner.cases.conversations import Checkpoint, Simulator, Turn
+from runner.cases.dynamic import DynamicCase
+from runner.cases.graders import Criterion, Grader
+from runner.cases.kinds import further_models
 from runner.cases.messages import message_of, messages_of
-from runner.cases.model import CallOptions, Case, Message, Mode, Part
+from runner.cases.model import CallOptions, Case, Message, Part
+from runner.cases.multi_turn import MultiTurnCase
 from runner.cases.reader import CaseFile
 from runner.cases.select import chooser
 from runner.cases.values import cases_from_values
@@ -321,15 +316,6 @@ def test_what_a_chosen_case_depends_on_runs_too(tmp_path: Path) -> None:
     assert file.needs.added == {"login": "order", "user": "login"}
 
 
-def test_each_mode_has_a_module_that_runs_its_cases() -> None:
-    for mode in Mode:
-        assert inspect.iscoroutinefunction(import_module(f"runner.modes.{mode.value}").run)
-
-
-def test_the_mode_of_a_case_is_its_models() -> None:
-    assert {model: model.runs for model in (Case, MultiTurnCase, DynamicCase, ConversationCase)} == {
-        Case: Mode.STANDARD,
-        MultiTurnCase: Mode.MULTI_TURN,
-        DynamicCase: Mode.DYNAMIC,
-        ConversationCase: Mode.CONVERSATION,
-    }
+@pytest.mark.parametrize("model", [Case, *further_models()])
+def test_each_model_names_the_module_that_runs_its_cases(model: type[Case]) -> None:
+    assert inspect.iscoroutinefunction(import_module(f"runner.modes.{model.runs}").run)

@@ -12,9 +12,12 @@ import pytest
 from case_files import read
 
 from runner.assertions.model import Assertion
-from runner.cases.conversations import ConversationCase, Criterion, DynamicCase, Grader, MultiTurnCase
+from runner.cases.conversation import ConversationCase
+from runner.cases.dynamic import DynamicCase
+from runner.cases.graders import Criterion, Grader
 from runner.cases.messages import messages_of
 from runner.cases.model import Case
+from runner.cases.multi_turn import MultiTurnCase
 
 SEEDS = Path(__file__).parents[4] / "shared/seeds"
 MULTI_TURN = """\

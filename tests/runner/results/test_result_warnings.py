@@ -24,7 +24,7 @@ from runner.results import model
 from runner.results.events import RunEnd, RunStart, SuiteEnd, SuiteStart
 from runner.results.model import CaseResult, Suite, SuiteKind
 from runner.results.replay import events_of
-from runner.results.saved import read
+from runner.results.saved import load
 from runner.security.secrets import Secrets
 from scripttest import Failure, Location, Outcome, ResultWarning, StackFrame, Status
 
@@ -189,7 +189,7 @@ def test_an_annotation_without_a_place_is_at_the_file_of_its_suite(tmp_path: Pat
 @pytest.mark.parametrize("end", ["jsonl", "json"])
 def test_a_saved_report_gives_them_back(end: str, tmp_path: Path) -> None:
     Written(tmp_path, script("TestCart", TIMER), case(USAGE))
-    report = read(tmp_path / f"r.{end}")
+    report = load(tmp_path / f"r.{end}")
     assert report.summary["warnings"] == 2
     results = [event.result for event in events_of(report) if hasattr(event, "result")]
     found = {result.suite: result.outcome.warnings for result in results}
@@ -202,7 +202,7 @@ def test_the_warnings_of_all_runs_are_those_of_the_test_each_once(tmp_path: Path
     written = Written(tmp_path, *(script(*of, run=at) for at, of in enumerate(runs, 1)), runs=3)
     assert written.counts.warnings == 2
     assert (
-        read(tmp_path / "r.jsonl").results[0]["warnings"] == json.loads(written.text("json"))["results"][0]["warnings"]
+        load(tmp_path / "r.jsonl").results[0]["warnings"] == json.loads(written.text("json"))["results"][0]["warnings"]
     )
 
 
@@ -236,4 +236,4 @@ def test_a_report_whose_warnings_are_something_else_is_said(value: str, tmp_path
     path = tmp_path / "r.jsonl"
     path.write_text(path.read_text("utf-8").replace(json.dumps([{"kind": "usage", "message": USAGE.message}]), value))
     with pytest.raises(ConfigurationError, match=r'the "warnings" of a result'):
-        read(path)
+        load(path)

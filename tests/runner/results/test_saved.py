@@ -9,7 +9,7 @@ import pytest
 from sample_reports import GOLDEN, ODD, STREAMS, report, result, written
 
 from runner.errors import ConfigurationError
-from runner.results.report import load
+from runner.results.saved import load
 
 LINES = (GOLDEN / "mixed.jsonl").read_text("utf-8")
 START, *RESULTS, SUMMARY = LINES.splitlines(keepends=True)

@@ -13,7 +13,7 @@ from runner.errors import ConfigurationError
 from runner.results.events import RunStatus
 from runner.results.model import ScoreVerdict
 from runner.results.replay import events_of
-from runner.results.report import load
+from runner.results.saved import load
 from runner.results.verdict import Verdict
 from scripttest import Cause, Status
 

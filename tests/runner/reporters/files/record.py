@@ -130,7 +130,7 @@ def _timed(value, durations):  # type: ignore[no-untyped-def]
 def write_formats() -> None:
     """Writes what each format makes of each stream."""
     from runner.reporters import maker_for_file
-    from runner.results.report import load
+    from runner.results.saved import load
 
     for name in RUNS:
         for extension in FORMATS:

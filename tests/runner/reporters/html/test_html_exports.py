@@ -18,7 +18,8 @@ from shown_results import ALL, expand, expect_ids
 
 from runner.reporters.html.data import blocks_of
 from runner.results.counts import counted
-from runner.results.report import Report, load
+from runner.results.report import Report
+from runner.results.saved import load
 from runner.results.summary import summary_record
 from runner.results.verdict import verdict_in
 

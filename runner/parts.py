@@ -1,0 +1,32 @@
+"""What a result depends on, part by part; `runner.fingerprints.parts` lists the kinds and makes digests of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from scripttest.values import Value
+
+
+class Part(Value):
+    """Something that a result depends on, such as the prompts of an agent."""
+
+    kind: str
+    """Such as `prompts`."""
+    name: str
+    """Which of its kind, such as the id of the agent."""
+
+    @property
+    def text(self) -> str:
+        """Its key in a stored fingerprint, such as `prompts expense`."""
+        return f"{self.kind} {self.name}"
+
+
+def part_in(key: str) -> Part | None:
+    """The part of a key of a stored fingerprint; None for keys of what each result has of its own, such as `flags`."""
+    kind, space, name = key.partition(" ")
+    return Part(kind=kind, name=name) if space else None
+
+
+def stored(parts: Mapping[Part, str]) -> dict[str, str]:
+    """Parts with their digests, as a fingerprint stores them."""
+    return {part.text: digest for part, digest in parts.items()}
