@@ -132,7 +132,7 @@ class Connection:
         error that it raised there. Raises RunnerError when the scheduler does not answer."""
 
         async def call() -> list[Any]:
-            shared = await self._client.scatter(data, hash=False)
+            shared = await self._client.scatter(data, workers=stations, hash=False)
             futures = [
                 self._client.submit(function, shared, *arguments, workers=[station], pure=False, retries=0)
                 for station in stations
