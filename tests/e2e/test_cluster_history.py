@@ -146,8 +146,7 @@ def test_people_see_two_runs_and_each_conversation_once(killed: Killed, view: Vi
         page.close()
 
 
-def test_a_comparison_finds_no_change(killed: Killed) -> None:
+def test_a_comparison_finds_the_same_verdicts(killed: Killed) -> None:
     compared = killed.here.run("diff", *map(str, WHOLE), "--measure", "passed")
     assert compared.code == 0
-    assert compared.stdout.startswith("No changes\n")
     assert "  passed    100% (94.0-100%)  100% (94.0-100%)  0.0 points" in compared.stdout
