@@ -350,12 +350,10 @@ def test_kept_answers_and_other_tests_have_one_verdict(app: MakeApplication) -> 
             assert "A model answers as before: press Enter to ask it again" in shown
             assert re.findall(r"Summary: (.*) skipped", shown) == ["3 passed, 0 failed, 0"], shown
             assert len(server.requests) == 1
-            here.write(
-                {
-                    "/scripts/lib.ts": "function Two() { return 2; }\n",
-                    "/assistants/asked/tests/new.jsonl": '{"id": "new", "input": "Ho"}\n',
-                }
-            )
+            written = here.root.parent / "new.jsonl"
+            written.write_text('{"id": "new", "input": "Ho"}\n', "utf-8")
+            written.rename(here.root / "assistants/asked/tests/new.jsonl")  # so that nobody reads half of it
+            here.write({"/scripts/lib.ts": "function Two() { return 2; }\n"})
             shown = terminal.wait(WAITING)
             assert re.findall(r"Summary: (.*) skipped", shown) == ["4 passed, 0 failed, 0"], shown
             assert len(server.requests) == 2  # nobody had asked the new one before

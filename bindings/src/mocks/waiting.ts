@@ -16,6 +16,9 @@ const polled = 50;
 /** Rounds of repeated calls, each with a look at the clock, and the real milliseconds that they must have taken too. */
 const rounds = 3000;
 const longest = 2000;
+/** The same for slow calls, such as those of agents: fewer rounds that took longer. */
+const slowRounds = 1000;
+const slowest = 10_000;
 /** How many rounds of repeated calls one round with progress makes up for. */
 const worth = 300;
 /** How often another answer to the same call, or a write by it, is progress: numbers such as UUIDs never end. */
@@ -112,7 +115,8 @@ export default function (core: Core): Waiting {
       } else if (call && idle++ === 0) since = core.clock();
       last = "";
       progress = false;
-      const repeats = idle > rounds && core.clock() - since > longest;
+      const took = idle > slowRounds ? core.clock() - since : 0;
+      const repeats = (idle > rounds && took > longest) || took > slowest;
       if (!repeats && reads <= patience) return;
       startAnew(time);
       throw new core.Exception(
