@@ -13,7 +13,7 @@ from scripttest import Broken, Ended, HostError, HostRecord, Listed, Outcome, St
 SHOWN = 5
 """At most this many existing names are shown."""
 KEPT = 1000
-"""At most this many names are kept, to be shown."""
+"""At most this many names are kept, and looked at for those that may be meant."""
 
 _MATCHED = {
     "--run": ("test and no case", "tests and cases"),
@@ -151,14 +151,16 @@ def hint_of(text: str, names: Iterable[str], kind: str) -> str:
     from difflib import get_close_matches
     from itertools import islice
 
-    known = list(islice(names, KEPT))
+    left = iter(names)
+    known = list(islice(left, KEPT))
     if not known:
         return f"There are no {kind}"
+    more = len(known) + sum(1 for _ in left) - SHOWN
     plain = {name.lower(): name for name in known}
     wanted = "".join(letter for letter in text.lower() if letter not in "^$\\()[]")
     near = [name for name in plain if wanted in name] or get_close_matches(wanted, plain, n=3, cutoff=0.5)
     ends = {name.rpartition("/")[2]: name for name in plain}
     near = near or [ends[end] for end in get_close_matches(wanted.rpartition("/")[2], ends, n=3, cutoff=0.5)]
-    shown = ", ".join(known[:SHOWN]) + (f" and {len(known) - SHOWN} more" if len(known) > SHOWN else "")
+    shown = ", ".join(known[:SHOWN]) + (f" and {more} more" if more > 0 else "")
     meant = f"Did you mean {' or '.join(plain[name] for name in near[:3])}? " if near else ""
     return f"{meant}There are: {shown}"

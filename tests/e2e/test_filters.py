@@ -396,3 +396,15 @@ def test_the_tests_of_one_module_are_shared_by_the_workers(app: MakeApplication)
     )
     results = app({"a_test.ts": tests}).results("-i", "scripts.demo.a", "--parallel", "3", code=0)
     assert list(results) == [f"Test{number}" for number in range(200)]
+
+
+def test_all_names_count_when_nothing_matches(app: MakeApplication) -> None:
+    cases = "".join(f'{{"id": "case-{number}", "input": "x"}}\n' for number in range(1200))
+    files = {
+        "/assistants/demo/package.yao": '{"connector": "scripted"}',
+        "/assistants/demo/tests/many.jsonl": cases,
+    }
+    run = app(files).run("-i", "assistants/demo/tests/many.jsonl", "--run", "nope")
+
+    assert run.code == 2
+    assert run.stderr.endswith("case-0, case-1, case-2, case-3, case-4 and 1195 more\n"), run.stderr
