@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from bindings import DATABASE
 from runner.execution.host_modules import host_modules
-from runner.parts import Part
 from runner.paths import shown_path
 from scripttest import FUZZ, Listed, kind_of
 
@@ -120,6 +119,7 @@ class ScriptModules:
     def _fingerprint(self, test: TestKey) -> Mapping[str, Any]:
         """The fingerprint of a script test."""
         from runner.fingerprints.parts import part_of, parts_of_database
+        from runner.parts import Part
 
         fingerprints, root = self._services.fingerprints(), self._plan.application.root
         module = test.suite
