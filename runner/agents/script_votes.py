@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bindings import ProcessError, agent_id
@@ -11,6 +11,7 @@ from runner.assertions.judged import not_evaluated, result_of
 from runner.assertions.model import JudgeOptions
 from runner.assertions.verdicts import score_of
 from runner.assertions.votes import Cast, counted, next_judge
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from bindings import World
@@ -19,6 +20,15 @@ AGENT = "agent"
 """The type of the assertion, as in cases."""
 MOST = 1000
 """Judgements of one test that are kept."""
+
+
+class _Asked(Value):
+    """The arguments of `agent.Vote`."""
+
+    agent: str
+    judge: Any
+    votes: Sequence[Mapping[str, Any]]
+    about: Mapping[str, Any]
 
 
 def count_votes(world: World, samples: int, connector: str, required: bool, args: list[Any]) -> dict[str, Any]:
@@ -34,9 +44,10 @@ def count_votes(world: World, samples: int, connector: str, required: bool, args
         args: `[agent, judge, votes, about]`. Each vote is `{judge, passed?, score?, reason?, failed?, broke?}`; `about`
             is `{output, criteria?, metadata?, connector?}`.
     """
-    agent, judge, votes, about = _checked(args)
+    asked = _checked(args)
+    agent, votes, about = asked.agent, asked.votes, asked.about
     try:
-        panel = None if judge is None else JudgeOptions.model_validate(judge)
+        panel = None if asked.judge is None else JudgeOptions.model_validate(asked.judge)
     except ValueError as error:
         first = error.errors()[0]  # type: ignore[attr-defined]
         place = ".".join(map(str, ("judge", *first["loc"])))
@@ -62,13 +73,13 @@ def count_votes(world: World, samples: int, connector: str, required: bool, args
     }
 
 
-def _checked(args: list[Any]) -> tuple[str, Any, list[Mapping[str, Any]], Mapping[str, Any]]:
+def _checked(args: list[Any]) -> _Asked:
     agent, judge, votes, about = (*args, None, None, None, None)[:4]
     votes, about = votes or [], about or {}
     lists = isinstance(votes, list) and all(isinstance(vote, dict) for vote in votes)
     if not isinstance(agent, str) or not lists or not isinstance(about, dict):
         raise ProcessError("agent.Vote is for t.assert.Agent: it takes a judge, options, votes and what is judged", 400)
-    return agent_id(agent), judge, votes, about
+    return _Asked(agent=agent_id(agent), judge=judge, votes=votes, about=about)
 
 
 def _verdict_of(vote: Mapping[str, Any]) -> Verdict | NotEvaluated:

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from bindings import DATABASE
 from runner.execution.host_modules import host_modules
-from runner.parts import Part
 from runner.paths import shown_path
-from scripttest import FUZZ, kind_of
+from scripttest import FUZZ, Listed, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
@@ -21,6 +20,9 @@ if TYPE_CHECKING:
     from runner.planning.selection import Selection
     from runner.results.events import Event
     from scripttest import Compiled, HostRecord, ScriptHost, Source, TestKey
+
+LISTING = 2.0
+"""Time limit in seconds for modules to list their tests when the run has ended."""
 
 
 class ScriptModules:
@@ -73,27 +75,40 @@ class ScriptModules:
         self._records = self._selection.begun(self._records, plan.retained_tests, ids, lambda: bool(stop.reason))
 
     def run(self, send: Callable[[Event], None], repetition: Repetition) -> int:
-        """Runs the modules, and returns how many of their tests were not even listed."""
+        """Runs the modules until they have ended, or the run shall stop, or too many tests have failed; tests that are
+        running then have no result. Returns how many tests have sent nothing when too many have failed. Blocks. Raises
+        HostError."""
         from runner.execution.passes import Passes
-        from runner.execution.scripts import run_scripts
+        from runner.execution.script_events import ScriptEvents
 
-        options = self._plan.options
-        return run_scripts(
-            host=self._host,
-            records=self._records,
-            modules=[module.id for module in self._plan.modules],
+        options, modules = self._plan.options, [module.id for module in self._plan.modules]
+        most = options.failure_limit
+        events = ScriptEvents(
             send=send,
             repetition=repetition,
-            max_failures=options.failure_limit,
             retained=self._plan.retained_places,
             selection=self._selection,
             fingerprint=self._fingerprint if self._traces else None,
             passes=Passes(options.retry_errors, send, self._stop),
-            again=self._again,
             worlds=self._services.worlds,
             snapshots=self._tests.snapshots,
             calls=self._tests.calls_of_scripts(),
         )
+        try:
+            while True:
+                for record in self._records:
+                    events.take(record)
+                    if most is not None and repetition.failures >= most:
+                        self._host.only_list(LISTING)
+                        return _listed(self._records, set(modules) - events.known)
+                again = events.next_pass()
+                if again is None:
+                    return 0
+                self._records = self._again(again)
+        finally:
+            events.give_up_held()
+            for module in modules:
+                repetition.cut(module)
 
     def _again(self, tests: Mapping[str, Collection[str] | None]) -> Iterator[HostRecord]:
         """Runs tests of modules again; None: all tests of a module."""
@@ -102,8 +117,9 @@ class ScriptModules:
         return self._host.run(modules, self._stop.left)
 
     def _fingerprint(self, test: TestKey) -> Mapping[str, Any]:
-        """The fingerprint of a script test; see `run_scripts`."""
+        """The fingerprint of a script test."""
         from runner.fingerprints.parts import part_of, parts_of_database
+        from runner.parts import Part
 
         fingerprints, root = self._services.fingerprints(), self._plan.application.root
         module = test.suite
@@ -116,3 +132,15 @@ class ScriptModules:
             parts.append(Part(kind="corpus", name=shown_path(corpus, root)))
         digests = {part: fingerprints.parts.of(part) for part in parts}
         return fingerprints.of_test(self._agents[module], {**digests, **self._services.parts_of(test)})
+
+
+def _listed(records: Iterator[HostRecord], modules: set[str]) -> int:
+    """How many tests some modules have, as the host lists them. A module that cannot be listed in time counts as one
+    test."""
+    counts = dict.fromkeys(modules, 1)
+    waiting = set(modules)
+    while waiting and (record := next(records, None)) is not None:
+        if isinstance(record, Listed):
+            counts[record.module] = len(record.tests)
+        waiting.discard(record.module)
+    return sum(counts.values())

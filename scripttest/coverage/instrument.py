@@ -95,20 +95,20 @@ class Instrumenter:
             raise UnreadableError
         code = answer["code"].encode()
         places = Places(code, answer["map"], text)
-        ignored = [(*made, hint.kind) for hint in hints if (made := places.made(hint.at)) is not None]
-        points, insertions = counted(code, base, places.original, ignored)
-        if not points:
+        left_out = filter(None, map(places.left_out, hints))
+        found = counted(code, base, places.original, list(left_out))
+        if not found.points:
             return None
         parts, at = [], 0
-        for insertion in insertions:
+        for insertion in found.insertions:
             parts += [code[at : insertion.at], insertion.text.encode()]
             at = insertion.at
-        source_map = b64encode(places.shifted(insertions, name).encode()).decode()
+        source_map = b64encode(places.shifted(found.insertions, name).encode()).decode()
         parts.append(code[at:])
         if _has_module_syntax(source) and not _has_module_syntax(code):
             parts.append(b"export {};\n")
         parts.append(f"//# sourceMappingURL=data:application/json;base64,{source_map}\n".encode())
-        return Instrumented(code=b"".join(parts), loader=loader, table=_table(points, places, base))
+        return Instrumented(code=b"".join(parts), loader=loader, table=_table(found.points, places, base))
 
     def _transform(self, source: bytes, loader: str, options: str) -> dict[str, Any]:
         service = self._service

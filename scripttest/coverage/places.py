@@ -8,8 +8,10 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from scripttest.coverage.points import Insertion, Span
+from scripttest.coverage.hints import Hint
+from scripttest.coverage.points import Insertion, LeftOut, Span
 from scripttest.diagnostics.sourcemap import SourceMap
+from scripttest.values import Value
 
 _KEYWORD = re.compile(rb"(?:if|for|while|do|switch|try|return|throw|break|continue|debugger)\b")
 _WORDS = re.compile(r"[\w\s(*@]*")
@@ -20,6 +22,14 @@ _DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
 Place = dict[str, int]
 """`{line, column}` as Istanbul counts: from 1, and from 0."""
+
+
+class _Origin(Value):
+    line: int
+    """From 1."""
+    column: int
+    byte: int
+    """Of the compiled text."""
 
 
 class Places:
@@ -34,22 +44,22 @@ class Places:
 
     def original(self, byte: int) -> str:
         """The rest of the line in the original."""
-        line, column, _ = self._original(byte)
-        return self._lines[line - 1][column:]
+        origin = self._original(byte)
+        return self._lines[origin.line - 1][origin.column :]
 
     def range(self, span: Span) -> dict[str, Place]:
         """`{start, end}` in the original; the end is as far as both texts agree after the last place that is known."""
         start = self._start(span.start)
-        line, column, byte = self._original(max(span.end - 1, span.start))
-        rest = "\n".join(self._lines[line - 1 :])
-        at = self._agree(self._code[byte : span.end].decode(), rest, column)
-        end = (line + rest.count("\n", 0, at), at - rest.rfind("\n", 0, at) - 1)
+        origin = self._original(max(span.end - 1, span.start))
+        rest = "\n".join(self._lines[origin.line - 1 :])
+        at = self._agree(self._code[origin.byte : span.end].decode(), rest, origin.column)
+        end = (origin.line + rest.count("\n", 0, at), at - rest.rfind("\n", 0, at) - 1)
         last = max(end, start)
         return {"start": {"line": start[0], "column": start[1]}, "end": {"line": last[0], "column": last[1]}}
 
-    def made(self, at: int) -> tuple[int, str] | None:
-        """What was made of the original at a letter: the first byte known of it, and the words before that, such
-        as `export function`; None where nothing was made of it, such as of a type."""
+    def left_out(self, hint: Hint) -> LeftOut | None:
+        """What was made of the original for which there is a hint; None where nothing was, such as of a type."""
+        at = hint.at
         original = "\n".join(self._lines)
         line = original.count("\n", 0, at)
         column = len(original[original.rfind("\n", 0, at) + 1 : at].encode("utf-16-le")) // 2
@@ -67,7 +77,7 @@ class Places:
         words = between[column : last + to_column]
         byte = self._byte(row, generated)
         byte += len(self._code[byte:]) - len(self._code[byte:].lstrip())  # the indentation has the place, too
-        return (byte, words) if _WORDS.fullmatch(words) else None
+        return LeftOut(byte=byte, words=words, kind=hint.kind) if _WORDS.fullmatch(words) else None
 
     def shifted(self, insertions: Sequence[Insertion], source: str) -> str:
         """The source map of the text with insertions, none of which breaks a line."""
@@ -93,7 +103,8 @@ class Places:
 
     def _start(self, byte: int) -> tuple[int, int]:
         """Line and column of what begins at a byte; the map does not have every keyword."""
-        line, column, _ = self._original(byte)
+        origin = self._original(byte)
+        line, column = origin.line, origin.column
         if keyword := _KEYWORD.match(self._code, byte):
             rest = "\n".join(self._lines[line - 1 : line + 4])
             found = re.compile(rf"\b{keyword[0].decode()}\b").search(rest, column, column + _NEAR)
@@ -116,8 +127,8 @@ class Places:
             end = at
         return end
 
-    def _original(self, byte: int) -> tuple[int, int, int]:
-        """Line and column in the original of the last place of the map up to a byte, and the byte of that."""
+    def _original(self, byte: int) -> _Origin:
+        """The last place of the map up to a byte."""
         row = bisect_right(self._starts, byte) - 1
         column = self._units(self._starts[row], byte)
         while row >= 0:
@@ -125,9 +136,9 @@ class Places:
             at = bisect_right(segments, column, key=lambda segment: segment[0]) - 1
             if at >= 0:
                 generated, _, line, original = segments[at]
-                return line + 1, original, self._byte(row, generated)
+                return _Origin(line=line + 1, column=original, byte=self._byte(row, generated))
             row, column = row - 1, 1 << 30
-        return 1, 0, 0
+        return _Origin(line=1, column=0, byte=0)
 
     def _byte(self, row: int, column: int) -> int:
         start = self._starts[row]

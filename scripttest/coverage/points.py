@@ -87,29 +87,47 @@ class Insertion(Value):
 
     at: int
     text: str
+    order: tuple[bool, int, int]
+    """Its place among those before the same byte: whether it opens, and the order of those that do."""
+
+
+class LeftOut(Value):
+    """Code that is not counted."""
+
+    byte: int
+    """The first one that is known of it."""
+    words: str
+    """What comes before that byte, such as `export function`."""
+    kind: str
+    """The kind of the hint."""
+
+
+class Counted(Value):
+    """What is counted in a script, in order."""
+
+    points: Sequence[Point]
+    insertions: Sequence[Insertion]
+    """The text that counts the points."""
 
 
 class UnreadableError(Exception):
     """The syntax tree has errors."""
 
 
-def counted(
-    code: bytes, base: int, original: Callable[[int], str], ignored: Sequence[tuple[int, str, str]] = ()
-) -> tuple[list[Point], list[Insertion]]:
-    """The points of a script, with the text that counts each, in order. Raises UnreadableError.
+def counted(code: bytes, base: int, original: Callable[[int], str], left_out: Sequence[LeftOut] = ()) -> Counted:
+    """The points of a script, with the text that counts each. Raises UnreadableError.
 
     Args:
         base: number of the first counter.
         original: returns the original source of the code at a byte, up to the end of its line.
-        ignored: code that is not counted: its first known byte, the words before that byte (such as `export function`),
-            and the kind of the hint.
+        left_out: code that is not counted.
     """
     tree = Parser(_language()).parse(_readable(code))
     if tree.root_node.has_error:
         raise UnreadableError
     finder = _Finder(base, original)
-    for byte, words, kind in ignored:
-        finder.ignore(tree.root_node, byte, words, kind)
+    for one in left_out:
+        finder.ignore(tree.root_node, one)
     return finder.find(tree.root_node)
 
 
@@ -135,39 +153,38 @@ class _Finder:
         self._next = base
         self._original = original
         self._points: list[Point] = []
-        self._edits: list[tuple[int, int, int, int, str]] = []
-        """Byte, whether it opens, the order among those, and the text."""
-        self._ignored: list[tuple[int, int]] = []
-        """Bytes of what is not counted."""
+        self._edits: list[Insertion] = []
+        self._ignored: list[Span] = []
         self._without_else: set[int] = set()
         """Ids of `if`s whose other arm is not counted, though it is not written."""
 
-    def ignore(self, root: Node, byte: int, words: str, kind: str) -> None:
+    def ignore(self, root: Node, left_out: LeftOut) -> None:
         """Leaves out what begins at a byte, or with some words before it; or an arm of the `if` there."""
+        byte, kind = left_out.byte, left_out.kind
         node = root.descendant_for_byte_range(byte, byte + 1)
         code = root.text or b""
         while node is not None and node.parent is not None and node.parent.type not in _AROUND:
             before = code[node.parent.start_byte - root.start_byte : byte - root.start_byte].decode()
-            if not "".join(words.split()).endswith("".join(before.split())):
+            if not "".join(left_out.words.split()).endswith("".join(before.split())):
                 break
             node = node.parent
         if node is None:
             return
         if kind == NEXT:
-            self._ignored.append((node.start_byte, node.end_byte))
+            self._ignored.append(_span(node))
         elif node.type == "if_statement":
             arm = node.child_by_field_name("consequence" if kind == IF else "alternative")
             if arm is not None:
-                self._ignored.append((arm.start_byte, arm.end_byte))
+                self._ignored.append(_span(arm))
             else:
                 self._without_else.add(node.id)
 
     def _is_ignored(self, node: Node) -> bool:
-        return any(start <= node.start_byte and node.end_byte <= end for start, end in self._ignored)
+        return any(span.start <= node.start_byte and node.end_byte <= span.end for span in self._ignored)
 
-    def find(self, root: Node) -> tuple[list[Point], list[Insertion]]:
+    def find(self, root: Node) -> Counted:
         found = QueryCursor(_query()).captures(root)
-        made_up = [(node.start_byte, node.end_byte) for node in found.get("immediate", ()) if self._is_made_up(node)]
+        made_up = [_span(node) for node in found.get("immediate", ()) if self._is_made_up(node)]
 
         self._ignored += made_up
 
@@ -176,7 +193,7 @@ class _Finder:
                 if not self._is_ignored(node):
                     yield node
 
-        skipped = {start for start, _ in made_up}
+        skipped = {span.start for span in made_up}
         self._statements(nodes("statement"), skipped)
         for declarator in nodes("declarator"):
             self._declarator(declarator, skipped)
@@ -187,8 +204,7 @@ class _Finder:
         for body in nodes("body"):
             self._braces(body, "")
         self._branches(nodes)
-        order = sorted(self._edits)
-        return self._points, [Insertion(at=at, text=text) for at, _, _, _, text in order]
+        return Counted(points=self._points, insertions=sorted(self._edits, key=lambda edit: (edit.at, edit.order)))
 
     def _is_made_up(self, call: Node) -> bool:
         """Whether it is what the compiler makes of an `enum` or a `namespace`."""
@@ -323,11 +339,11 @@ class _Finder:
 
     def _open(self, at: int, end: int, text: str, rank: int) -> None:
         """What ends later comes first."""
-        self._edits.append((at, 1, -end, rank, text))
+        self._edits.append(Insertion(at=at, text=text, order=(True, -end, rank)))
 
     def _close(self, start: int, at: int, text: str, rank: int) -> None:
         """What begins later comes first."""
-        self._edits.append((at, 0, -start, rank, text))
+        self._edits.append(Insertion(at=at, text=text, order=(False, -start, rank)))
 
 
 def _span(node: Node) -> Span:

@@ -54,6 +54,17 @@ class _Piece(Value):
     stub: str
 
 
+class _Found(Value):
+    """A function that is a test."""
+
+    position: int
+    """`Test.offset`."""
+    name: str
+    local: str
+    """`Test.entry`."""
+    piece: _Piece | None
+
+
 def declared(code: str, kinds: tuple[str, ...] = EVERY_RUN) -> list[str]:
     """Names that a script may declare at its top level as functions which do not begin as those of tests do."""
     return [name for name in re.findall(_CANDIDATE, f"\n{code}") if not name.startswith(kinds)]
@@ -73,7 +84,7 @@ def slice_module(
     matches = (match for pattern in _DECLARATIONS for match in re.compile(pattern).finditer(code, entry_start))
     for start, name in sorted((match.start(1), match[1]) for match in matches):
         places.setdefault(_plain(name), []).append(code.rfind("\n", 0, start) + 1)
-    tests: list[tuple[int, str, str, _Piece | None]] = []
+    tests: list[_Found] = []
     others: dict[str, _Piece] = {}
     text = f"\n{code}"
     for local, source in found.items():
@@ -94,13 +105,14 @@ def slice_module(
             position = -1
         if position >= 0 or local in aliases:
             # Code that occurs twice is a function, and a text that quotes it.
-            tests.append((position, aliases.get(local, local), local, pieces[0] if len(pieces) == 1 else None))
-    tests.sort(key=lambda test: test[0])
+            piece = pieces[0] if len(pieces) == 1 else None
+            tests.append(_Found(position=position, name=aliases.get(local, local), local=local, piece=piece))
+    tests.sort(key=lambda test: test.position)
     reaches_all = stands(code.replace(RUNTIME_SOURCE, ""), _DYNAMIC) or reaches_by_index(code)
     if len(tests) < 2 or reaches_all or is_off("slicing"):
         return Slices(
             base="",
-            tests=tuple(Test(name=name, entry=local, pieces="", offset=position) for position, name, local, _ in tests),
+            tests=tuple(Test(name=test.name, entry=test.local, pieces="", offset=test.position) for test in tests),
         )
     return _cut(code, tests, others)
 
@@ -157,8 +169,8 @@ def as_printed(name: str) -> str:
     return "".join(c if c.isascii() else f"\\u{ord(c):04X}" if ord(c) < 0x10000 else f"\\u{{{ord(c):X}}}" for c in name)
 
 
-def _cut(code: str, tests: list[tuple[int, str, str, _Piece | None]], others: dict[str, _Piece]) -> Slices:
-    pieces = {**others, **{local: piece for _, _, local, piece in tests if piece is not None}}
+def _cut(code: str, tests: list[_Found], others: dict[str, _Piece]) -> Slices:
+    pieces = {**others, **{test.local: test.piece for test in tests if test.piece is not None}}
     names = _Names(pieces)
     words = words_only(code)
     mentions = {}
@@ -177,10 +189,10 @@ def _cut(code: str, tests: list[tuple[int, str, str, _Piece | None]], others: di
     rest += [words[at:], code[at:]]
     always = names.among(" ".join(rest[::2]), "".join(rest[1::2])) | pieces.keys() & HOOKS
     planned = []
-    for position, name, local, _ in tests:
-        needed = _closure([*([local] if local in pieces else ()), *always], mentions)
+    for test in tests:
+        needed = _closure([*([test.local] if test.local in pieces else ()), *always], mentions)
         put_back = ",".join([text for _, text in sorted([places[name] for name in needed])])
-        planned.append(Test(name=name, entry=local, pieces=put_back, offset=position))
+        planned.append(Test(name=test.name, entry=test.local, pieces=put_back, offset=test.position))
     return Slices(base="".join(base) + code[at:], tests=tuple(planned))
 
 

@@ -13,76 +13,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from agent_files import agent, case_file
-from command import PATIENCE, Application, MakeApplication, Record
+from agent_files import case_file
+from command import PATIENCE, MakeApplication, Record
+from covered_app import FILES, SHAPES, SHAPES_PATH, Covered
 from lxml import etree
-
-SHAPES = """\
-import type { Kind } from "./types";
-export type { Kind } from "./types";
-export enum Color { Red = 1, Blue = Red || 2 }
-namespace Inner { export function hidden(a?: number) { return a || 3; } }
-export const pick = (x: number, { y = 2 }: any = {}) => x > 1 || y ? x : `é${x}`;
-export class Box {
-  handler = () => this.size;
-  constructor(private readonly size: number = 2) {}
-  kind(): Kind { switch (this.size) { case 1: return "one"; case 2: return "two"; default: return "many"; } }
-}
-export async function walk(n: number): Promise<number> {
-  outer: for (let i = 0; i < n; i++) for (const q of [1, 2]) if (q > 1) continue outer; else await null;
-  try { if (n > 9) throw new Error("é"); else if (n) return 1; } catch { return 2; }
-  return Inner.hidden();
-}
-export const named = function () { return 1; };
-export function boom(): number { const items: any = {}; return items.missing.deep; }
-"""
-SHAPES_TEST = """\
-import { Box, boom, named, pick, walk } from "./shapes";
-export async function TestShapes(t) {
-  t.log(JSON.stringify([pick(1), pick(0, { y: 0 }), new Box().kind(), new Box(7).handler(), await walk(3)]));
-  t.log(named.name, new Box().handler.name, Process("scripts.tool.Twice", 4));
-}
-export function TestBoom(t) { boom(); }
-"""
-HOOKS = """\
-function Create(ctx: agent.Context, messages: any[]) {
-  return messages.length > 5 ? { messages: [] } : { messages };
-}
-function Next(ctx: agent.Context, payload: any) {
-  if (payload.never) {
-    return { data: 1 };
-  }
-  return null;
-}
-"""
-FILES = {
-    **agent(hooks=HOOKS, cases=[{"id": "a", "input": "Hi"}, {"id": "b", "input": "Ho"}]),
-    "shapes.ts": SHAPES,
-    "shapes_test.ts": SHAPES_TEST,
-    "types.ts": 'export type Kind = "one" | "two" | "many";\n',
-    "unused.ts": "export function lonely(a: number) {\n  if (a) return 1;\n  return 2;\n}\n",
-    "/scripts/tool.ts": "function Twice(n: number) {\n  return n * 2;\n}\n",
-    "/scripts/tool_test.ts": "function TestNothing(t) {}\n",
-}
-SHAPES_PATH = "assistants/demo/src/shapes.ts"
-FORMATS = ("coverage-final.json", "lcov.info", "cobertura.xml", "report.json", "report.jsonl", "report.html")
-
-
-class Covered:
-    """A run with `--coverage` and what it wrote."""
-
-    def __init__(self, app: Application) -> None:
-        self.app = app
-        outputs = [word for name in FORMATS for word in ("-o", f"{app.home}/{name}")]
-        self.run = app.run("-i", "assistants", "--coverage", "-v", *outputs)
-
-    def text(self, name: str) -> str:
-        return Path(f"{self.app.home}/{name}").read_text("utf-8")
-
-    @property
-    def files(self) -> dict[str, Record]:
-        found: dict[str, Record] = json.loads(self.text("coverage-final.json"))
-        return found
 
 
 @pytest.fixture(scope="module")
@@ -201,72 +135,11 @@ def test_the_table(covered: Covered) -> None:
     assert max(map(len, covered.run.stdout.splitlines())) <= 120
 
 
-def test_shards_merge_to_the_whole(covered: Covered) -> None:
-    app = covered.app
-    for part in (1, 2):
-        app.run("-i", "assistants", "--coverage", "--shard", f"{part}/2", "-o", f"{app.home}/part{part}.jsonl")
-    outputs = ("-o", f"{app.home}/merged.json", "-o", f"{app.home}/all-coverage-final.json")
-    merged = app.run("merge", f"{app.home}/part1.jsonl", f"{app.home}/part2.jsonl", *outputs)
-    assert merged.code == 0, merged
-    assert json.loads(covered.text("all-coverage-final.json")).keys() == covered.files.keys()
-    whole = json.loads(covered.text("merged.json"))["summary"]["coverage"]["totals"]
-    assert whole == json.loads(covered.text("report.json"))["summary"]["coverage"]["totals"]
-
-
 def test_runs_add_up(covered: Covered) -> None:
     app = covered.app
     app.run("-i", case_file(), "--coverage", "--runs", "3", "-o", f"{app.home}/runs-coverage-final.json")
     hooks = json.loads(covered.text("runs-coverage-final.json"))["assistants/demo/src/index.ts"]
     assert hooks["f"] == {"0": 6, "1": 6}
-
-
-@pytest.mark.parametrize(
-    ("threshold", "miss"),
-    [
-        ("lines=10", ""),
-        ("scripts:lines=100%", ""),
-        ("branches=99.5", "Coverage of branches is "),
-        ("assistants/demo/src:functions=100", "Coverage of functions below assistants/demo/src is "),
-        ("elsewhere:lines=1", "No file below elsewhere is counted"),
-    ],
-)
-def test_thresholds(covered: Covered, threshold: str, miss: str) -> None:
-    run = covered.app.run(
-        "-i", case_file(), "--coverage", "--coverage-threshold", "functions=1", "--coverage-threshold", threshold
-    )
-    if threshold in ("lines=10", "scripts:lines=100%"):
-        expected = 1 if threshold.startswith("scripts") else 0
-        assert run.code == expected, run
-    else:
-        assert run.code == 1
-        assert f"Warning: {miss}" in run.stdout
-
-
-@pytest.mark.parametrize(
-    ("flags", "message", "hint"),
-    [
-        (["--coverage", "--coverage-threshold", "90"], '--coverage-threshold "90"', "lines=90"),
-        (["--coverage", "--coverage-threshold", "line=90"], 'no metric "line"', 'Did you mean "lines"?'),
-        (["--coverage", "--coverage-threshold", "lines=101"], "101 is not a percentage", ""),
-        (["--coverage-threshold", "lines=90"], "--coverage-threshold needs --coverage", ""),
-        (["-o", "lcov.info"], "Cannot write lcov.info: nothing is counted", "Add --coverage"),
-    ],
-)
-def test_what_cannot_be(covered: Covered, flags: list[str], message: str, hint: str) -> None:
-    run = covered.app.run("-i", case_file(), *flags)
-    assert run.code == 2
-    assert message in run.stderr
-    assert hint in run.stderr
-
-
-def test_a_report_without_coverage_has_none_to_merge(covered: Covered) -> None:
-    app = covered.app
-    app.run("-i", case_file(), "-o", f"{app.home}/without.jsonl")
-    run = app.run("merge", f"{app.home}/without.jsonl", "-o", f"{app.home}/lcov.info2/lcov.info")
-    assert (run.code, run.stderr) == (
-        2,
-        "Error: Cannot write lcov.info: the report has no coverage\nHint: Run the tests with --coverage\n",
-    )
 
 
 def counting_worker(command: int) -> int:
@@ -321,17 +194,6 @@ def test_without_the_flag_nothing_of_it_is_loaded(covered: Covered) -> None:
         [sys.executable, "-c", code], cwd=covered.app.root, capture_output=True, text=True, check=False
     )
     assert result.stdout.splitlines()[-1] == "LOADED []", result.stdout + result.stderr
-
-
-def test_a_threshold_in_the_configuration_file_holds_when_something_is_counted(app: MakeApplication) -> None:
-    here = app({**FILES, "/yao-test.toml": 'coverage-threshold = ["assistants/demo/src:lines=100"]\n'})
-    assert here.run("-i", case_file()).code == 0
-    missed = here.run("-i", case_file(), "--coverage", "-q")
-    assert missed.code == 1
-    assert "Warning: Coverage of lines below assistants/demo/src is " in missed.stdout
-    document = json.loads(here.run("-i", case_file(), "--coverage", "--json").stdout)
-    assert (document["status"], document["exit_code"]) == ("failed", 1)
-    assert document["warnings"][0].startswith("Coverage of lines below assistants/demo/src is ")
 
 
 def test_results_are_made_of_the_same_in_each_run_that_counts(app: MakeApplication) -> None:
@@ -418,35 +280,6 @@ def test_comments_of_istanbul_leave_code_out(app: MakeApplication) -> None:
 def test_a_plan_counts_nothing(covered: Covered) -> None:
     run = covered.app.run("-i", "scripts.demo.shapes", "--coverage", "--coverage-threshold", "lines=100", "--dry-run")
     assert (run.code, "TestBoom" in run.stdout, "% Stmts" in run.stdout) == (0, True, False)
-
-
-@pytest.mark.parametrize(
-    ("threshold", "code", "said"),
-    [
-        ("assistants/demo:lines=10", 0, ""),
-        ("statements=100", 1, "Warning: Coverage of statements is "),
-        ("assistants/none:lines=1", 1, "Warning: No file below assistants/none is counted"),
-        ("line=1", 2, 'there is no metric "line"'),
-    ],
-)
-def test_merge_has_thresholds(covered: Covered, threshold: str, code: int, said: str) -> None:
-    app = covered.app
-    report = f"{app.home}/report.jsonl"
-    run = app.run("merge", report, "-o", f"{app.home}/merged.json", "--coverage-threshold", threshold)
-    assert (run.code, said in run.stderr) == (code, True), run
-    if code == 1:
-        warnings = json.loads(Path(f"{app.home}/merged.json").read_text())["warnings"]
-        assert warnings[-1].endswith(f"; --coverage-threshold {threshold}")
-
-
-def test_merge_has_nothing_to_measure_without_coverage(covered: Covered) -> None:
-    app = covered.app
-    app.run("-i", case_file(), "-o", f"{app.home}/uncounted.jsonl")
-    threshold = ("--coverage-threshold", "lines=1")
-    run = app.run("merge", f"{app.home}/uncounted.jsonl", "-o", f"{app.home}/uncounted.json", *threshold)
-    assert run.code == 2
-    assert "Cannot use --coverage-threshold: no part has coverage" in run.stderr
-    assert not Path(f"{app.home}/uncounted.json").exists()
 
 
 def test_the_page_shows_the_lines_of_an_application_below_its_repository(app: MakeApplication) -> None:

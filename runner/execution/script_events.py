@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from runner.execution.passes import Passes
@@ -20,7 +20,6 @@ from scripttest import (
     Listed,
     LogLine,
     Outcome,
-    ScriptHost,
     Started,
     Status,
     TestKey,
@@ -31,92 +30,10 @@ if TYPE_CHECKING:
     from bindings import RunSnapshots, World, Worlds
     from runner.planning.selection import Selection
 
-LISTING = 2.0
-"""Time limit in seconds for modules to list their tests when the run has ended."""
 _NO_PLACE = -1
 """Position of the placeholder for a module that cannot be loaded, until it is sent; no test has it."""
 LOG_LINES = 10_000
 """At most this many captured lines of one test are kept."""
-
-
-def run_scripts(
-    *,
-    host: ScriptHost,
-    records: Iterator[HostRecord],
-    modules: list[str],
-    send: Callable[[Event], None],
-    repetition: Repetition,
-    max_failures: int | None,
-    retained: Mapping[str, Collection[int]],
-    selection: Selection | None,
-    fingerprint: Callable[[TestKey], Mapping[str, Any]] | None,
-    passes: Passes[_Test],
-    again: Callable[[Mapping[str, Collection[str] | None]], Iterator[HostRecord]],
-    worlds: Worlds,
-    snapshots: RunSnapshots,
-    calls: Callable[[World], dict[str, Any] | None] | None,
-) -> int:
-    """Sends what the host reports about modules as events. Blocks. If the run shall stop, or `max_failures` tests have
-    failed, tests that are running have no result. Raises HostError.
-
-    Args:
-        retained: module → positions of the tests that have results of an earlier run.
-        selection: what `--run` selects.
-        fingerprint: what a run of a test was made of; None when no report needs it.
-        passes: run broken tests again.
-        again: runs tests of modules again; None for all tests of a module.
-        worlds: the worlds of the tests; each ends with its test.
-        snapshots: take the inline snapshots of tests.
-        calls: the calls of agents that a test has made; None if they are not needed.
-
-    Returns:
-        After `max_failures`: how many tests of the modules have sent nothing.
-    """
-    events = _ScriptEvents(
-        send=send,
-        repetition=repetition,
-        retained=retained,
-        selection=selection,
-        fingerprint=fingerprint,
-        passes=passes,
-        worlds=worlds,
-        snapshots=snapshots,
-        calls=calls,
-    )
-    try:
-        while True:
-            for record in records:
-                events.take(record)
-                if max_failures is not None and repetition.failures >= max_failures:
-                    host.only_list(LISTING)
-                    return _listed(records, set(modules) - events.known)
-            if not _waited(passes):
-                return 0
-            records = again(events.begin_pass())
-    finally:
-        events.give_up_held()
-        for module in modules:
-            repetition.cut(module)
-
-
-def _waited(passes: Passes[_Test]) -> bool:
-    """Waits for the next pass, if there is one, and returns whether it may begin; blocks."""
-    if passes.goes_on():
-        for pause in passes.pauses():
-            time.sleep(pause)
-    return passes.goes_on()
-
-
-def _listed(records: Iterator[HostRecord], modules: set[str]) -> int:
-    """How many tests some modules have, as the host lists them. A module that cannot be listed in time counts as one
-    test."""
-    counts = dict.fromkeys(modules, 1)
-    waiting = set(modules)
-    while waiting and (record := next(records, None)) is not None:
-        if isinstance(record, Listed):
-            counts[record.module] = len(record.tests)
-        waiting.discard(record.module)
-    return sum(counts.values())
 
 
 class _Test(Value):
@@ -127,8 +44,8 @@ class _Test(Value):
     """None: its module could not be loaded."""
 
 
-class _ScriptEvents:
-    """Makes events of the records that the host reports."""
+class ScriptEvents:
+    """Makes events of the records that the host reports, and says which tests run again because they broke."""
 
     def __init__(
         self,
@@ -143,6 +60,17 @@ class _ScriptEvents:
         snapshots: RunSnapshots,
         calls: Callable[[World], dict[str, Any] | None] | None,
     ) -> None:
+        """Sends nothing yet.
+
+        Args:
+            retained: module → positions of the tests that have results of an earlier run.
+            selection: what `--run` selects.
+            fingerprint: what a run of a test was made of; None when no report needs it.
+            passes: run broken tests again.
+            worlds: the worlds of the tests; each ends with its test.
+            snapshots: take the inline snapshots of tests.
+            calls: the calls of agents that a test has made; None if they are not needed.
+        """
         self._calls = calls
         self._snapshots = snapshots
         self._passes = passes
@@ -230,8 +158,14 @@ class _ScriptEvents:
         else:
             self._broken(record)
 
-    def begin_pass(self) -> dict[str, set[str] | None]:
-        """Begins the next pass; module → its tests that run again, None for all of them."""
+    def next_pass(self) -> dict[str, set[str] | None] | None:
+        """Waits for the next pass and begins it: module → its tests that run again, None for all of them. None: there
+        is no further pass. Blocks."""
+        if self._passes.goes_on():
+            for pause in self._passes.pauses():
+                time.sleep(pause)
+        if not self._passes.goes_on():
+            return None
         held = self._passes.begin()
         tests: dict[str, set[str] | None] = {}
         for test in (one.item for one in held):
