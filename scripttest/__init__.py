@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         parts_below,
         read_file,
     )
-    from scripttest.held import hold
+    from scripttest.folder_locks import hold
     from scripttest.host.host import ScriptHost
     from scripttest.host.services import Link, Services
     from scripttest.names import BENCHMARK, EVERY_RUN, FUZZ, kind_of
@@ -137,7 +137,7 @@ __getattr__ = lazy_names(
             "parts_below",
             "read_file",
         ),
-        "held": ("hold",),
+        "folder_locks": ("hold",),
         "workers.functions": ("FunctionPool",),
         "workers.loaded": ("FunctionCall", "FunctionError", "MissingFunctionError", "Returned"),
         "host.host": ("ScriptHost",),

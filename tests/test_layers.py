@@ -143,7 +143,7 @@ ROOMS = {
 """Room → the rooms of the same package that it may import. A room is a folder, or one of `FLOORS`. Each names only rooms
 that stand above it in this table, so nothing goes in circles."""
 DOORS = {
-    "scripttest": "errors files held lazy names poll_loop process results test_key values",
+    "scripttest": "errors files folder_locks lazy names poll_loop process results test_key values",
     "scripttest/walls": "confinement environment jailed machine",
     "scripttest/compile": "at_once boundary builds comments compiler esbuild reach requests sources",
     "scripttest/shortcuts": "__init__ built_ins bytecode library scan slicing",
@@ -164,18 +164,18 @@ DOORS = {
     "runner/cli/commands": "completion flags",
     "runner/cli/main": "main",
     "runner/application": "application configuration configuration_schema context documents dotenv json_parts models positions sandbox trust yaml_keys",
-    "runner/connectors": "base endpoint http journal kept_answers limits load proxies recording runner_rules timing",
+    "runner/connectors": "base endpoint http journal limits load proxies recording runner_rules stored_answers timing",
     "runner/shapes": "declared durations fields numbers times",
     "runner/assertions": "__init__ base differences judged model snapshot_texts tools transcript values verdicts votes",
     "runner/cases": "attachments conversations dependencies graders json_schema messages model reader references repeats select values",
     "runner/agents": "answer assistant chat helper_answers helpers judges prompts references requests runtime script_votes service variants",
     "runner/agents/mcp": "answers base servers toolbox",
     "runner/fingerprints": "fingerprints parts scripts",
-    "runner/results": "attachments calibration case_json certainty change_report change_verdict changes combining comparison counts coverage criteria events failure_texts fold histories inconclusive json_text judged_cases judgements judging labels line_file looks made_of model pipes places regradable repeating replay report result_json result_keys result_problems run_lines sides"
+    "runner/results": "attachments calibration case_json certainty change_report change_verdict changes combining comparison counts coverage criteria events failure_texts fingerprint_changes fold histories inconclusive json_text judged_cases judgements judging labels line_file looks model pipes places regradable repeating replay report result_json result_keys result_problems run_lines sides"
     " result_texts saved snapshot_lines stability stability_json strictness suite_json summary test_place thresholds turn_json value_texts variants"
     " verdict verdict_json",
     "runner/modes": "base case_environment interactive tracing transcripts",
-    "runner/store": "baseline failures history joining keeping places pruning revisions rows schema store",
+    "runner/store": "baseline failures history joining places pruning revisions rows run_writer schema store",
     "runner/planning": "case_source configured gaps generators inputs last_failed order plan planner regrading request resume resume_origin saved_run selection shards tags test_functions",
     "runner/reporters": "__init__ base multiplexer ordered rerun_command",
     "runner/reporters/console": "change_lines console diff_lines overview_lines progress style trust_lines variant_lines verdict_lines",
@@ -183,10 +183,10 @@ DOORS = {
     "runner/reporters/html": "compared data report variants",
     "runner/reporters/traces": "otlp",
     "runner/reporters/opening": "opening",
-    "runner/execution": "closing elsewhere outcome outcome_schema passes repetition run services services_of_tests session state stopping walls",
+    "runner/execution": "closing outcome outcome_schema passes remote repetition run services services_of_tests session state stopping walls",
     "runner/cluster": "cluster",
     "runner/watch": "loop",
-    "runner/view": "again desk runs serving",
+    "runner/view": "page_actions reruns runs serving",
     "runner/doctor": "examine findings mock_module",
 }
 """Room → its modules that other rooms may import. All others are its own affair."""

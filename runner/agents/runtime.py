@@ -16,9 +16,9 @@ from runner.agents.chat import Chat, ModelCall, ModelStep, ToolStep
 from runner.agents.mocked import mocked_agent
 from runner.agents.requests import AgentRequest, Scope
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, Usage
-from runner.connectors.kept_answers import Answer as ModelAnswer
-from runner.connectors.kept_answers import ask
 from runner.connectors.load import RUNNER
+from runner.connectors.stored_answers import Answer as ModelAnswer
+from runner.connectors.stored_answers import ask
 from runner.connectors.timing import case_now
 from runner.errors import RunnerError, sentences
 from runner.parts import Part

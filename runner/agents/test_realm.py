@@ -15,7 +15,7 @@ async def ask_test(world: World, name: str, args: list[Any]) -> Any:
     """Asks the realm of the test, and returns its answer, a JSON value or bytes.
 
     Args:
-        name: name of a function in `bindings/src/mocks/back.ts`.
+        name: name of a function in `bindings/src/mocks/host-questions.ts`.
         args: JSON values and bytes.
 
     Raises:

@@ -40,14 +40,14 @@ class AgentVariant(Value):
 def agent_variant(variant: Variant, assistant: Assistant, directory: Path) -> AgentVariant:
     """A variant of an agent, its prompts read. Raises ConfigurationError."""
     prompts = own_prompts(_file(variant, assistant, directory)) if variant.prompts else None
-    made_of = json.dumps([variant.connector, prompts, variant.env], sort_keys=True, default=str)
+    content = json.dumps([variant.connector, prompts, variant.env], sort_keys=True, default=str)
     return AgentVariant(
         name=variant.name,
         agent=assistant.id,
         connector=variant.connector,
         prompts=prompts,
         env=dict(variant.env),
-        digest=blake2b(made_of.encode("utf-8", "replace"), digest_size=8).hexdigest(),
+        digest=blake2b(content.encode("utf-8", "replace"), digest_size=8).hexdigest(),
     )
 
 

@@ -119,7 +119,7 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
             from runner.execution.run import run
 
             with Cluster(options.cluster, environment, application) as there:
-                return run(options, environment, application, None, settings=settings, elsewhere=there)
+                return run(options, environment, application, None, settings=settings, remote=there)
         if typed.coverage_thresholds and not options.coverage:
             raise ConfigurationError("--coverage-threshold needs --coverage", "Without it nothing is counted")
         with _coverage_of(options, application) as coverage:

@@ -87,7 +87,7 @@ class SentAnswers:
         """Has nothing to close."""
 
 
-class KeptAnswers:
+class StoredAnswers:
     """In the command: the journal of the run, else one that is in the memory alone."""
 
     def __init__(self, services: RunServices, root: Path) -> None:

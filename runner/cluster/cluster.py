@@ -1,4 +1,4 @@
-"""`--cluster ADDRESS`: the cluster of one run, from its start to its end. Implements `runner.execution.elsewhere`."""
+"""`--cluster ADDRESS`: the cluster of one run, from its start to its end. Implements `runner.execution.remote`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.application.dotenv import all_variables
-from runner.cluster.answers import KeptAnswers
+from runner.cluster.answers import StoredAnswers
 from runner.cluster.archive import archive_of
 from runner.cluster.frames import packed
 from runner.cluster.local import LocalStations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from runner.cluster.dispatch import Dispatch
     from runner.cluster.preflight import Found
     from runner.environment import Environment
-    from runner.execution.elsewhere import PlanRun
+    from runner.execution.remote import PlanRun
     from runner.execution.services import RunServices
     from runner.planning.plan import RunPlan
 
@@ -61,12 +61,12 @@ class Cluster:
 
     @property
     def missing_walls(self) -> Mapping[str, str]:
-        """See `Elsewhere`."""
+        """See `Remote`."""
         assert self._found is not None
         return self._found.missing_walls
 
     def open(self, plan: RunPlan, services: RunServices) -> None:
-        """See `Elsewhere`."""
+        """See `Remote`."""
         from runner.cluster.connection import Connection
         from runner.cluster.dispatch import Dispatch
         from runner.cluster.preflight import Preflight, check_paths, named_in, prepare, refusal
@@ -103,9 +103,9 @@ class Cluster:
         )
 
     def run(self, run: PlanRun) -> int:
-        """See `Elsewhere`."""
+        """See `Remote`."""
         assert self._dispatch is not None
-        return self._dispatch.run(run, KeptAnswers(run.services, self._application.root))
+        return self._dispatch.run(run, StoredAnswers(run.services, self._application.root))
 
     def _setup(self, plan: RunPlan, services: RunServices) -> Setup:
         options = plan.options

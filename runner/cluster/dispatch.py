@@ -25,8 +25,8 @@ from runner.results.events import AttemptEnd, RunError, SuiteEnd, TestEnd, TestS
 if TYPE_CHECKING:
     from runner.application.application import TestModule
     from runner.cli.cluster_address import ClusterAddress
-    from runner.cluster.answers import KeptAnswers
-    from runner.execution.elsewhere import PlanRun
+    from runner.cluster.answers import StoredAnswers
+    from runner.execution.remote import PlanRun
     from runner.planning.plan import RunPlan
 
 AHEAD = 1
@@ -69,8 +69,8 @@ class Dispatch:
         self._idle_ends = 0
         self._bounds = KeptBounds(lambda attempt, number: self._tell(attempt, Told(let=number)))
 
-    def run(self, run: PlanRun, answers: KeptAnswers) -> int:
-        """See `Elsewhere.run`; `answers` are those of models in tests that are under way."""
+    def run(self, run: PlanRun, answers: StoredAnswers) -> int:
+        """See `Remote.run`; `answers` are those of models in tests that are under way."""
         plan, rounds = run.plan, run.rounds
         self._send, self._stop, self._services = run.send, run.stop, run.services
         self._repetition, self._limit = run.repetition, plan.options.failure_limit

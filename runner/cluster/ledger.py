@@ -14,7 +14,7 @@ from scripttest import Cause, Failure, Outcome, Status, kind_of
 from scripttest.values import Value
 
 if TYPE_CHECKING:
-    from runner.cluster.answers import KeptAnswers
+    from runner.cluster.answers import StoredAnswers
     from runner.execution.passes import Passes
     from runner.execution.repetition import Repetition
     from runner.planning.case_source import CaseSource, PlacedCase
@@ -38,7 +38,7 @@ class Ledger:
         send: Callable[[Event], None],
         repetition: Repetition,
         passes: Passes[Again],
-        answers: KeptAnswers,
+        answers: StoredAnswers,
     ) -> None:
         """`answers` are those of models in tests that are under way."""
         self._send = send

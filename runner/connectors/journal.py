@@ -29,9 +29,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, Origin
-from runner.connectors.kept_answers import Answer, KeptAnswers, Keys, ask, say
 from runner.connectors.matching import Clean, describe, exact_key, loose_key
 from runner.connectors.recordings import cleaned, completion_from, completion_to, time_from
+from runner.connectors.stored_answers import Answer, Keys, StoredAnswers, ask, say
 from runner.connectors.timing import case_now, count_in
 from runner.errors import ConfigurationError
 from runner.security.files import check_target
@@ -92,14 +92,14 @@ class _CaseCalls:
         self.calls: list[_Call] = []
         self.of_suite = False
         """As of their `Origin`."""
-        self.kept: KeptAnswers[_Call] | None = None
+        self.kept: StoredAnswers[_Call] | None = None
         """The answers of an earlier run of the case, which it gets again."""
         self.unanswered = False
         """Whether a model did not answer."""
 
     def rewind(self) -> None:
         """Keeps all answers so far, for the next time that it runs."""
-        self.kept, self.unanswered = KeptAnswers(list(self.calls), _keys_of), False
+        self.kept, self.unanswered = StoredAnswers(list(self.calls), _keys_of), False
 
 
 def journal_beside(report: Path) -> Path:

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Literal
 
 from runner.cli.options import RunOptions, absolute
 from runner.connectors.base import ConnectorError, ModelRequest, Origin
-from runner.connectors.kept_answers import Answer, ask, say
 from runner.connectors.matching import Clean, Described, describe, difference, likeness
 from runner.connectors.recordings import (
     SUFFIX,
@@ -35,6 +34,7 @@ from runner.connectors.recordings import (
     sweep,
     write_recording,
 )
+from runner.connectors.stored_answers import Answer, ask, say
 from runner.connectors.tape import Tape
 from runner.errors import ConfigurationError
 from scripttest import Status, TestKey

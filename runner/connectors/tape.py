@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from runner.connectors.kept_answers import KeptAnswers, Keys, same_model
 from runner.connectors.matching import Described, exact_key, loose_key
 from runner.connectors.recordings import CaseRecording, RecordedCall, RecordingError
+from runner.connectors.stored_answers import Keys, StoredAnswers, same_model
 
 
 class Tape:
@@ -23,7 +23,7 @@ class Tape:
         self.problem: RecordingError | None = None
         self.misses: list[str] = []
         self._anything = not counts_messages
-        self._kept = KeptAnswers(list(recording.calls) if recording else [], lambda call: self._keys(call.request))
+        self._kept = StoredAnswers(list(recording.calls) if recording else [], lambda call: self._keys(call.request))
 
     def reserve(self) -> int:
         """A place for the answer to what is being asked."""

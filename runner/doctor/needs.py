@@ -17,9 +17,9 @@ from runner.agents.mcp.toolbox import Choice, read_choices
 from runner.application.application import SUFFIXES, Application
 from runner.application.models import ApplicationData
 from runner.connectors.load import Connectors
-from runner.doctor import asked
-from runner.doctor.asked import MOST_NAMED, Asked, Reader
+from runner.doctor import script_calls
 from runner.doctor.findings import Kind, Need
+from runner.doctor.script_calls import MOST_NAMED, Reader, ScriptCall
 from runner.errors import ConfigurationError, MissingError, RunnerError, did_you_mean, sentences
 from runner.security.files import read_text
 
@@ -61,18 +61,18 @@ class Needs:
         self._server_files = server_files(application)
         self._reader = Reader(application)
         self._kinds: dict[str, Callable[[str], Iterator[Need]]] = {
-            asked.PROCESS: self._process,
-            asked.HTTP: self._request,
-            asked.EXEC: self._command,
-            asked.AGENT: self._agent,
-            asked.HANDLER: self._handler,
-            asked.SERVER: self._server,
-            asked.TOOL: self._tool,
-            asked.CONNECTOR: self._connector,
-            asked.SCRIPT: self._script,
-            asked.TABLE: self._table,
-            asked.MADE: self._made,
-            asked.BROKEN: self._broken,
+            script_calls.PROCESS: self._process,
+            script_calls.HTTP: self._request,
+            script_calls.EXEC: self._command,
+            script_calls.AGENT: self._agent,
+            script_calls.HANDLER: self._handler,
+            script_calls.SERVER: self._server,
+            script_calls.TOOL: self._tool,
+            script_calls.CONNECTOR: self._connector,
+            script_calls.SCRIPT: self._script,
+            script_calls.TABLE: self._table,
+            script_calls.MADE: self._made,
+            script_calls.BROKEN: self._broken,
         }
 
     def of(self, id: str, folder: Path) -> list[Need]:
@@ -97,18 +97,18 @@ class Needs:
         needs = [_looked_up(need, written) if need.kind is Kind.MOCK else need for need in found.values()]
         return sorted(needs, key=lambda need: (list(Kind).index(need.kind), need.name))
 
-    def _asked(self, agent: Assistant) -> Iterator[Asked]:
+    def _asked(self, agent: Assistant) -> Iterator[ScriptCall]:
         package = self._package(agent.folder)
         if (agent.prompts or agent.connector) and agent.sandbox is None:
-            yield Asked(kind=asked.CONNECTOR, name=agent.connector, place=package)
+            yield ScriptCall(kind=script_calls.CONNECTOR, name=agent.connector, place=package)
         choices = _choices(agent)
         for choice in choices:
-            yield Asked(kind=asked.SERVER, name=choice.server, place=package)
+            yield ScriptCall(kind=script_calls.SERVER, name=choice.server, place=package)
             for tool in choice.tools:
-                yield Asked(kind=asked.TOOL, name=f"{choice.server} {tool}", place=package)
+                yield ScriptCall(kind=script_calls.TOOL, name=f"{choice.server} {tool}", place=package)
         for use, name in agent.uses.items():
             if isinstance(name, str) and name:
-                yield Asked(kind=asked.HANDLER, name=f"{use} {name}", place=package)
+                yield ScriptCall(kind=script_calls.HANDLER, name=f"{use} {name}", place=package)
         yield from self._reader.of_agent(agent.folder, [choice.server for choice in choices])
 
     def _package(self, folder: Path) -> str:

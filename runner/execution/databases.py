@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bindings import Databases, World
     from runner.application.application import Application
     from runner.cli.options import RunOptions
-    from runner.execution.kept_databases import KeptDatabases
+    from runner.execution.stored_databases import StoredDatabases
 
 MOST_WARNINGS = 100
 """At most this many warnings about rows and queries in one run."""
@@ -30,11 +30,11 @@ class RunDatabases:
         """Reads no models yet. Raises ConfigurationError when `--db` names a file that must not be overwritten."""
         self._application = application
         self._strict = options.strict_db
-        self._kept: KeptDatabases | None = None
+        self._kept: StoredDatabases | None = None
         if options.db is not None:
-            from runner.execution.kept_databases import KeptDatabases
+            from runner.execution.stored_databases import StoredDatabases
 
-            self._kept = KeptDatabases(report_path(options.db, directory))
+            self._kept = StoredDatabases(report_path(options.db, directory))
         self._databases: Databases | None = None
         self._warnings: dict[str, str] = {}
         self._folders: dict[str, Path] = {}

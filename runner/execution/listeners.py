@@ -111,13 +111,13 @@ class Listeners:
         if plan.store is None or (self._observer is not None and not self._observer.keeps):
             return []
         from runner.cli.store_keep import STANDARD
-        from runner.store.keeping import RunKeeper
         from runner.store.places import place_of
         from runner.store.revisions import revision_of
+        from runner.store.run_writer import RunWriter
 
         root = plan.application.root
         return [
-            RunKeeper(
+            RunWriter(
                 plan.store.folder,
                 plan.store.run,
                 revision_of(root, environment.variables).replace(place=place_of(root)),
@@ -140,7 +140,7 @@ class Listeners:
         memory = memory_of(root, self._environment)
         if memory is None:
             return []
-        from runner.execution.remembering import FailureMemory
+        from runner.execution.failure_memory import FailureMemory
 
         return [FailureMemory(memory, root)]
 

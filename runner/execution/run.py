@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from runner.application.application import Application
     from runner.cli.options import RunOptions
     from runner.environment import Environment
-    from runner.execution.elsewhere import Elsewhere
     from runner.execution.observing import Observer
+    from runner.execution.remote import Remote
     from runner.execution.script_modules import ScriptModules
     from runner.planning.plan import RunPlan
     from runner.planning.selection import Selection
@@ -38,7 +38,7 @@ def run(
     settings: Settings | None = None,
     observer: Observer | None = None,
     coverage: Coverage | None = None,
-    elsewhere: Elsewhere | None = None,
+    remote: Remote | None = None,
 ) -> int:
     """Runs what the options name, reports it, and returns the exit code. Raises Interrupted for a signal before
     anything runs, and ConfigurationError before anything is reported.
@@ -49,7 +49,7 @@ def run(
         settings: from the configuration file, if there is one.
         observer: watches the run; it gets the processes back.
         coverage: counts what the scripts run in `processes`; None without `--coverage`.
-        elsewhere: runs the tests instead of this machine.
+        remote: runs the tests instead of this machine.
     """
     stop = observer.stop if observer is not None else Stop()
     results = environment.stdout
@@ -86,11 +86,11 @@ def run(
                     if processes is not None:
                         processes.close()
                     raise
-                if elsewhere is not None:
+                if remote is not None:
                     try:
                         if selection is not None and not (plan.matched or plan.retained_tests):
                             _check_selection(selection, plan, services, environment, stop)
-                        elsewhere.open(plan, services)
+                        remote.open(plan, services)
                     except BaseException:
                         if plan.resume is not None and plan.resume.resumed_report is not None:
                             plan.resume.resumed_report.close()
@@ -116,7 +116,7 @@ def run(
                         started=started,
                         observer=observer,
                         coverage=coverage,
-                        elsewhere=elsewhere,
+                        remote=remote,
                     ).run()
 
                 if processes is None:
@@ -222,7 +222,7 @@ def _list(
     records = host.run(host_modules(plan), stop.left) if host else iter(())
     code = print_plan(plan, records, selection, environment)
     if plan.writes_cases:
-        from runner.execution.last_words import name_written
+        from runner.execution.last_lines import name_written
         from runner.planning.generators import write_cases
 
         written = write_cases(plan.sources, plan.options.outputs, environment.directory, environment.secrets.text)

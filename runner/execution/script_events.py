@@ -118,7 +118,7 @@ class ScriptEvents:
             if self._selection is not None:
                 outcome = self._selection.checked(module, outcome)
             key = TestKey(suite=module, test=outcome.name, run=record.run)
-            made_of = self._fingerprint(key) if self._fingerprint is not None else None
+            fingerprint = self._fingerprint(key) if self._fingerprint is not None else None
             result = TestResult(
                 suite=module,
                 name=outcome.name,
@@ -126,7 +126,7 @@ class ScriptEvents:
                 outcome=outcome,
                 logs=captured,
                 run=place.run,
-                fingerprint=made_of,
+                fingerprint=fingerprint,
             )
             if self._calls is not None and (asked := self._worlds.known(key)) is not None:
                 result = result.replace(calls=self._calls(asked))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from runner.execution.closing import Guarded
 from runner.execution.ending import ending_of, exit_code_of
-from runner.execution.last_words import name_written, say_baseline
+from runner.execution.last_lines import name_written, say_baseline
 from runner.execution.listeners import Listeners
 from runner.execution.repetition import Repetition
 from runner.execution.script_modules import ScriptModules
@@ -26,9 +26,9 @@ from scripttest import missing_walls, sandbox_of
 if TYPE_CHECKING:
     from runner.environment import Environment
     from runner.execution.budgets import Budgets
-    from runner.execution.elsewhere import Elsewhere
     from runner.execution.observing import Observer
     from runner.execution.outcome import Outcome
+    from runner.execution.remote import Remote
     from runner.execution.rounds import Rounds
     from runner.execution.snapshots import SnapshotWatch
     from runner.reporters.multiplexer import Multiplexer
@@ -53,14 +53,14 @@ class Session:
         started: float,
         observer: Observer | None,
         coverage: Coverage | None = None,
-        elsewhere: Elsewhere | None = None,
+        remote: Remote | None = None,
     ) -> None:
         """`modules`: the test modules, which have begun; `traces`: results get fingerprints, which say what they
         depend on."""
         self._traces = traces
         self._observer = observer
         self._coverage = coverage
-        self._elsewhere = elsewhere
+        self._remote = remote
         self._plan = plan
         self._options = plan.options
         self._environment = environment
@@ -93,8 +93,8 @@ class Session:
             _collect_garbage()
             self._send_retained(repetition)
             self._open_budgets()
-            if self._elsewhere is not None:
-                unlisted = self._run_elsewhere(self._elsewhere, stream, repetition)
+            if self._remote is not None:
+                unlisted = self._run_remote(self._remote, stream, repetition)
             else:
                 unlisted = self._modules.run(stream.send, repetition) if self._modules is not None else 0
                 self._run_cases(stream, repetition)
@@ -166,13 +166,13 @@ class Session:
             tests=self._tests,
             stop=self._stop,
             observer=self._observer,
-            runs_here=self._elsewhere is None,
+            runs_here=self._remote is None,
         )
         return listeners.open(console, self._outcome, watch)
 
     def _watch(self) -> SnapshotWatch | None:
         """Finds obsolete snapshots, if there are any snapshots."""
-        if self._elsewhere is not None or self._plan.is_part:
+        if self._remote is not None or self._plan.is_part:
             return None
         if not any((path.parent / "__snapshots__").is_dir() for path in set(self._plan.test_files.values())):
             return None
@@ -201,7 +201,7 @@ class Session:
                     "user_id": who["user_id"],
                     "team_id": who["team_id"],
                     "locale": plan.context["locale"],
-                    **sandbox_of(missing_walls() if self._elsewhere is None else self._elsewhere.missing_walls),
+                    **sandbox_of(missing_walls() if self._remote is None else self._remote.missing_walls),
                 },
                 total_cases=plan.total_cases,
                 runs=options.runs,
@@ -236,9 +236,9 @@ class Session:
         self._budgets = Budgets(options, self._stop)
         self._services.count_usage(self._budgets)
 
-    def _run_elsewhere(self, elsewhere: Elsewhere, stream: Multiplexer, repetition: Repetition) -> int:
+    def _run_remote(self, remote: Remote, stream: Multiplexer, repetition: Repetition) -> int:
         """Runs all tests on other machines, and returns how many were not even listed."""
-        from runner.execution.elsewhere import PlanRun
+        from runner.execution.remote import PlanRun
 
         run = PlanRun(
             plan=self._plan,
@@ -248,7 +248,7 @@ class Session:
             services=self._services,
             rounds=self._open_rounds(repetition),
         )
-        return elsewhere.run(run)
+        return remote.run(run)
 
     def _run_cases(self, stream: Multiplexer, repetition: Repetition) -> None:
         """Runs the cases, unless the run has been stopped."""

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from runner.errors import ConfigurationError
 from runner.parts import part_in
 from runner.results.case_json import is_cut_short
-from runner.results.made_of import described
+from runner.results.fingerprint_changes import described
 from runner.results.verdict import Verdict, verdict_in
 from scripttest import Status, kind_of
 from scripttest.values import Value
@@ -262,11 +262,11 @@ def _stale(
     source: CaseSource | None = None,
 ) -> _Why | None:
     """Why the fingerprint of a result does not fit any more; None when it does."""
-    made_of = record.get("fingerprint")
-    if not isinstance(made_of, dict):
+    fingerprint = record.get("fingerprint")
+    if not isinstance(fingerprint, dict):
         return _Why(reason=Reason.UNKNOWN)
     variant = source.variant.digest if source is not None and source.variant is not None else ""
     folder = source.folder if source is not None else None
-    state = fingerprints.staleness(made_of, found.suite.agent, case, folder, variant)
+    state = fingerprints.staleness(fingerprint, found.suite.agent, case, folder, variant)
     found.incomparable += not state.comparable
     return _Why(reason=Reason.CHANGED, parts=state.parts) if state.parts else None

@@ -15,7 +15,7 @@ from typing import Any
 from runner.assertions.values import equal
 from runner.results.changes import STANDARD, Change, Comparison, Measure, Side, Thresholds
 from runner.results.criteria import score_in
-from runner.results.made_of import changed
+from runner.results.fingerprint_changes import changed
 from runner.results.report import Record, Report
 from runner.results.result_keys import ResultKey, key_of
 from runner.results.result_texts import errors_of, tokens_of

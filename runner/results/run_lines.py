@@ -29,8 +29,8 @@ def line_of_event(event: Event, so_far: Execution, goes_on: bool = False) -> str
     if isinstance(event, RunStart):
         if goes_on:
             return None
-        made_of = {"resume": event.resume} if event.resume else {}
-        return json_line({**start_line(start_record(event), event.total_cases), **made_of})
+        resumed = {"resume": event.resume} if event.resume else {}
+        return json_line({**start_line(start_record(event), event.total_cases), **resumed})
     if isinstance(event, RunError):
         return json_line(error_line(without_root(event.message, so_far.root), event.hint))
     if isinstance(event, Warned):

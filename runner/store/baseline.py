@@ -11,8 +11,8 @@ from typing import Any
 
 from runner.errors import ConfigurationError, did_you_mean
 from runner.results.counts import counted
+from runner.results.fingerprint_changes import changed
 from runner.results.histories import as_runs
-from runner.results.made_of import changed
 from runner.results.report import Record, Report
 from runner.results.result_keys import ResultKey
 from runner.results.result_keys import key_of as result_key

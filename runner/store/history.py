@@ -7,7 +7,7 @@ from enum import StrEnum
 from itertools import pairwise
 
 from runner.results.changes import STANDARD
-from runner.results.made_of import changed
+from runner.results.fingerprint_changes import changed
 from runner.results.verdict import Verdict
 from runner.statistics.intervals import Interval, wilson
 from runner.statistics.pass_counts import PassCount
@@ -49,7 +49,7 @@ class Since(Value):
     before: KeptRun
     """The run before it."""
     parts: tuple[str, ...]
-    """What the test depends on and differs between both; see `runner.results.made_of`."""
+    """What the test depends on and differs between both; see `runner.results.fingerprint_changes`."""
     is_known: bool
     """Whether both have fingerprints of the test."""
     p: float

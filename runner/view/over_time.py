@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from runner.results.made_of import described
+from runner.results.fingerprint_changes import described
 from runner.results.value_texts import text_of
 from runner.store.history import Since, TestHistory, histories, history_of
 from runner.store.rows import key_of

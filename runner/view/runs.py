@@ -21,8 +21,8 @@ from runner.store.places import place_of
 from runner.store.rows import key_of
 from runner.store.store import UNDER_WAY, KeptRun, Store
 from runner.version import VERSION
-from runner.view.again import elsewhere
-from runner.view.shown import Shown
+from runner.view.reruns import elsewhere
+from runner.view.run_pages import RunPages
 from scripttest.values import Value
 
 Record = dict[str, Any]
@@ -40,7 +40,7 @@ class _Known(Value):
     """Its session, its state, and, where it has no end, what the store was then."""
     seen: int
     """The highest number of a result that it had."""
-    shown: Shown
+    shown: RunPages
 
 
 class Runs:
@@ -124,7 +124,7 @@ class Runs:
         return {**shown.index(), "head": self._head_before(run)}
 
     def since(self, id: str, revision: int) -> Record:
-        """What has changed in a run since a revision; see `Shown.since`."""
+        """What has changed in a run since a revision; see `RunPages.since`."""
         run, shown = self._current(id)
         return {**shown.since(revision), "head": self._head_before(run)}
 
@@ -171,14 +171,14 @@ class Runs:
         with self._lock:
             return {**self.head(run), "before": self._store.before(run.id)}
 
-    def _current(self, id: str) -> tuple[KeptRun, Shown]:
+    def _current(self, id: str) -> tuple[KeptRun, RunPages]:
         """A run, and what it is on a page by now."""
         with self._lock:
             run = self._run(id)
             state = (run.session, run.state, None if run.is_over else self._store.change())
             known = self._shown.pop(id, None)
             if known is None or known.state[0] != run.session:
-                known = _Known(state=(None,), seen=0, shown=Shown(self._revisions))
+                known = _Known(state=(None,), seen=0, shown=RunPages(self._revisions))
             if known.state == state:
                 pass
             elif run.state == UNDER_WAY:

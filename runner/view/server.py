@@ -35,8 +35,8 @@ from starlette.routing import Route
 from runner.errors import ConfigurationError, MissingError, RunnerError
 from runner.reporters.html.report import GREEN_ICON, web_app
 from runner.results.json_text import json_line, utf8
-from runner.view.desk import Desk
 from runner.view.guard import Guard
+from runner.view.page_actions import PageActions
 
 Record = dict[str, Any]
 Answer = Callable[[Request], Awaitable[Response]]
@@ -77,11 +77,11 @@ class Ending:
         self.is_near = False
 
 
-def server_of(desk: Desk, token: str, port: int, ending: Ending) -> Guard:
+def server_of(actions: PageActions, token: str, port: int, ending: Ending) -> Guard:
     """The server as an ASGI application, for a port of this machine and a token. Raises ConfigurationError when the
     pages are not built."""
     script, style = web_app("view")
-    runs = desk.runs
+    runs = actions.runs
 
     def fixed(text: str, kind: str) -> Answer:
         async def answer(request: Request) -> Response:
@@ -108,15 +108,15 @@ def server_of(desk: Desk, token: str, port: int, ending: Ending) -> Guard:
 
     async def picture(request: Request) -> Response:
         source = request.query_params.get("source", "")
-        found = await run_in_threadpool(desk.picture, request.path_params["id"], _number(request, "at"), source)
+        found = await run_in_threadpool(actions.picture, request.path_params["id"], _number(request, "at"), source)
         return Response(found[0], media_type=found[1]) if found else Response(status_code=204)
 
     async def labels_file(request: Request) -> Response:
-        text = await run_in_threadpool(desk.exported_labels, request.path_params["id"])
+        text = await run_in_threadpool(actions.exported_labels, request.path_params["id"])
         return Response(utf8(text), media_type="application/jsonl")
 
     async def put_label(request: Request) -> Response:
-        return _json(await run_in_threadpool(desk.put_label, request.path_params["id"], await _body(request)))
+        return _json(await run_in_threadpool(actions.put_label, request.path_params["id"], await _body(request)))
 
     def with_keys(do: Callable[[str, list[str]], Record]) -> Answer:
         async def answer(request: Request) -> Response:
@@ -134,11 +134,11 @@ def server_of(desk: Desk, token: str, port: int, ending: Ending) -> Guard:
         return answer
 
     async def compare(request: Request) -> Response:
-        return _json(await run_in_threadpool(desk.compare, request.query_params.getlist("run")))
+        return _json(await run_in_threadpool(actions.compare, request.query_params.getlist("run")))
 
     async def history(request: Request) -> Response:
         asked = [request.query_params.get(name, "") for name in ("suite", "test")]
-        return _json(await run_in_threadpool(desk.over_time, *asked))
+        return _json(await run_in_threadpool(actions.over_time, *asked))
 
     async def events_of_run(request: Request) -> Response:
         id, after = request.path_params["id"], _number(request, "after")
@@ -146,7 +146,7 @@ def server_of(desk: Desk, token: str, port: int, ending: Ending) -> Guard:
 
         async def updates() -> AsyncIterator[str]:
             revision = after
-            async for _ in _changes(desk, ending):
+            async for _ in _changes(actions, ending):
                 update = await run_in_threadpool(runs.since, id, revision)
                 if update["revision"] > revision:
                     yield f"data: {json_line(update)}\n\n"
@@ -158,7 +158,7 @@ def server_of(desk: Desk, token: str, port: int, ending: Ending) -> Guard:
 
     async def events(request: Request) -> Response:
         async def changes() -> AsyncIterator[str]:
-            async for has_changed in _changes(desk, ending):
+            async for has_changed in _changes(actions, ending):
                 yield "data: {}\n\n" if has_changed else ": still there\n\n"
 
         return StreamingResponse(changes(), media_type="text/event-stream")
@@ -179,28 +179,28 @@ def server_of(desk: Desk, token: str, port: int, ending: Ending) -> Guard:
         Route(f"{of_one}/variants", of_run(runs.variants)),
         Route(f"{of_one}/events", events_of_run),
         Route(f"{of_one}/picture", picture),
-        Route(f"{of_one}/labels", of_run(desk.questions, "at"), methods=["GET"]),
+        Route(f"{of_one}/labels", of_run(actions.questions, "at"), methods=["GET"]),
         Route(f"{of_one}/labels", put_label, methods=["PUT"]),
         Route(f"{of_one}/labels.jsonl", labels_file),
-        Route(f"{of_one}/again/plan", with_keys(desk.plan), methods=["POST"]),
-        Route(f"{of_one}/again", with_keys(desk.start), methods=["POST"]),
-        Route("/api/again", simple(desk.started), methods=["GET"]),
-        Route("/api/again", simple(desk.stop), methods=["DELETE"]),
+        Route(f"{of_one}/again/plan", with_keys(actions.plan), methods=["POST"]),
+        Route(f"{of_one}/again", with_keys(actions.start), methods=["POST"]),
+        Route("/api/again", simple(actions.started), methods=["GET"]),
+        Route("/api/again", simple(actions.stop), methods=["DELETE"]),
         Route("/api/compare", compare),
         Route("/api/history", history),
-        Route("/api/tests", simple(desk.tests)),
+        Route("/api/tests", simple(actions.tests)),
     ]
     answering = Starlette(routes=routes, exception_handlers={RunnerError: _refusal, Exception: _broke})
     return Guard(answering, token, port, [route.path for route in public])
 
 
-async def _changes(desk: Desk, ending: Ending) -> AsyncIterator[bool]:
+async def _changes(actions: PageActions, ending: Ending) -> AsyncIterator[bool]:
     """At once, and then whenever the store changes: true; false now and then while it does not. Who takes long over a
     change is left alone for longer, so that large runs do not keep the processor busy."""
     seen: object = None
     quiet = 0
     while not ending.is_near:
-        now = await run_in_threadpool(desk.runs.change)
+        now = await run_in_threadpool(actions.runs.change)
         quiet = 0 if now != seen else quiet + 1
         begun = time.monotonic()
         if now != seen or quiet % BEAT == 0:

@@ -8,7 +8,7 @@ import socket
 import uvicorn
 
 from runner.errors import ConfigurationError
-from runner.view.desk import Desk
+from runner.view.page_actions import PageActions
 from runner.view.server import Ending, server_of
 
 ADDRESS = "127.0.0.1"
@@ -19,7 +19,7 @@ GRACE = 1
 class Serving:
     """A server that listens as soon as it is created."""
 
-    def __init__(self, desk: Desk, port: int) -> None:
+    def __init__(self, actions: PageActions, port: int) -> None:
         """`port` is 0 for any. Raises ConfigurationError when it is in use."""
         self._socket = _listening(port)
         self.port = int(self._socket.getsockname()[1])
@@ -28,7 +28,7 @@ class Serving:
         """The address of the first page. A browser does not send the part after `#`."""
         self._ending = Ending()
         config = uvicorn.Config(
-            server_of(desk, token, self.port, self._ending),
+            server_of(actions, token, self.port, self._ending),
             loop="asyncio",
             http="h11",
             ws="none",

@@ -25,7 +25,7 @@ SOURCES = (".ts", ".tsx", ".mts", ".js", ".jsx", ".mjs", ".cjs", ".json", ".txt"
 ATTACHMENTS = "attachments"
 OF_FILES = ("script", "module", ATTACHMENTS)
 """Kinds of parts that consist of several files."""
-UNTOLD = (*OF_FILES, "env", "recording")
+NOT_SHARED = (*OF_FILES, "env", "recording")
 """Kinds of which the digest says nothing to other runs, or which have files of their own."""
 
 OF_MODELS = ("agent", "prompts", "model", "connector", "server")
@@ -66,10 +66,10 @@ class Dependents:
                 self._begun.discard(result.suite)
                 self._broken.discard(result.suite)
                 self._parts[result.suite] = {}
-            made_of = result.fingerprint or {}
-            found = {part: digest for key, digest in made_of.items() if (part := part_in(key)) is not None}
-            if ATTACHMENTS in made_of:
-                found[Part(kind=ATTACHMENTS, name=made_of[ATTACHMENTS])] = made_of[ATTACHMENTS]
+            fingerprint = result.fingerprint or {}
+            found = {part: digest for key, digest in fingerprint.items() if (part := part_in(key)) is not None}
+            if ATTACHMENTS in fingerprint:
+                found[Part(kind=ATTACHMENTS, name=fingerprint[ATTACHMENTS])] = fingerprint[ATTACHMENTS]
             self._parts[result.suite].update(found)
             if not found and result.outcome.status == Status.FAILED:
                 self._broken.add(result.suite)
@@ -113,7 +113,7 @@ class Dependents:
             ):
                 found.add(id)
                 continue
-            others = {part: digest for part, digest in parts.items() if part.kind not in UNTOLD}
+            others = {part: digest for part, digest in parts.items() if part.kind not in NOT_SHARED}
             if others:
                 digests = digests or now()
                 if any(digests.of(part) != digest for part, digest in others.items()):

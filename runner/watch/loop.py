@@ -71,7 +71,7 @@ class Watch:
         self._processes: Processes | None = None
         self._current: ObservedRun | None = None
         broke = self._inbox.put
-        self._changes = Changes(application.root, self._hear, lambda error: broke([Broke(reason=str(error))]))
+        self._changes = Changes(application.root, self._on_change, lambda error: broke([Broke(reason=str(error))]))
         self._files = ""
         """Pattern of `p`."""
         self._names: str | None = None
@@ -89,7 +89,7 @@ class Watch:
         stop = Stop()
         try:
             with (
-                Keys(self._hear_key) as keys,
+                Keys(self._on_key) as keys,
                 undone_at_once(keys.restore_at_once),
                 undone_at_once(self._answers.remove),
                 Signals(stop),
@@ -111,12 +111,12 @@ class Watch:
 
     # what others tell
 
-    def _hear(self, changed: set[str]) -> None:
+    def _on_change(self, changed: set[str]) -> None:
         """Files changed; on the thread of the changes."""
         self._inbox.put(Saved(path=path) for path in changed)
         self._give_up_stale(changed)
 
-    def _hear_key(self, key: str) -> None:
+    def _on_key(self, key: str) -> None:
         """A key was pressed; on the thread of the keys. One that starts something else, or ends all, ends the run."""
         self._inbox.put([Pressed(key=key)])
         self._give_up_for({key})

@@ -22,7 +22,7 @@ from scripttest.compile.sources import read as read_source
 from scripttest.coverage.instrument import LOADERS, Instrumenter, Table
 from scripttest.coverage.points import UnreadableError
 from scripttest.errors import HostError
-from scripttest.held import hold, remove_left
+from scripttest.folder_locks import hold, remove_left
 from scripttest.values import Value
 
 PREFIX = "yao-test-coverage-"

@@ -22,7 +22,7 @@ class Link:
         """Asks the realm of the test, and returns at once. May be called from any thread.
 
         Args:
-            name: name of a function in `bindings/src/mocks/back.ts`.
+            name: name of a function in `bindings/src/mocks/host-questions.ts`.
             arguments: JSON list.
             done: called once, on any thread, with the JSON envelope of the answer and the state of the realm's world.
         """

@@ -347,7 +347,7 @@ class Worker:
                 self._world = a
             elif op == "jobs":
                 self._realms[-1].run_jobs()
-            elif op == "told":
+            elif op == "world-state":
                 return self._world
             elif op == "sleep":
                 return None if self.alarm.sleep(float(a) / 1000) else ""

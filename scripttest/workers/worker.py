@@ -103,7 +103,7 @@ class Worker:
         """Monotonic time at which the time limit of its current work ends."""
         self._was_deaf = False
         """Whether it was killed because it did not read what was sent."""
-        self._told = 0
+        self._alarms_of_work = 0
         """How many messages it got that the time of its current work is up."""
         self._alarms = 0
         """How many such messages it got for any work."""
@@ -141,21 +141,21 @@ class Worker:
     @property
     def is_late(self) -> bool:
         """Whether it got a message that the time of its current work is up."""
-        return self._told > 0
+        return self._alarms_of_work > 0
 
     def start_clock(self, seconds: float) -> None:
         """Gives its work this many seconds from now, and more while its process is still starting."""
-        self._told = 0
+        self._alarms_of_work = 0
         self.deadline = time.monotonic() + seconds + (STARTING if self.is_starting else 0)
 
     def expire(self, work: str) -> bool:
         """Sends it a message that the time of its work is up, see `alarm`. Returns False after two of them: then it
         must be killed."""
-        if self._told == 2:
+        if self._alarms_of_work == 2:
             return False
-        self._told += 1
+        self._alarms_of_work += 1
         self._alarms += 1
-        self.deadline = time.monotonic() + (GRACE if self._told == 1 else LAST_WORDS)
+        self.deadline = time.monotonic() + (GRACE if self._alarms_of_work == 1 else LAST_WORDS)
         expired = f"{work}/{self._alarms}"
         try:
             os.write(self.child.lifeline, f"{expired}\n".encode())

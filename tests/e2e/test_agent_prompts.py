@@ -79,7 +79,7 @@ def test_name_and_description_are_in_the_language_of_the_locale(app: MakeApplica
                 replies="- reply: '{{ system }}'",
                 cases=cases,
             ),
-            "/assistants/demo/locales/en.yml": "name: Desk\ntexts: { about: Opens tickets }\n",
+            "/assistants/demo/locales/en.yml": "name: PageActions\ntexts: { about: Opens tickets }\n",
             "/assistants/demo/locales/de.yml": "name: Schalter\ntexts: { about: Öffnet Vorgänge }\n",
             "/assistants/demo/locales/de-AT.yml": "name: Pult\n",
             "/agent/locales/fr.yml": "name: Guichet\n",
@@ -87,7 +87,7 @@ def test_name_and_description_are_in_the_language_of_the_locale(app: MakeApplica
     )
 
     assert outputs(application) == {
-        "en-us": "Desk: Opens tickets {{ texts.none }}",
+        "en-us": "PageActions: Opens tickets {{ texts.none }}",
         "de-at": "Pult: Öffnet Vorgänge {{ texts.none }}",
         "fr-fr": "Guichet: {{texts.about}} {{ texts.none }}",
     }

@@ -13,9 +13,9 @@ from runner.results.events import Event, RunEnd
 from runner.results.fold import Execution
 from runner.results.replay import events_of
 from runner.results.report import Report
-from runner.store.keeping import RunKeeper
 from runner.store.places import FILE, new_run
 from runner.store.revisions import Revision
+from runner.store.run_writer import RunWriter
 
 
 class KeptRunUnderWay:
@@ -27,7 +27,7 @@ class KeptRunUnderWay:
         self._so_far = Execution()
         self._events: Iterator[Event] = events_of(report)
         now = report.start["timestamp"]
-        self._keeper = RunKeeper(
+        self._keeper = RunWriter(
             folder, self.id, revision or Revision(), profile=None, reports=(), keep=(), now=lambda: now
         )
         eventually(lambda: (folder / FILE).exists(), "the store is opened")

@@ -12,8 +12,8 @@ from urllib.parse import urlencode
 import httpx
 from command import PATIENCE
 
-from runner.view.again import Again
-from runner.view.desk import Desk
+from runner.view.page_actions import PageActions
+from runner.view.reruns import Again
 from runner.view.runs import Runs
 from runner.view.serving import Serving
 
@@ -46,7 +46,7 @@ def serving(folder: Path, application: Path | None = None, variables: dict[str, 
     """A server over a store."""
     runs = Runs(folder, application, str)
     again = Again(application, variables or {}) if application else None
-    server = Serving(Desk(runs, again, "ann", lambda: NOW), 0)
+    server = Serving(PageActions(runs, again, "ann", lambda: NOW), 0)
     thread = Thread(target=server.run)
     thread.start()
     view = View(server, folder)

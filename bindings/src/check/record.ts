@@ -95,7 +95,7 @@ export default function (core: Core): Recorder {
     thrown,
     encodeOutcome,
     encodeTest() {
-      const warnings = core.left ? core.part<() => object[]>("left")() : core.stood ? [stood] : undefined;
+      const warnings = core.left ? core.part<() => object[]>("unfinished")() : core.stood ? [stood] : undefined;
       return encodeOutcome(core.plan!.name, core.milliseconds, core.outcomeOf(core.root), warnings, core.mocked && [...core.mocked], core.inlined);
     },
 

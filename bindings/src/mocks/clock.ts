@@ -36,7 +36,7 @@ export default function (core: Core): Clock {
   let stands: number | undefined;
   let restore: (() => void) | undefined;
 
-  const current = () => (core.boot.nested ? ((std.parse(core.bridge("told", "", "") || "{}") as WorldState).now ?? real.now()) : stands!);
+  const current = () => (core.boot.nested ? ((std.parse(core.bridge("world-state", "", "") || "{}") as WorldState).now ?? real.now()) : stands!);
   const now = () => current() + core.ahead;
 
   function read(): number {

@@ -65,7 +65,7 @@ export default function (core: Core) {
   /** What the host must know of the world after the call: its clock, and which calls its mocks answered. */
   function world(): { world?: string; mocked?: unknown } {
     if (!(core.boot as InvokeBoot).mocks && !core.mocked && !core.stands) return {};
-    return { world: core.bridge("told", "", ""), mocked: core.mocked && [...core.mocked] };
+    return { world: core.bridge("world-state", "", ""), mocked: core.mocked && [...core.mocked] };
   }
 
   function jsonOf(value: unknown): Raw {

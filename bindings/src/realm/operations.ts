@@ -164,7 +164,7 @@ export default function (core: Core) {
       try {
         const [now, ...given] = revived(args);
         if (typeof now === "number") core.part<Clock>("clock").moved(now);
-        return envelope(core.part<Record<string, (...args: unknown[]) => unknown>>("back")[name](...given));
+        return envelope(core.part<Record<string, (...args: unknown[]) => unknown>>("host-questions")[name](...given));
       } catch (error) {
         return failure(error, ofOthers);
       }

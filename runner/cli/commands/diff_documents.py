@@ -12,7 +12,7 @@ from runner.reporters.console.verdict_lines import CASE_HEAD, HEAD, case_rows, m
 from runner.reporters.files.markdown_parts import block, details, inline, table
 from runner.results.change_report import ChangeReport
 from runner.results.changes import KINDS, Change, Comparison, Side
-from runner.results.made_of import described
+from runner.results.fingerprint_changes import described
 from runner.results.report import Record
 from runner.results.verdict_json import verdict_record
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from runner.reporters.console.style import Style, count, in_milliseconds
 from runner.reporters.console.variant_lines import aligned
-from runner.results.made_of import changed, described
+from runner.results.fingerprint_changes import changed, described
 from runner.results.result_texts import dollars
 from runner.store.history import Level, Since, TestHistory, Trend
 from runner.store.store import KeptRun, Store

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from runner.reporters.console.change_lines import error_of, fact_of, runs_of
-from runner.results.made_of import described
+from runner.results.fingerprint_changes import described
 
 if TYPE_CHECKING:
     from runner.environment import Environment
@@ -62,8 +62,8 @@ def _cells(kind: str, change: Change) -> tuple[str, ...]:
     before, after = (side.status if side is not None else "" for side in sides)
     passed = runs_of(change) if change.is_repeated else ""
     measure = fact_of(kind, change) if kind in MEASURED else ""
-    name, made_of = f"{change.suite} › {change.id}", described(change.parts)
-    return name, before, after, passed, measure, took, made_of, error_of(change)
+    name, changed_parts = f"{change.suite} › {change.id}", described(change.parts)
+    return name, before, after, passed, measure, took, changed_parts, error_of(change)
 
 
 def _painted(cell: str) -> Text:

@@ -50,8 +50,8 @@ def view(environment: Environment, store: str | None, port: int | None, app: str
             "Install it with: pip install 'yao-test[view]'",
         )
     from runner.store.schema import open_store
-    from runner.view.again import Again
-    from runner.view.desk import Desk
+    from runner.view.page_actions import PageActions
+    from runner.view.reruns import Reruns
     from runner.view.runs import Runs
     from runner.view.serving import Serving
 
@@ -62,11 +62,11 @@ def view(environment: Environment, store: str | None, port: int | None, app: str
             pass  # runs may come while it serves
     variables = environment.variables
     runs = Runs(folder, application, environment.secrets.text)
-    again = Again(application, {**variables, **environment.keys}) if application else None
+    again = Reruns(application, {**variables, **environment.keys}) if application else None
     before = {number: signal.signal(number, _ended) for number in ENDS}
     gc.enable()  # a process that stays
     try:
-        serving = Serving(Desk(runs, again, _person(variables), environment.now), port or 0)
+        serving = Serving(PageActions(runs, again, _person(variables), environment.now), port or 0)
         environment.stdout.write(f"{serving.link}\nIt shows the runs of {folder}. Ctrl-C ends it.\n")
         environment.stdout.flush()
         serving.run()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from runner.reporters.console.style import count, in_milliseconds
 from runner.results.changes import Change, Comparison, Measure, Side
-from runner.results.made_of import described
+from runner.results.fingerprint_changes import described
 from runner.results.result_texts import dollars
 
 COST_DIGITS = 6

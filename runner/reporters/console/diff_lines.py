@@ -10,7 +10,7 @@ from runner.reporters.console.variant_lines import aligned
 from runner.reporters.console.verdict_lines import CASE_HEAD, HEAD, case_rows, measure_rows, sentences
 from runner.results.change_report import ChangeReport
 from runner.results.changes import KINDS, Change, Comparison
-from runner.results.made_of import described
+from runner.results.fingerprint_changes import described
 
 COLORS = {"bad": "red", "warning": "yellow", "good": "green", "neutral": "cyan", "quiet": "dim"}
 """Tone of a kind of change → its colour."""

@@ -11,7 +11,7 @@ from runner.reporters.console.overview_lines import overview
 from runner.reporters.console.verdict_lines import case_rows, measure_rows, parts_shown, sentences
 from runner.results.change_report import ChangeReport
 from runner.results.changes import KINDS, Change, Comparison
-from runner.results.made_of import described
+from runner.results.fingerprint_changes import described
 from runner.results.report import Report
 from runner.results.result_keys import ResultKey, key_of
 from runner.results.sides import Sides

@@ -20,7 +20,7 @@ SIZE = 100
 """Results of a block."""
 
 
-class Shown:
+class RunPages:
     """The data of one run for its pages. Not for several threads at a time."""
 
     report: Report

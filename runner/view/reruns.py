@@ -73,7 +73,7 @@ def shown(words: Words) -> str:
     return join(["yao-test", *words])
 
 
-class Again:
+class Reruns:
     """Runs tests again, one run at a time, and remembers the last one."""
 
     def __init__(self, application: Path, variables: Mapping[str, str]) -> None:

@@ -22,7 +22,7 @@ MOST_LETTERS = 200
 """At most this many characters of a file name."""
 
 
-class KeptDatabases:
+class StoredDatabases:
     """Keeps the databases of one run. Several threads may use it. The files are in their place after `finish`."""
 
     def __init__(self, path: Path) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from runner.store.revisions import Revision
 
 
-class RunKeeper:
+class RunWriter:
     """A reporter that writes a run into a store. Until it is closed, it has the run's lock: the run is
     under way."""
 

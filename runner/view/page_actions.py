@@ -10,11 +10,11 @@ from runner.errors import ConfigurationError
 from runner.store.rows import key_of
 from runner.store.store import KeptLabel, Store
 from runner.version import VERSION
-from runner.view.again import Again, commands_of, shown
 from runner.view.comparing import compared
+from runner.view.labelling import Question, exported, label_of, label_record, questions_on, records_of
 from runner.view.over_time import all_tests, over_time
-from runner.view.people import Question, exported, label_of, label_record, questions_on, records_of
 from runner.view.pictures import picture
+from runner.view.reruns import Reruns, commands_of, shown
 from runner.view.runs import Runs
 
 Record = dict[str, Any]
@@ -22,10 +22,10 @@ LETTERS = "ABCDEFGHIJ"
 """What compared runs are called."""
 
 
-class Desk:
+class PageActions:
     """Answers from any thread. Its methods block, and raise ConfigurationError for what cannot be done."""
 
-    def __init__(self, runs: Runs, again: Again | None, person: str, now: Callable[[], str]) -> None:
+    def __init__(self, runs: Runs, again: Reruns | None, person: str, now: Callable[[], str]) -> None:
         """Reads nothing yet.
 
         Args:
@@ -107,13 +107,13 @@ class Desk:
         return {"commands": [shown(words) for words in self._commands(id, keys)]}
 
     def start(self, id: str, keys: Sequence[str]) -> Record:
-        """Runs the results of these rows again, or all of a run: `Again.record`."""
+        """Runs the results of these rows again, or all of a run: `Reruns.record`."""
         commands = self._commands(id, keys)
         assert self._again is not None
         return self._again.start(id, commands)
 
     def started(self) -> Record:
-        """What was started last: `Again.record`."""
+        """What was started last: `Reruns.record`."""
         return self._again.record() if self._again else {"state": "none", "commands": [], "output": ""}
 
     def stop(self) -> Record:

@@ -65,7 +65,7 @@ _FIXED = (
 """Callee → the process that it calls."""
 
 
-class Asked(Value):
+class ScriptCall(Value):
     """Something that is asked for."""
 
     kind: str
@@ -82,7 +82,7 @@ class Reader:
         self._written = WrittenCalls(application.root)
         self._servers = server_files(application)
 
-    def of_agent(self, folder: Path, servers: Iterable[str]) -> Iterator[Asked]:
+    def of_agent(self, folder: Path, servers: Iterable[str]) -> Iterator[ScriptCall]:
         """What the agent in a folder asks that lists MCP servers in its package, each as often as it does. Raises
         HostError when there is no compiler."""
         seen: set[Path] = set()
@@ -97,13 +97,13 @@ class Reader:
             new, asked = [], []
             for path, calls in self._written.of(fresh).items():
                 if isinstance(calls, CompileError):
-                    asked.append(Asked(kind=BROKEN, name=calls.message, place=self._place(path, calls)))
+                    asked.append(ScriptCall(kind=BROKEN, name=calls.message, place=self._place(path, calls)))
                     continue
                 asked += [found for call in calls for found in _asked(call)]
                 if any(call.callee == "new Plan" for call in calls):
                     asked += [found for call in calls for found in _of_plan(call)]
                 asked += [
-                    Asked(kind=TABLE, name=f"{query.process} {query.name}", place=query.place)
+                    ScriptCall(kind=TABLE, name=f"{query.process} {query.name}", place=query.place)
                     for query in queried(calls)
                 ]
             for found in list(asked):
@@ -149,14 +149,14 @@ class Reader:
         except ConfigurationError:  # reported where the server is used
             return {}
 
-    def _script(self, found: Asked) -> list[Path]:
+    def _script(self, found: ScriptCall) -> list[Path]:
         """The script that a process names."""
         if found.kind != SCRIPT or "*" in found.name:
             return []
         path = self._application.script(found.name.rpartition(".")[0])
         return [] if path is None else [path]
 
-    def _of_server(self, id: str, used: set[str]) -> list[Asked]:
+    def _of_server(self, id: str, used: set[str]) -> list[ScriptCall]:
         """The processes of the tools of an MCP server; None of one that is not in this application."""
         file = self._servers.get(id)
         if file is None or id in used:
@@ -174,7 +174,7 @@ class Reader:
         return path.relative_to(self._application.root).as_posix()
 
 
-def _asked(call: WrittenCall) -> Iterator[Asked]:
+def _asked(call: WrittenCall) -> Iterator[ScriptCall]:
     place = f"{call.file}:{call.line}"
     for pattern, kind, number in _ARGUMENTS:
         if re.fullmatch(pattern, call.callee):
@@ -185,34 +185,34 @@ def _asked(call: WrittenCall) -> Iterator[Asked]:
             elif kind == HTTP:
                 given = call.callee.rpartition(".")[2].upper()
                 method = given if number == 0 else call.arguments[0] or "*"
-                yield Asked(kind=HTTP, name=f"{method} {name or '*'}", place=place)
+                yield ScriptCall(kind=HTTP, name=f"{method} {name or '*'}", place=place)
             elif kind == EXEC:
-                yield Asked(kind=EXEC, name=name or "*", place=place)
+                yield ScriptCall(kind=EXEC, name=name or "*", place=place)
             elif name and "*" not in name:
-                yield Asked(kind=kind, name=name, place=place)
+                yield ScriptCall(kind=kind, name=name, place=place)
     if re.fullmatch(_CALLS_TOOL, call.callee):
         yield from _tool(call.arguments[:2], place)
     if call.callee == "process:" and not re.fullmatch(_GIVES_DATA, call.within):
         yield _of_process(call.arguments[0], place)
     if call.callee == "connector:" and call.beside <= _CALL_OPTIONS and "*" not in (call.arguments[0] or "*"):
-        yield Asked(kind=CONNECTOR, name=call.arguments[0] or "", place=place)
+        yield ScriptCall(kind=CONNECTOR, name=call.arguments[0] or "", place=place)
     for pattern, property, kind in _WITHIN:
         if call.callee == property and re.fullmatch(pattern, call.within) and call.arguments[0]:
-            yield Asked(kind=kind, name=call.arguments[0], place=place)
+            yield ScriptCall(kind=kind, name=call.arguments[0], place=place)
     for pattern, process in _FIXED:
         if match := re.fullmatch(pattern, call.callee):
-            yield Asked(kind=PROCESS, name=match.expand(process), place=place)
+            yield ScriptCall(kind=PROCESS, name=match.expand(process), place=place)
     if call.callee == "new Query" and call.arguments[:1] not in ((), (ENGINE,), (None,)):
-        yield Asked(kind=PROCESS, name=f"query.{call.arguments[0]}.Get", place=place)
+        yield ScriptCall(kind=PROCESS, name=f"query.{call.arguments[0]}.Get", place=place)
 
 
-def _tool(names: Sequence[str | None], place: str) -> Iterator[Asked]:
+def _tool(names: Sequence[str | None], place: str) -> Iterator[ScriptCall]:
     """A tool, by the id of its server and its name, where both are written out."""
     if len(names) == 2 and names[0] and names[1] and "*" not in names[0] + names[1]:
-        yield Asked(kind=TOOL, name=f"{names[0]} {names[1]}", place=place)
+        yield ScriptCall(kind=TOOL, name=f"{names[0]} {names[1]}", place=place)
 
 
-def _of_plan(call: WrittenCall) -> Iterator[Asked]:
+def _of_plan(call: WrittenCall) -> Iterator[ScriptCall]:
     """The process that a task of a plan calls, or what listens to it."""
     for pattern, number in _OF_PLAN:
         name = call.arguments[number] if number < len(call.arguments) else None
@@ -220,33 +220,33 @@ def _of_plan(call: WrittenCall) -> Iterator[Asked]:
             yield _of_process(name, f"{call.file}:{call.line}")
 
 
-def _of_process(name: str | None, place: str) -> Asked:
+def _of_process(name: str | None, place: str) -> ScriptCall:
     if not name or not re.match(r"[\w$]", name):
-        return Asked(kind=MADE, name="*", place=place)
+        return ScriptCall(kind=MADE, name="*", place=place)
     group, _, rest = name.partition(".")
     lower = group.lower()
     id, _, method = rest.rpartition(".")
     if lower in ("agents", "assistants", "ai") and method.lower() in ("stream", "call"):
-        return Asked(kind=AGENT, name=id, place=place)
+        return ScriptCall(kind=AGENT, name=id, place=place)
     if lower in ("scripts", "services", "agents", "assistants", "ai"):
-        return Asked(kind=SCRIPT, name=name, place=place)
-    return Asked(kind=PROCESS, name=name, place=place)
+        return ScriptCall(kind=SCRIPT, name=name, place=place)
+    return ScriptCall(kind=PROCESS, name=name, place=place)
 
 
-def _of_arguments(name: str, call: WrittenCall, place: str) -> Iterator[Asked]:
+def _of_arguments(name: str, call: WrittenCall, place: str) -> Iterator[ScriptCall]:
     """What the arguments of a process name, where the process says that they do."""
     lower = name.lower()
     first, second = [*call.arguments[1:3], None, None][:2]
     if lower.startswith("mcp.") and first and "*" not in first:
-        yield Asked(kind=SERVER, name=first, place=place)
+        yield ScriptCall(kind=SERVER, name=first, place=place)
         if lower == "mcp.calltool":
             yield from _tool((first, second), place)
     elif lower in ("llm.stream", "llm.chatcompletions") and first and "*" not in first:
-        yield Asked(kind=CONNECTOR, name=first, place=place)
+        yield ScriptCall(kind=CONNECTOR, name=first, place=place)
     elif lower.startswith("http."):
         method = lower.removeprefix("http.")
         given, url = (first or "*", second) if method in ("send", "stream") else (method, first)
-        yield Asked(kind=HTTP, name=f"{given.upper()} {url or '*'}", place=place)
+        yield ScriptCall(kind=HTTP, name=f"{given.upper()} {url or '*'}", place=place)
 
 
 def _scripts(folder: Path) -> list[Path]:

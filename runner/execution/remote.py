@@ -32,7 +32,7 @@ class PlanRun(Value):
     """Decides after each round, one run of every case, whether there is another one; None: there are no rounds."""
 
 
-class Elsewhere(Protocol):
+class Remote(Protocol):
     """Runs the tests of one run on other machines."""
 
     @property

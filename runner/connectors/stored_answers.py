@@ -37,7 +37,7 @@ class Keys(Value):
     """The name of the model; empty when it is not known, and then it fits to all."""
 
 
-class KeptAnswers(Generic[T]):
+class StoredAnswers(Generic[T]):
     """Answers in the order in which they came."""
 
     def __init__(self, answers: Sequence[T], keys: Callable[[T], Keys]) -> None:
