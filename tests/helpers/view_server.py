@@ -13,7 +13,7 @@ import httpx
 from command import PATIENCE
 
 from runner.view.page_actions import PageActions
-from runner.view.reruns import Again
+from runner.view.reruns import Reruns
 from runner.view.runs import Runs
 from runner.view.serving import Serving
 
@@ -45,7 +45,7 @@ class View:
 def serving(folder: Path, application: Path | None = None, variables: dict[str, str] | None = None) -> Iterator[View]:
     """A server over a store."""
     runs = Runs(folder, application, str)
-    again = Again(application, variables or {}) if application else None
+    again = Reruns(application, variables or {}) if application else None
     server = Serving(PageActions(runs, again, "ann", lambda: NOW), 0)
     thread = Thread(target=server.run)
     thread.start()
