@@ -139,13 +139,15 @@ class Recorded:
 
 
 def steady(value: Any) -> Any:
-    """A report without what differs from run to run: times, durations, and flags that say where answers come from."""
+    """A report without what differs from run to run: times, durations, flags that say where answers come from, and the
+    order of calls side by side, such as that of a judge and of the next turn."""
     if isinstance(value, dict):
-        return {
+        kept = {
             key: steady(item)
             for key, item in value.items()
             if not re.search("_ms$|^timestamp$|^created$|_at$|duration|^flags$", key)
         }
+        return {**kept, "steps": sorted(kept["steps"], key=json.dumps)} if "steps" in kept else kept
     if isinstance(value, str):
         return re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+Z", "<time>", value)
     return [steady(item) for item in value] if isinstance(value, list) else value

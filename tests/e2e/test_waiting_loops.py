@@ -36,7 +36,6 @@ LOOPS = {
     "Scripts": 'while (!Process("scripts.demo.poll.Due", end));',
     "Writes": 'while (Date.now() < end) Process("models.job.Update", 1, { n: 5 });',
     "Timers": 'while (Date.now() < end) { await new Promise((go) => setTimeout(go, 0)); Process("models.job.Count", {}); }',
-    "Agents": 'while (Date.now() < end) Process("agents.demo.Stream", "hello");',
     "HookWithTool": 'Process("agents.demo.Stream", "tool");',
 }
 WORK = {
