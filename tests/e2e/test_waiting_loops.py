@@ -33,7 +33,6 @@ function Create(ctx, messages) {
 LOOPS = {
     "Two": 'while (Date.now() < end) { Process("models.job.Count", {}); Process("models.job.Get", { limit: 1 }); }',
     "Mocked": 't.mock.process("jobs.State", "busy"); while (performance.now() < 1e9) Process("jobs.State");',
-    "Scripts": 'while (!Process("scripts.demo.poll.Due", end));',
     "Writes": 'while (Date.now() < end) Process("models.job.Update", 1, { n: 5 });',
     "Timers": 'while (Date.now() < end) { await new Promise((go) => setTimeout(go, 0)); Process("models.job.Count", {}); }',
     "HookWithTool": 'Process("agents.demo.Stream", "tool");',
@@ -93,9 +92,9 @@ def test_work_that_repeats_itself_never_fails(app: MakeApplication) -> None:
 
 def test_loops_of_cases_fail_early_too(app: MakeApplication) -> None:
     mocks = {"now": "2030-01-01T00:00:00Z"}
-    cases = [{"id": said, "input": said, "mocks": mocks} for said in ("wait", "tool", "memory", "work")]
+    cases = [{"id": said, "input": said, "mocks": mocks} for said in ("wait", "memory", "work")]
     application = app(jobs("") | agent(package={"mcp": {"servers": ["jobs"]}}, hooks=HOOKS, cases=cases))
     records = run_cases(application, "--timeout", "60s", code=1)
-    for said in ("wait", "tool", "memory"):
+    for said in ("wait", "memory"):
         assert "The clock stands still" in records[said]["error"], records[said]["error"]
     assert records["work"]["status"] == "passed"
