@@ -17,7 +17,6 @@ MODEL = json.dumps(
 )
 POLL = """\
 export function Due(end) { return Date.now() >= end; }
-export function DueHere(end) { return Process("utils.now.Timestampms") >= end; }
 """
 HOOKS = """\
 function Create(ctx, messages) {
