@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bindings.snapshot_files import FOLDER
-
 if TYPE_CHECKING:
     from bindings.inline_snapshots import InlineSnapshots
     from bindings.snapshots import Snapshots
@@ -41,12 +39,6 @@ class RunSnapshots:
     def used(self) -> Snapshots | None:
         """The snapshots of this run; None when nothing has asked for one."""
         return self._stored
-
-    @property
-    def are_there(self) -> bool:
-        """Whether something has asked for one, or a folder of them is beside a file of this run."""
-        folders = {path.parent / FOLDER for path in self.files.values()}
-        return self._stored is not None or any(folder.exists() for folder in folders)
 
     @property
     def used_inline(self) -> InlineSnapshots | None:

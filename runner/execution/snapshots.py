@@ -95,8 +95,6 @@ class SnapshotWatch:
 
     def look(self, all_of_run: RunSnapshots, run: Execution) -> None:
         """Finds obsolete snapshots. Raises SnapshotError and OSError."""
-        if not all_of_run.are_there:
-            return
         snapshots = all_of_run.stored()
         shared = Counter(all_of_run.files.values())
         for suite in run.suites.values():
