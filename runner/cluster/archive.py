@@ -21,7 +21,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from runner.errors import ConfigurationError
-from runner.security.files import read_bytes
+from runner.security.files import reader_below
 from scripttest import holds_secrets
 from scripttest.values import Value
 
@@ -56,17 +56,17 @@ def archive_of(root: Path, redact: Callable[[str], str]) -> Archive:
     """
     content, digest, total = io.BytesIO(), sha256(), 0
     names: list[str] = []
+    read = reader_below(root, MOST_BYTES)
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name in _files(root):
-            path = root / name
             try:
-                data = read_bytes(path, MOST_BYTES)
+                data = read(name)
             except PermissionError:  # a link out of the application, or one to a file with keys
                 continue
             except OSError as error:
-                raise ConfigurationError(f"Cannot send {path} to workers: {error.strerror}") from error
+                raise ConfigurationError(f"Cannot send {root / name} to workers: {error.strerror}") from error
             if name.endswith(_DEFINITIONS):
-                _check_definition(path, data, redact)
+                _check_definition(root / name, data, redact)
             total += len(data)
             if total > MOST_BYTES:
                 raise ConfigurationError(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runner.cases.reader import LocatedCase
 from runner.cli.options import RunOptions
 from runner.planning.case_source import CaseSource, PlacedCase
 from runner.planning.plan import RunPlan, suite_of
@@ -76,6 +75,7 @@ def _records(part: ModulePart) -> list[dict[str, Any]]:
 
 def _source(part: CasesPart, piece: Piece, application: Application) -> CaseSource:
     from runner.agents.assistant import Assistants, stand_in
+    from runner.cases.reader import LocatedCase
 
     assistants = Assistants(application)
     agent = part.suite.agent

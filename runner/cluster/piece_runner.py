@@ -110,6 +110,8 @@ class Runner:
             self.sent_answers.wait()
 
     def _run(self, piece: Piece) -> None:
+        if piece.modules and self._processes is None:  # which takes as long as to make the plan
+            self._processes = start_processes(SCRIPT_PARTS, self._root)
         piece = self._here.value(piece)
         self._answers = piece.answers
         if piece.begins_pass:
@@ -143,8 +145,7 @@ class Runner:
         if not plan.modules:
             carry_out(None)
             return
-        if self._processes is None:
-            self._processes = start_processes(SCRIPT_PARTS, self._root)
+        assert self._processes is not None
         processes, self._processes = self._processes, None
         with open_host(self._options, self._application, processes, tests, self._parallel) as host, tests:
             carry_out(host)

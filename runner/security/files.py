@@ -42,6 +42,12 @@ def read_bytes(path: Path, limit: int | None = DATA_LIMIT) -> bytes:
     return path.read_bytes() if judge is None else read_file(str(path), judge, limit)
 
 
+def reader_below(root: Path, limit: int) -> Callable[[str], bytes]:
+    """Reads many files of one application, by their paths below its root. Raises as `read_bytes`."""
+    real = os.path.realpath(root)
+    return lambda name: read_file(f"{real}/{name}", _judge_below(real, tuple(name.split("/"))), limit)
+
+
 def read_text(path: Path, errors: str = "strict") -> str:
     """The UTF-8 text of a file, its line ends as `\\n`. Raises as `read_bytes`, and UnicodeDecodeError."""
     return read_bytes(path).decode("utf-8-sig", errors).replace("\r\n", "\n").replace("\r", "\n")
@@ -84,12 +90,15 @@ def _judge_of(path: Path) -> Judge | None:
     """Judges where a path leads; None when it is in no application."""
     name = os.path.abspath(path)
     root = application_of(Path(name))
-    if root is None:
-        return None
-    may_be_closed = holds_secrets(parts_below(name, str(root)) or ())
+    return None if root is None else _judge_below(os.path.realpath(root), parts_below(name, str(root)) or ())
+
+
+def _judge_below(root: str, named: tuple[str, ...]) -> Judge:
+    """Judges where a path leads in an application; `root` is its real path, `named` are the parts of the path."""
+    may_be_closed = holds_secrets(named)
 
     def judge(real: str) -> str | None:
-        parts = parts_below(real, os.path.realpath(root))
+        parts = parts_below(real, root)
         if parts is None:
             return f"a link leads out of the application, to {real}; put a file in its place"
         if holds_secrets(parts) and not may_be_closed:
