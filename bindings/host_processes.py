@@ -6,11 +6,13 @@ import _thread
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from scripttest import MissingScriptError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from bindings.models.own_database import OwnDatabase
     from bindings.policy import Policy
     from bindings.scratch import Scratch

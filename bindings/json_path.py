@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from bindings.services import Json
+from scripttest.typing_names import Json
 
 MAX_PATH = 2000
 """Longest path, in characters."""

@@ -8,10 +8,13 @@ from __future__ import annotations
 import _thread
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Any
 
 from bindings.agent_ids import agent_id
 from scripttest.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Answered(StrEnum):

@@ -9,18 +9,21 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
 
 from bindings.clock import Clock
 from bindings.world import Asked, World, Worlds
 from scripttest import Link, Outcome, Services, TestKey, kind_of
+from scripttest.typing_names import Protocol
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from bindings.host_processes import HostProcesses
     from bindings.mocks import Mocks
     from bindings.services import ProcessError
 
-Provider = Callable[[World, str, list[Any]], Any]
+Provider = Callable[[World, str, "list[Any]"], "Any"]
 """(world of the test, process name, arguments) → JSON value; raises ProcessError. May be called from any thread."""
 
 

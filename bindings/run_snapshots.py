@@ -5,9 +5,11 @@ from __future__ import annotations
 import _thread
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from bindings.inline_snapshots import InlineSnapshots
     from bindings.snapshots import Snapshots
 

@@ -10,16 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
+from scripttest.typing_names import Json
 from scripttest.values import Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from bindings.policy import Policy
     from bindings.world import World
-
-Json = Any
-"""None, bool, int, float, str, list or dict of these."""
 
 
 class ProcessError(Exception):

@@ -9,10 +9,13 @@ import _thread
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from bindings.services import ProcessError
 from bindings.snapshot_files import FOLDER, SUFFIX, SnapshotFileError, change, path_of, read
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 OLD_SUFFIX = ".snap.json"
 

@@ -14,14 +14,16 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from bindings.clock import Clock
 from bindings.ledger import Ledger
 from scripttest import TestKey
+from scripttest.typing_names import Protocol, TypeVar
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from random import Random
+    from typing import Any
 
     from bindings.mocks import Mocks
     from scripttest import Link

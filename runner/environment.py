@@ -8,11 +8,14 @@ import time
 from collections.abc import Mapping, MutableMapping
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TextIO, cast
 
 from runner.security.keys import Keys, take_keys
 from runner.security.secrets import RedactedStream, Secrets
 from scripttest.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TextIO
 
 SCRIPT_PARTS = Path(__file__).resolve().parents[1] / "bindings" / "js"
 """The folder of the script half of the bindings."""
@@ -85,16 +88,20 @@ def environment_of(
     cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     secrets = Secrets(variables)
     keys = take_keys(variables)
-    out, err = (cast(TextIO, RedactedStream(_tolerant(stream), secrets)) for stream in (stdout, stderr))
     return Environment(
         directory=directory,
         variables=dict(variables),
-        stdout=out,
-        stderr=err,
+        stdout=_redacted(stdout, secrets),
+        stderr=_redacted(stderr, secrets),
         cpus=cpus,
         secrets=secrets,
         keys=keys,
     )
+
+
+def _redacted(stream: TextIO | None, secrets: Secrets) -> Any:
+    """The stream, which hides secrets; typed loosely because it is no `TextIO` by its class."""
+    return RedactedStream(_tolerant(stream), secrets)
 
 
 def _working_directory() -> Path:

@@ -10,7 +10,10 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 PAIRS = (
     "аaеeоoрpсcуyхxіiјjѕsԁdһhԛqԝwӏlАAВBЕEКKМMНHОOРPСCТTХXУYІIЈJЅSԌGԚQԜWЗ3ЬbвBкkмmнHтT"

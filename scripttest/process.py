@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import _thread
 import os
-from typing import TYPE_CHECKING
 
 from scripttest.values import Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

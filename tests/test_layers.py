@@ -13,7 +13,7 @@ from source_modules import FLOORS, MODULES, PACKAGES, ROOT, imported_modules, im
 
 from runner.cases.kinds import MODELS
 
-SHARED = ("scripttest.values",)
+SHARED = ("scripttest.values", "scripttest.typing_names")
 """Modules that all packages import."""
 LIBRARIES = {
     "_quickjs": {
@@ -143,7 +143,7 @@ ROOMS = {
 """Room → the rooms of the same package that it may import. A room is a folder, or one of `FLOORS`. Each names only rooms
 that stand above it in this table, so nothing goes in circles."""
 DOORS = {
-    "scripttest": "errors files folder_locks lazy names poll_loop process results test_key values",
+    "scripttest": "errors files folder_locks lazy names poll_loop process results test_key typing_names values",
     "scripttest/walls": "confinement environment jailed machine",
     "scripttest/compile": "at_once boundary builds comments compiler esbuild reach requests sources",
     "scripttest/shortcuts": "__init__ built_ins bytecode library scan slicing",
@@ -176,7 +176,7 @@ DOORS = {
     " verdict verdict_json",
     "runner/modes": "base case_environment interactive tracing transcripts",
     "runner/store": "baseline failures history joining places pruning revisions rows run_writer schema store",
-    "runner/planning": "case_source configured gaps generators inputs last_failed order plan planner regrading request resume resume_origin saved_run selection shards tags test_functions",
+    "runner/planning": "case_source configured gaps generators inputs last_failed order plan planner regrading request resume resume_origin saved_run selection shards suite_key tags test_functions",
     "runner/reporters": "__init__ base multiplexer ordered rerun_command",
     "runner/reporters/console": "change_lines console diff_lines overview_lines progress style trust_lines variant_lines verdict_lines",
     "runner/reporters/files": "agent document github jsonl markdown_parts markdown_result variant_report",
@@ -332,15 +332,16 @@ def test_a_worker_loads_only_light_modules(name: str) -> None:
     assert [problem for problem in eager if problem[1] not in written(path).for_types] == []
 
 
-def test_a_script_run_loads_no_library_that_it_does_not_use() -> None:
+@pytest.mark.parametrize("flags", [[], ["-v"]], ids=" ".join)
+def test_a_script_run_loads_no_library_that_it_does_not_use(flags: list[str]) -> None:
     import subprocess
 
     code = (
-        "import sys, os; sys.argv = ['yao-test', '-i', 'scripts.expense.policy']; import runner.cli.main as c\n"
+        "import sys, os; sys.argv = ['yao-test', '-i', 'scripts.expense.policy', *sys.argv[1:]]; import runner.cli.main as c\n"
         "def leave(code):\n"
-        "    heavy = {'httpx', 'pydantic', 'xml', 'rich', 'click', 'regex', 'jsonpath_ng', 'sqlite3', 'runner.store', 'asyncio', 'dataclasses', 'subprocess', 'inspect'}\n"
+        "    heavy = {'httpx', 'pydantic', 'xml', 'rich', 'click', 'regex', 'jsonpath_ng', 'sqlite3', 'runner.store', 'asyncio', 'dataclasses', 'subprocess', 'inspect', 'typing', 'hashlib'}\n"
         "    print('LOADED', sorted(heavy & sys.modules.keys()), code); sys.stdout.flush(); os.kill(os.getpid(), 9)\n"
         "os._exit = leave; c.main()"
     )
-    result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    result = subprocess.run([sys.executable, "-c", code, *flags], cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.stdout.splitlines()[-1] == "LOADED [] 0", result.stdout + result.stderr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 from bindings.models import listing, processes, query, schemas, writes
 from bindings.models.definition import Model
@@ -11,8 +10,8 @@ from bindings.models.errors import UnknownColumnsError, bad
 from bindings.models.reads import all_rows
 from bindings.models.store import Store
 from bindings.services import ProcessError
+from scripttest.typing_names import Json
 
-Json = Any
 QUERY_METHODS = tuple(query.METHODS)
 """The methods of `Query`, in lower case."""
 NAMED = 10

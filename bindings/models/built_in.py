@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from bindings.models.definition import Model, read_definition
-
-Json = Any
+from scripttest.typing_names import Json
 
 _USED: dict[str, tuple[str, str, str]] = {
     "role": (

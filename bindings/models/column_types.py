@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import re
 from datetime import datetime
-from typing import Any
 
 from bindings.models.errors import bad, failed
+from scripttest.typing_names import Json
 from scripttest.values import Value
-
-Json = Any
 
 
 class ColumnType(Value):

@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
 
 from bindings.models.errors import failed
+from scripttest.typing_names import Json
 
-Json = Any
 Row = dict[str, Json]
 
 APPLICATION_ID = 0x59414F54

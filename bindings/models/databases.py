@@ -6,16 +6,15 @@ import threading
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from bindings.models.database import Database
 from bindings.models.definition import Model
 from bindings.models.errors import failed
 from bindings.models.migration import migrate_all
 from bindings.models.store import Catalog, Store
+from scripttest.typing_names import Json
 from scripttest.values import Value
-
-Json = Any
 
 MOST_AHEAD = 2
 """Databases that are made ahead: one for the test that begins while the other one is made."""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from bindings.models.column_types import TYPES, declaration
 from bindings.models.errors import ModelFileError
+from scripttest.typing_names import Json
 from scripttest.values import Value
-
-Json = Any
 
 RESTORE_DATA = "__restore_data"
 DELETED_AT, CREATED_AT, UPDATED_AT = "deleted_at", "created_at", "updated_at"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from bindings.models.definition import Model
 from bindings.models.errors import bad
@@ -11,8 +10,8 @@ from bindings.models.processes import call as call_model
 from bindings.models.processes import load, metadata
 from bindings.models.store import Store
 from bindings.services import ProcessError
+from scripttest.typing_names import Json
 
-Json = Any
 _FORWARDED = {"reload": "Reload", "migrate": "Migrate"}
 
 

@@ -6,13 +6,14 @@ import _thread
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from scripttest.typing_names import Json
 
 if TYPE_CHECKING:
     from bindings.models.databases import Databases
     from bindings.models.store import Store
 
-Json = Any
 
 _OVER = "the test has ended"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from bindings.models import reads, tables, writes
 from bindings.models.definition import Model, read_definition
@@ -11,8 +10,8 @@ from bindings.models.errors import ModelFileError, UnknownColumnsError, bad, fai
 from bindings.models.migration import migrate
 from bindings.models.store import Store
 from bindings.services import ErrorValue, ProcessError
+from scripttest.typing_names import Json
 
-Json = Any
 _ZERO_TIME = "0001-01-01T00:00:00Z"
 
 

@@ -15,8 +15,7 @@ from bindings.models.query_sql import Select, Writer
 from bindings.models.rows import Row
 from bindings.models.store import Store
 from bindings.services import ProcessError
-
-Json = Any
+from scripttest.typing_names import Json
 
 ENGINES = ("default",)
 LIMIT = 100

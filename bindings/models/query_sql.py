@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from bindings.models.column_types import bound
 from bindings.models.query_expressions import Expression, TableOf, expression, operand, split, table_name, wrong
 from bindings.models.tables import quoted
+from scripttest.typing_names import Json
 from scripttest.values import Value
-
-Json = Any
 
 _OPS = {"=", ">", ">=", "<", "<=", "<>", "!=", "like", "match", "in", "is"}
 _ALONE = re.compile(r"\s*(?:\?:([\w.]+)|\{\{\s*([\w.]+)\s*\}\})\s*")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 from bindings.models.database import MAX_ROWS
 from bindings.models.definition import DELETED_AT, Column, Model, Relation
@@ -13,9 +12,8 @@ from bindings.models.rows import Row, shown
 from bindings.models.store import Store
 from bindings.models.tables import quoted
 from bindings.models.wheres import Condition, compared, conditions
+from scripttest.typing_names import Json
 from scripttest.values import Value
-
-Json = Any
 
 LIMIT = 100
 """Rows of an answer whose query has no limit."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 from bindings.models.column_types import read, stored
 from bindings.models.definition import Column, Model
 from bindings.models.errors import bad
 from bindings.services import ProcessError
+from scripttest.typing_names import Json
 
-Json = Any
 Row = dict[str, Json]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from bindings.models import tables
 from bindings.models.database import Database
@@ -12,8 +11,7 @@ from bindings.models.definition import CREATED_AT, DELETED_AT, RESTORE_DATA, UPD
 from bindings.models.errors import ModelFileError, bad, failed
 from bindings.models.store import Store
 from bindings.services import ProcessError
-
-Json = Any
+from scripttest.typing_names import Json
 
 _SIZED = re.compile(r"(\w[\w ]*?)\s*(?:\((\d+)(?:,(\d+))?\))?")
 _READ_TYPES = {

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from bindings.models.database import Database
 from bindings.models.definition import Model
 from bindings.models.errors import UnknownColumnsError, failed
 from bindings.services import ProcessError
-
-Json = Any
+from scripttest.typing_names import Json
 
 
 class Catalog:

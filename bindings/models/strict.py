@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from bindings.models.definition import Column, Model
-
-Json = Any
+from scripttest.typing_names import Json
 
 _NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
 _BITS = {"tinyinteger": 8, "smallinteger": 16, "integer": 32, "biginteger": 64, "boolean": 8}

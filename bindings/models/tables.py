@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from bindings.models.database import Database
 from bindings.models.definition import Column, Model
 from bindings.models.errors import failed
-
-Json = Any
+from scripttest.typing_names import Json
 
 
 def quoted(name: str) -> str:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from bindings.go_syntax import PatternError
 from bindings.models.definition import Column, Model
 from bindings.models.errors import bad
 from bindings.patterns import compile
+from scripttest.typing_names import Json
 from scripttest.values import Value
-
-Json = Any
 
 _DATETIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")
 _MOBILE = {"us": re.compile(r"\d{3}-\d{3}-\d{4}")}

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from bindings.models.column_types import bound
 from bindings.models.tables import quoted
+from scripttest.typing_names import Json
 from scripttest.values import Value
-
-Json = Any
 
 _SIGNS = ("<>", ">", ">=", "<", "<=")
 _COMPARISONS = dict(zip(("ne", "gt", "ge", "lt", "le"), _SIGNS, strict=True)) | dict(zip(_SIGNS, _SIGNS, strict=True))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from bindings.models.column_types import bound
 from bindings.models.definition import CREATED_AT, DELETED_AT, UPDATED_AT, Column, Model
@@ -16,8 +15,7 @@ from bindings.models.tables import quoted
 from bindings.models.validation import check, check_all, dead_rules
 from bindings.models.wheres import Condition, conditions, plain_place
 from bindings.services import ProcessError
-
-Json = Any
+from scripttest.typing_names import Json
 
 
 def create(store: Store, model: Model, row: Mapping[str, Json]) -> int:

@@ -11,11 +11,13 @@ run.
 
 from __future__ import annotations
 
+from scripttest.typing_names import Json
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bindings.services import HostCall, HostFunction, Json
+    from bindings.services import HostCall, HostFunction
     from bindings.world import World
 
 LIKE = 0.75

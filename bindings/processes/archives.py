@@ -8,7 +8,8 @@ from contextlib import suppress
 
 from bindings.processes.file_access import ANY_MODE, CREATE, MAX_ENTRIES, FileAccess, is_file
 from bindings.rooted import Place
-from bindings.services import Json, ProcessError
+from bindings.services import ProcessError
+from scripttest.typing_names import Json
 
 MAX_UNZIPPED = 256 * 1024 * 1024
 """Most bytes of one unpacked archive."""

@@ -14,7 +14,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from bindings.processes.arguments import Arguments, Implementation
-from bindings.services import HostCall, Json, ProcessError
+from bindings.services import HostCall, ProcessError
+from scripttest.typing_names import Json
 
 if TYPE_CHECKING:
     from random import Random

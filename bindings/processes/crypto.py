@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from bindings.processes.arguments import Arguments, host_functions
 from bindings.processes.encoding import decode_base64, decode_hex, encode_base64
-from bindings.services import HostCall, Json
+from bindings.services import HostCall
+from scripttest.typing_names import Json
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,8 @@ from typing import Any
 from bindings.processes import formats
 from bindings.processes.arguments import Arguments, host_functions
 from bindings.processes.go_text import display
-from bindings.services import HostCall, Json
+from bindings.services import HostCall
+from scripttest.typing_names import Json
 
 
 def encode_base64(value: bytes) -> str:

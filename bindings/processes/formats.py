@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from bindings.services import Json
+from scripttest.typing_names import Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

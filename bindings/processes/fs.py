@@ -22,7 +22,8 @@ from bindings.processes.arguments import Arguments, Implementation, host_functio
 from bindings.processes.file_access import ANY_MODE, FileAccess, is_file
 from bindings.processes.path_names import base_name, dir_name, ext_name, mime_type
 from bindings.rooted import Place, normal_parts
-from bindings.services import HostCall, Json, ProcessError
+from bindings.services import HostCall, ProcessError
+from scripttest.typing_names import Json
 
 Method = Callable[[FileAccess], Json]
 

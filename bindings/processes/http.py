@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, Any
 
 from bindings.processes.arguments import Arguments, Implementation, host_functions
 from bindings.processes.go_text import display
-from bindings.services import HostCall, Json, ProcessError
+from bindings.services import HostCall, ProcessError
+from scripttest.typing_names import Json
 
 if TYPE_CHECKING:
     import ssl

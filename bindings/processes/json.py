@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from bindings.processes import formats, schemas
 from bindings.processes.arguments import Arguments, host_functions
-from bindings.services import HostCall, Json
+from bindings.services import HostCall
+from scripttest.typing_names import Json
 
 
 def _parse(given: Arguments, call: HostCall) -> Json:

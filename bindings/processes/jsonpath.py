@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bindings.processes.arguments import Arguments, host_functions
-from bindings.services import HostCall, Json
+from bindings.services import HostCall
+from scripttest.typing_names import Json
 
 
 def _find(given: Arguments, call: HostCall) -> Json:

@@ -9,7 +9,8 @@ from typing import Any
 
 from bindings.processes.arguments import Arguments
 from bindings.processes.go_text import display
-from bindings.services import HostCall, Json
+from bindings.services import HostCall
+from scripttest.typing_names import Json
 
 
 def array_get(given: Arguments, call: HostCall) -> Json:

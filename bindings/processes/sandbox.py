@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bindings.processes.arguments import Arguments, Implementation, host_functions
-from bindings.services import HostCall, Json, ProcessError
+from bindings.services import HostCall, ProcessError
 from bindings.workspace import Workspace, workspace_of
+from scripttest.typing_names import Json
 
 
 def _workspace(call: HostCall) -> Workspace:

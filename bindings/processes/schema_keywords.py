@@ -22,7 +22,7 @@ from jsonschema import ValidationError
 from jsonschema.validators import create, extend, validator_for
 
 from bindings.patterns import search
-from bindings.services import Json
+from scripttest.typing_names import Json
 
 MARGIN = 150
 """Calls inside each other that are left to the library where no keyword begins any more. It has parts in Rust, which do

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bindings.services import Json
+    from scripttest.typing_names import Json
 
 MAX_PARTS = 300_000
 """Most values of a schema: objects, lists, texts, numbers and the like, at any depth."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from bindings.processes.formats import decode_json
 from bindings.processes.schema_size import too_large
-from bindings.services import Json
+from scripttest.typing_names import Json
 from scripttest.values import Value
 
 MAX_STEPS = 300_000

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 
 from bindings.processes.arguments import Arguments, host_functions
-from bindings.services import HostCall, Json
+from bindings.services import HostCall
+from scripttest.typing_names import Json
 
 DEFAULT_ID = "test-session"
 MAX_VALUE = 1_000_000

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from bindings.processes import formats
 from bindings.processes.arguments import Arguments, host_functions
-from bindings.services import HostCall, Json
+from bindings.services import HostCall
+from scripttest.typing_names import Json
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,8 @@ from typing import Any
 from bindings.processes import formats
 from bindings.processes.arguments import Arguments
 from bindings.processes.go_text import display
-from bindings.services import HostCall, Json, ProcessError
+from bindings.services import HostCall, ProcessError
+from scripttest.typing_names import Json
 
 _HEADER = {"alg": "HS256", "typ": "JWT"}
 

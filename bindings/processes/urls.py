@@ -6,7 +6,8 @@ from typing import Any
 
 from bindings.processes.arguments import Arguments
 from bindings.processes.go_text import display
-from bindings.services import HostCall, Json
+from bindings.services import HostCall
+from scripttest.typing_names import Json
 
 _METHODS = ("where", "orwhere", "wherein", "orwherein")
 _OPERATORS = ("eq", "gt", "lt", "ge", "le", "like", "match", "in", "null", "notnull")

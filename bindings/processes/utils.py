@@ -14,7 +14,8 @@ from typing import NoReturn
 from bindings.processes import codes, records, schemas, tokens, urls
 from bindings.processes.arguments import Arguments, Implementation, host_functions
 from bindings.processes.go_text import display, sprintf
-from bindings.services import HostCall, Json, ProcessError
+from bindings.services import HostCall, ProcessError
+from scripttest.typing_names import Json
 
 ENVIRONMENT_KEY = "\0env"
 """Where `call.world.session` keeps what `env.Set` set; `session.*` does not show keys with a NUL."""

@@ -4,11 +4,13 @@ Context")."""
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-from runner.application.documents import read_json
 from runner.cli.options import RunOptions, absolute
 from runner.errors import ConfigurationError, did_you_mean
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _AUTHORIZED = [
     "sub",
@@ -57,6 +59,8 @@ def build_context(options: RunOptions, directory: Path) -> dict[str, Any]:
     }
     if options.ctx is None:
         return context
+    from runner.application.documents import read_json
+
     path = absolute(options.ctx, directory)
     given = read_json(path, "context file")
     where = f"context file {path}"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from runner.errors import ConfigurationError
 from runner.security.files import read_text
 from scripttest import RefusedFileError
 from scripttest.values import Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.environment import Environment
 

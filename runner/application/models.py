@@ -12,15 +12,14 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from bindings import Fixture, Model, ModelFileError, ModelFiles, ProcessError, built_in_models, read_definition
 from runner.application.application import Application
 from runner.application.documents import place_in_json, read_json
 from runner.errors import ConfigurationError
 from runner.security.files import read_text
+from scripttest.typing_names import Json
 
-Json = Any
 _SUFFIXES = (".mod.yao", ".mod.jsonc", ".mod.json")
 _OLD_PREFIX = "agents_mcpload_"
 """The prefix of tables of agents' models in older versions of Yao, which did not write the agent's id there."""

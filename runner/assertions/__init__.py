@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from runner.assertions.base import AssertionResult, NotEvaluated
 from runner.assertions.judged import not_evaluated, result_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -8,11 +8,14 @@ cannot be made (a wrong pattern, a validator whose answer makes no sense, a scri
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from scripttest.typing_names import Protocol
 from scripttest.values import Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Literal
+
     from runner.assertions.model import Assertion
 
 

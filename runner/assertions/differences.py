@@ -4,9 +4,12 @@ answer is a text make no difference."""
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from runner.assertions.values import equal, json_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 COMPARED = ("equals", "json_path")
 """Types of assertions that compare a value with another one."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from runner.assertions.base import AssertionResult, Judged, NotEvaluated, Verdict
 from runner.assertions.verdicts import score_of
 from scripttest.values import names_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def verdict_in(answer: Mapping[str, Any], expected: Any, actual: Any) -> Verdict | None:

@@ -4,14 +4,15 @@ are in `RunOptions` of `runner.cli.options`. Functions that read a value raise C
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, ClassVar
 
 from runner.durations import seconds_of
 from runner.errors import ConfigurationError, did_you_mean
 from scripttest.values import Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any, ClassVar
 
     from runner.cli.allowance import Allowance
     from runner.cli.cluster_address import ClusterAddress

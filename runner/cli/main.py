@@ -10,7 +10,6 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
 
 from runner import exit_codes
 from runner.cli.options import FLAGS, check_needs, options_from
@@ -20,8 +19,10 @@ from runner.environment import SCRIPT_PARTS, Environment, from_process
 from runner.errors import ConfigurationError, RunnerError
 from scripttest import hide_environment
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Any
 
     import click
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from runner.cli.flags import (
     Flag,
@@ -36,7 +35,10 @@ from runner.cli.flags import (
 from runner.errors import ConfigurationError
 from scripttest import BENCHMARK, EVERY_RUN, FUZZ
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from runner.cli.allowance import Allowance
     from runner.cli.cluster_address import ClusterAddress
     from runner.cli.coverage_threshold import CoverageThreshold

@@ -7,9 +7,12 @@ everything else (help, mistakes, abbreviations), which `runner.cli.main` then gi
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
 
 from runner.cli.options import FLAGS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def read(arguments: list[str]) -> dict[str, Any] | None:

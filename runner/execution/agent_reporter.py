@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from runner.reporters import check_writable
 from runner.reporters.files.agent import AgentReporter, ReportError
+from scripttest.typing_names import Record
 
 if TYPE_CHECKING:
     from runner.agents.service import AgentService
     from runner.reporters import Maker
-    from runner.results.report import Record
 
 
 def agent_maker(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from runner import exit_codes
 from runner.errors import RunnerError
 from runner.reporters.multiplexer import describe
 from runner.results.events import RunError
 from scripttest import ScriptError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from runner import exit_codes
 from runner.results.counts import status_of
 from runner.results.events import RunStatus
 from scripttest.values import Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.cli.options import RunOptions
     from runner.environment import Environment

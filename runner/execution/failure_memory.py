@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from runner.results.events import Event, RunEnd, TestEnd
 from scripttest import Status, kind_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.results.fold import Execution
 
@@ -38,7 +38,7 @@ class FailureMemory:
 
     def _write(self, run: Execution) -> None:
         from runner.planning.last_failed import read_failed, write_failed
-        from runner.planning.order import suite_key
+        from runner.planning.suite_key import suite_key
 
         known = read_failed(self._path)
         failed = dict(known)

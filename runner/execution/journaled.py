@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from runner.results.events import AttemptEnd, Event, TestEnd
 from runner.results.verdict import Verdict, verdict_on
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.execution.services import RunServices
     from runner.execution.stopping import Stop

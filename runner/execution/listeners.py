@@ -3,14 +3,13 @@ the journal."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from bindings import agent_id
 from runner.paths import shown_path
 from runner.reporters import BUILT_IN, maker_by_id
 from runner.reporters.multiplexer import Multiplexer
 from runner.reporters.opening import Console, open_reporters
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
     from typing import TextIO

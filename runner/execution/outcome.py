@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from heapq import nlargest
-from typing import TYPE_CHECKING, Any
 
 from runner import exit_codes
 from runner.reporters.files.document import Collector
@@ -21,15 +20,15 @@ from runner.results.suite_json import suite_of
 from runner.results.verdict import Verdict, verdict_in
 from runner.version import VERSION
 from scripttest import Status
+from scripttest.typing_names import Record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.cli.options import RunOptions
     from runner.results.fold import Execution
     from runner.results.result_json import ResultLine
-
-Record = dict[str, Any]
 FORMAT = 1
 """Version of the format of the documents. It changes when a field is removed or gets another meaning."""
 _STATUSES = {

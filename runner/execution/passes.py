@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Generic, TypeVar
 
 from runner.durations import in_words
 from runner.results.events import Event, Warned
@@ -25,8 +24,10 @@ from runner.results.model import TestResult
 from runner.results.test_place import TestPlace
 from runner.results.verdict import Verdict, verdict_on
 from scripttest import ResultWarning
+from scripttest.typing_names import Generic, TypeVar
 from scripttest.values import Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.execution.stopping import Stop
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from bindings import HostProcesses, ProcessRouter, RunSnapshots
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from bindings import Provider, TestKind, World, Worlds
     from runner.planning.selection import Selection
 

@@ -4,14 +4,16 @@ last one."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
 
 from runner.results.events import AttemptEnd, Event, TestEnd
 from runner.results.model import TestResult
 from runner.results.test_place import TestPlace
 from scripttest import Status
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from runner.execution.tally import Tally
 
 

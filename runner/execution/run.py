@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from bindings import SCRIPT_GLOBALS
 from runner import exit_codes
 from runner.application.context import build_context
@@ -17,6 +15,7 @@ from runner.planning.planner import make_plan
 from runner.planning.request import RunRequest
 from scripttest import EVERY_RUN, ScriptHost, start_processes
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.application.application import Application
     from runner.cli.options import RunOptions

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping
-from typing import TYPE_CHECKING, Any
 
 from runner.execution.passes import Passes
 from runner.execution.repetition import Repetition
@@ -26,7 +25,10 @@ from scripttest import (
 )
 from scripttest.values import Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from bindings import RunSnapshots, World, Worlds
     from runner.planning.selection import Selection
 

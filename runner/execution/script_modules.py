@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from bindings import DATABASE
 from runner.execution.host_modules import host_modules
 from runner.paths import shown_path
 from scripttest import FUZZ, Listed, kind_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
+    from typing import Any
 
     from runner.execution.repetition import Repetition
     from runner.execution.services import RunServices

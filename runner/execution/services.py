@@ -3,14 +3,13 @@ passing script test needs few of them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from bindings import HostProcesses, Worlds
 from runner.environment import SCRIPT_PARTS
 from runner.errors import ConfigurationError
 from scripttest import worker_command
 from scripttest.values import Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
     from pathlib import Path

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import _thread
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 from bindings import RunSnapshots
 from runner.execution.processes import open_router
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
-    from typing import TextIO
+    from typing import Any, TextIO
 
     from bindings import World
     from runner.cli.options import RunOptions

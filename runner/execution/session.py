@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-from typing import TYPE_CHECKING
 
 from runner.execution.closing import Guarded
 from runner.execution.ending import ending_of, exit_code_of
@@ -23,6 +22,7 @@ from runner.results.looks import ONCE, Looks
 from runner.version import VERSION
 from scripttest import missing_walls, sandbox_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.environment import Environment
     from runner.execution.budgets import Budgets

@@ -11,13 +11,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bindings import RunSnapshots, SnapshotError
 from runner.results.events import STALE, AttemptEnd, Event, RunError, SnapshotCounts, SuiteEnd, SuiteStart, TestEnd
 from runner.results.fold import Execution
 from scripttest import Cause, Failure, StackFrame, Status, kind_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from bindings import InlineSnapshots
     from runner.cli.options import RunOptions

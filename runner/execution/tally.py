@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
 
 from runner.results.model import TestResult
 from runner.results.stability import pass_rate
 from runner.results.verdict import Verdict, verdict_on
 from scripttest import Status
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Tally:

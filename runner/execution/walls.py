@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from runner.errors import ConfigurationError
 from scripttest import missing_walls
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.cli.options import RunOptions
     from runner.environment import Environment

@@ -20,14 +20,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from runner.fingerprints.parts import SCRIPTS, PartDigests, digest_of, digest_of_bytes
 from runner.parts import Part, part_in, stored
 from runner.security.files import read_bytes
 from scripttest.values import Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from runner.cases.model import Case
     from runner.cli.options import RunOptions
 
@@ -38,7 +40,7 @@ FLAGS = (
 ).split()
 """Options with which a result may be another one. What `--user`, `--team` and `--ctx` say is the context."""
 COVERAGE = "coverage"
-Fingerprint = dict[str, Any]
+Fingerprint = dict[str, "Any"]
 
 
 class Staleness(Value):

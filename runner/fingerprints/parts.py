@@ -29,13 +29,15 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from runner.errors import ConfigurationError
 from runner.parts import Part
 from runner.security.files import read_bytes, read_text
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from bindings import OwnDatabase
     from runner.application.application import Application
     from scripttest import Compiled, Source

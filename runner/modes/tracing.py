@@ -28,8 +28,7 @@ from typing import Any
 
 from runner.agents.chat import AGENT, AgentCall, ModelStep, ToolStep
 from runner.results.attachments import without_content
-
-Record = dict[str, Any]
+from scripttest.typing_names import Record
 
 TEXT_LIMIT = 4000
 """Characters of one text that are kept."""

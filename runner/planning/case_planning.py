@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from runner.cli.options import absolute
 from runner.planning.case_source import CaseSource, Sources
 from runner.planning.inputs import CaseInput, GeneratorInput
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.agents.service import AgentService
     from runner.cases.values import MadeCases

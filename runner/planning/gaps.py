@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
 
 from runner.errors import ConfigurationError
 from runner.parts import part_in
@@ -24,8 +23,10 @@ from runner.results.case_json import is_cut_short
 from runner.results.fingerprint_changes import described
 from runner.results.verdict import Verdict, verdict_in
 from scripttest import Status, kind_of
+from scripttest.typing_names import Record
 from scripttest.values import Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.cases.model import Case
     from runner.fingerprints.fingerprints import Fingerprints
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     from runner.planning.kept_runs import Runs
     from runner.planning.saved_run import Saved
     from runner.results.model import Suite
-
-Record = dict[str, Any]
 UNDECIDED = "as many runs as needed"
 NAMED = 10
 """At most this many tests of one group are named."""

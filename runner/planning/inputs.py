@@ -6,14 +6,16 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from runner.application.application import Application, TestModule, find_root, looked_into
 from runner.cli.options import RunOptions, absolute
 from runner.errors import ConfigurationError
 from scripttest.values import Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from runner.cases.references import Reference
 
 CASE_SUFFIXES = (".jsonl", ".json", ".yaml", ".yml")

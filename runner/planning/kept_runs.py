@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 from runner.results.verdict import Verdict, verdict_in
 from scripttest import Status
+from scripttest.typing_names import Record
 from scripttest.values import Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from runner.cases.model import Case
+    from typing import Any
 
-Record = dict[str, Any]
+    from runner.cases.model import Case
 
 
 class Runs(Value):

@@ -8,12 +8,12 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from runner.application.application import repository_of
 from runner.cli.options import absolute
 from scripttest.values import Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.application.application import Application
     from runner.cli.options import RunOptions
@@ -53,7 +53,7 @@ def known_failures(options: RunOptions, environment: Environment, application: A
     root = application.root
     store = store_of(options, environment, application)
     if store is not None:
-        from runner.planning.order import suite_key
+        from runner.planning.suite_key import suite_key
         from runner.store.failures import failed_in
 
         found = failed_in(store, repository_of(root))

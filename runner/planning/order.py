@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
-from typing import TypeVar
 
+from runner.planning.suite_key import suite_key
+from scripttest.typing_names import TypeVar
 from scripttest.values import Value
 
 T = TypeVar("T")
@@ -42,8 +43,3 @@ class Order(Value):
 
     def _number(self, key: str) -> bytes:
         return blake2b(f"{self.seed}\0{key}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
-
-
-def suite_key(id: str, root: Path) -> str:
-    """A name of a suite that is the same on all machines: its id, or its path from the application's root."""
-    return id.removeprefix(f"{root}/")

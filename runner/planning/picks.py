@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.errors import ConfigurationError
-from runner.planning.order import suite_key
 from runner.planning.selection import hint_of
+from runner.planning.suite_key import suite_key
 from runner.planning.tags import tags_in
 from runner.security.files import read_text
 from scripttest import kind_of

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from runner.application.application import Application, TestModule
 from runner.cli.options import RunOptions
@@ -12,7 +11,10 @@ from runner.cli.settings import Settings
 from runner.results.model import Suite, SuiteKind
 from scripttest.values import Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from runner.modes.transcripts import Transcripts
     from runner.planning.case_source import CaseSource
     from runner.planning.order import Order

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from runner.application.application import TestModule, repository_of
 from runner.application.context import build_context
@@ -22,6 +21,7 @@ from runner.planning.plan import LeftOut, RunPlan, suite_of
 from scripttest import kind_of
 from scripttest.values import Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 

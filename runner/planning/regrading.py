@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 from runner.errors import ConfigurationError
 from runner.modes.transcripts import Transcripts, problem_of
@@ -18,8 +17,8 @@ from runner.results.result_problems import result_problem
 from runner.results.suite_json import has_cases, suite_of
 from runner.security.files import read_bytes
 from scripttest import TestKey
+from scripttest.typing_names import Record
 
-Record = dict[str, Any]
 TAKEN = (
     "name app profile ctx user team timeout repeat threshold require_judge judge_samples judge_connector "
     "on_inconclusive simulator on_missing_input strict lenient allow_net allow_exec require_trust trust_from sandbox"

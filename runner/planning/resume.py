@@ -19,7 +19,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from runner.cli.options import FLAGS, RunOptions, absolute
 from runner.cli.shard import read_shard
@@ -27,11 +26,15 @@ from runner.errors import ConfigurationError
 from runner.planning.gaps import Gap, holding
 from runner.planning.kept_runs import Runs
 from runner.planning.resume_origin import OTHER_APPLICATION, check_application, taken_over
-from runner.planning.saved_run import RESUMING, Record, Saved, read_saved
+from runner.planning.saved_run import RESUMING, Saved, read_saved
 from runner.version import VERSION
+from scripttest.typing_names import Record
 from scripttest.values import Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from runner.cli.variants import Variant
     from runner.fingerprints.fingerprints import Fingerprints
     from runner.planning.case_source import CaseSource

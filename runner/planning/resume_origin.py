@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
-from typing import Any
 
 from runner.application.application import find_root
 from runner.errors import ConfigurationError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 OTHER_APPLICATION = "If it is yours, say so with --app {}; or begin a new report with -o"
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 from runner.cli.options import RunOptions, absolute
 from runner.errors import ConfigurationError
 from runner.security.files import read_bytes
 from scripttest import TestKey
+from scripttest.typing_names import Record
 from scripttest.values import Value
 
-Record = dict[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    pass
 RESUMING = "resume {}"
 
 

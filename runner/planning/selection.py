@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Any
 
 from runner.errors import ConfigurationError
 from runner.filters import Filter
 from scripttest import Broken, Ended, HostError, HostRecord, Listed, Outcome, Status
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 SHOWN = 5
 """At most this many existing names are shown."""

@@ -6,12 +6,14 @@ import os
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
 
 from runner.errors import ConfigurationError, did_you_mean
 from scripttest.values import Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TextIO
+
     from runner.reporters.base import FileReporter
 
     Maker = Callable[[], FileReporter]

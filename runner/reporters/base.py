@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
 
 from runner.results.events import Event
 from runner.results.fold import Execution
+from scripttest.typing_names import Protocol
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.results.report import Report
 

@@ -4,7 +4,6 @@ not pass."""
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from runner.errors import RunnerError
 from runner.reporters.base import IncompleteError
@@ -13,6 +12,7 @@ from runner.results.fold import Execution
 from runner.results.model import TestResult
 from runner.security.secrets import Secrets
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.reporters.base import Reporter
 

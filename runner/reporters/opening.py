@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
 
 from runner.cli.options import RunOptions, report_path
 from runner.errors import ConfigurationError
@@ -17,7 +16,10 @@ from runner.reporters.console.console import ConsoleReporter
 from runner.reporters.ordered import Ordered
 from runner.security.files import check_target
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, TextIO
+
     from runner.environment import Environment
     from runner.reporters import Maker
     from runner.reporters.base import FileReporter, Reporter

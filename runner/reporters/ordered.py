@@ -7,10 +7,9 @@ counts that an event comes with are those of the whole run, which may be ahead o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from runner.results.events import Event, RunEnd, RunStart, SuiteEnd, SuiteStart, TestEnd
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.reporters.base import Reporter
     from runner.results.fold import Execution

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 SHORTEST = 32
 """Base64 with at least this many characters is replaced; shorter base64 is shown."""

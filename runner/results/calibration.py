@@ -9,9 +9,8 @@ from runner.results.judgements import Judgement, JudgementKey, Prices, noise_of
 from runner.results.labels import Label
 from runner.statistics import agreement
 from runner.statistics.agreement import Calibration, Components, CorrectedRate, ScoreCalibration
+from scripttest.typing_names import Record
 from scripttest.values import Value, fields_of
-
-Record = dict[str, Any]
 
 FEWEST_ANSWERS = 10
 """The noise of a judge is reported from this many answers with two votes on."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from runner.results.failure_json import Named, failure_record, failures_of, warnings_of
 from runner.results.failure_texts import error_text, place, stack_trace
 from runner.results.model import CaseResult, TestResult, TrialsNoise
@@ -22,9 +20,12 @@ from runner.results.turn_json import (
     turn_record,
 )
 from scripttest import Cause, Outcome, Status
+from scripttest.typing_names import Record
 from scripttest.values import fields_of
 
-Record = dict[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    pass
 
 
 def case_record(result: TestResult, suite: str | None = None) -> Record:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
 
 from runner.results.criteria import Part
+from scripttest.typing_names import TypeVar
 from scripttest.values import Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from runner.results.counts import Counts, PartFigures
     from runner.statistics.intervals import Estimate
 

@@ -11,18 +11,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 from runner.results.model import Attempt, TestResult, TrialResult, TrialsNoise
 from runner.results.stability import shown_of, stability_of
 from runner.results.stability_json import attempt_of, record_of, runs_of
 from runner.results.thresholds import below, error_of, undecided_by
 from scripttest import Cause, Failure, ResultWarning, Status
+from scripttest.typing_names import Record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from runner.results.repeating import Repeat
+    from typing import Any
 
-Record = dict[str, Any]
+    from runner.results.repeating import Repeat
 
 OF_SCRIPTS = ("not_judged", "steps", "warnings", "logs", "log_levels")
 OF_CASES = tuple(

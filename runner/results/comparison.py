@@ -16,12 +16,13 @@ from runner.assertions.values import equal
 from runner.results.changes import STANDARD, Change, Comparison, Measure, Side, Thresholds
 from runner.results.criteria import score_in
 from runner.results.fingerprint_changes import changed
-from runner.results.report import Record, Report
+from runner.results.report import Report
 from runner.results.result_keys import ResultKey, key_of
 from runner.results.result_texts import errors_of, tokens_of
 from runner.results.value_texts import as_value
 from runner.results.verdict import Verdict, verdict_in
 from scripttest import Status
+from scripttest.typing_names import Record
 from scripttest.values import Value
 
 DIFF_LINES = 40

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from bindings import Answered
 from runner.results.criteria import Part, criteria_of, parts_in, score_in
@@ -15,7 +14,10 @@ from runner.results.verdict import Verdict, verdict_in, verdict_on
 from runner.statistics.pass_counts import PassCount
 from scripttest.values import Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from runner.results.judging import Judging, NoiseSum
 
 NAMED = 10

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
 
+from scripttest.typing_names import Record
 from scripttest.values import Value
 
-Record = dict[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    pass
 METRICS = ("statements", "branches", "functions", "lines")
 """The metrics of coverage, in the order in which reports show them."""
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
 
+from scripttest.typing_names import Record
 from scripttest.values import Value
 
-Record = dict[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 CRITERION, CHECKPOINT = "criterion", "checkpoint"
 

@@ -20,13 +20,15 @@ into any reporter. They come in the order in which things happen:
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
 
 from runner.results.looks import ONCE, Looks
 from runner.results.test_place import TestPlace
 from scripttest.values import Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from runner.results.coverage import CoverageReport
     from runner.results.model import Suite, TestResult
 

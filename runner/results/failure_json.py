@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from scripttest import Cause, Failure, Location, ResultWarning, StackFrame, Status
+from scripttest.typing_names import Record
 from scripttest.values import fields_of
 
-Record = dict[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _DEFAULTS = {
     name: default

@@ -4,9 +4,12 @@ fingerprints."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from runner.parts import part_in
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _WHOLE = {
     "flags": "the flags",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from runner.results.counts import Counts
 from runner.results.events import (
@@ -21,6 +20,7 @@ from runner.results.events import (
 from runner.results.model import Suite, TestResult
 from runner.results.test_place import TestPlace
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.results.result_json import ResultLine
 

@@ -10,12 +10,13 @@ from runner.results.combining import usage_of_lines
 from runner.results.counts import counted, status_of
 from runner.results.judged_cases import judged_cases, says_the_same
 from runner.results.model import Attempt
-from runner.results.report import Record, Report, in_order
+from runner.results.report import Report, in_order
 from runner.results.result_keys import ResultKey, key_of
 from runner.results.stability import normalised, shown_of, stability_of
 from runner.results.stability_json import attempt_of, attempts_in, runs_of
 from runner.results.summary import counts_record, usage_record
 from runner.results.verdict import verdict_in
+from scripttest.typing_names import Record
 from scripttest.values import Value
 
 OWN = ("runs", "attempts", "run")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from runner.results.model import TestResult
 from runner.results.verdict import Verdict, verdict_in, verdict_on
 from scripttest import Cause, Failure, ResultWarning, Status
-
-Record = dict[str, Any]
+from scripttest.typing_names import Record
 
 FLAG = "--on-inconclusive"
 CHOICES = ("pass", "fail", "skip")

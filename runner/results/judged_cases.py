@@ -8,11 +8,12 @@ from collections.abc import Mapping
 
 from runner.results.criteria import criteria_of, score_in
 from runner.results.judging import Judging, judging_in
-from runner.results.report import Record, Report
+from runner.results.report import Report
 from runner.results.result_keys import ResultKey, key_of
 from runner.results.result_texts import tokens_of
 from runner.results.suite_json import has_cases
 from runner.results.verdict import Verdict, verdict_in
+from scripttest.typing_names import Record
 from scripttest.values import Value
 
 DECIDED = (Verdict.PASSED, Verdict.FAILED)

@@ -11,9 +11,9 @@ from runner.results.criteria import objects_in, score_in
 from runner.results.result_keys import ResultKey
 from runner.results.turn_json import graded_turn
 from runner.results.value_texts import text_of
+from scripttest.typing_names import Record
 from scripttest.values import Value
 
-Record = dict[str, Any]
 PREFERENCE = "preference"
 TIED = 0.5
 """Score of a comparison of two answers whose verdict changes with their order."""

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from runner.results.criteria import objects_in, score_in
 from scripttest.values import Value, fields_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from runner.assertions.base import AssertionResult
     from runner.results.model import CaseResult, CriterionResult
 

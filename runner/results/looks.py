@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from scripttest.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MOST_LOOKS = 5
 """At most this many rounds are planned."""

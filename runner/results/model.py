@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum, StrEnum
-from typing import TYPE_CHECKING, Any
 
 from runner.results.test_place import TestPlace
 from scripttest import LogLine, Outcome, Status, TestKey
 from scripttest.values import Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from bindings import OutsideCall
     from runner.assertions.base import AssertionResult, ToolUse, Vote
     from runner.results.judging import Judging

@@ -12,11 +12,10 @@ from runner.results.failure_json import Named, cause_of
 from runner.results.turn_json import assertions_of
 from runner.results.value_texts import text_of
 from scripttest import Cause, Failure, Location, StackFrame
+from scripttest.typing_names import Record
 
 if TYPE_CHECKING:
     from runner.assertions.base import AssertionResult
-
-Record = dict[str, Any]
 
 _FRAME = re.compile(r"at (.*) \((.*):(\d+):(\d+)\)")
 _PHASE = re.compile(r" \(in [^()]*\)$")

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from runner.results.model import SuiteKind
-
-Record = dict[str, Any]
+from scripttest.typing_names import Record
 
 _CUT = ("interrupted", "terminated", "the terminal is gone", "given up by --fail-fast", "--max-")
 """How the reasons began for which a case was cut short."""

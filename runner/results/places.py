@@ -7,9 +7,12 @@ import os
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
-Record = dict[str, Any]
+from scripttest.typing_names import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    pass
 
 TEXT, TEXTS, INNER = 1, 2, 3
 KEYS = {

@@ -11,9 +11,8 @@ from runner.results.attachments import without_content
 from runner.results.criteria import objects_in
 from runner.results.model import TurnUsage
 from runner.results.turn_json import usage_in, usage_record
+from scripttest.typing_names import Record
 from scripttest.values import Value, fields_of
-
-Record = dict[str, Any]
 
 
 class Answered(Value):

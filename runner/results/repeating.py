@@ -14,9 +14,9 @@ from runner.results.model import TestResult
 from runner.results.verdict import Verdict, verdict_in, verdict_on
 from runner.statistics.policies import Policy, read_policy
 from scripttest import Cause, Failure, Status
+from scripttest.typing_names import Record
 from scripttest.values import Value, fields_of
 
-Record = dict[str, Any]
 _LETTERS = {Verdict.PASSED: "p", Verdict.FAILED: "f"}
 _DIGITS = 4
 _OF_FAILED = ("error", "cause", "assertion_errors", "location", "stack_trace", "failures")

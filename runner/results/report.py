@@ -4,7 +4,6 @@ of a run or from a saved file."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from runner.results.certainty import certainty_of
 from runner.results.events import RunStart
@@ -12,9 +11,12 @@ from runner.results.fold import Execution
 from runner.results.looks import looks_record
 from runner.results.suite_json import suite_record
 from runner.results.summary import summary_record, usage_record
+from scripttest.typing_names import Record
 from scripttest.values import Value
 
-Record = dict[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Report(Value):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
 
 from runner.results.attachments import SHORTEST, without_content
 from runner.results.fold import Execution
@@ -13,12 +12,14 @@ from runner.results.model import Suite, TestResult
 from runner.results.places import relative
 from runner.results.script_json import logs_of, outcome_of, result_record
 from runner.results.stability_json import attempts_in, repeat_in, runs_of
+from scripttest.typing_names import Record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from bindings import OutsideCall
     from runner.assertions.base import AssertionResult
-
-Record = dict[str, Any]
 
 
 class ResultLine:

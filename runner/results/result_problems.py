@@ -6,8 +6,7 @@ import json
 from typing import Any
 
 from scripttest import Status
-
-Record = dict[str, Any]
+from scripttest.typing_names import Record
 
 STATUSES = tuple(Status)
 FIELDS: dict[str, type | tuple[type, ...]] = {

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from runner.results.report import Record
 from runner.results.summary import unjudged
 from scripttest import Cause, Status
+from scripttest.typing_names import Record
 from scripttest.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 ERRORS = 50
 """At most this many errors of one result are listed."""

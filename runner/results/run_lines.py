@@ -7,10 +7,11 @@ from runner.results.fold import Execution
 from runner.results.json_text import json_line
 from runner.results.model import Suite, TestResult
 from runner.results.places import without_root
-from runner.results.report import Record, end_record, start_record
+from runner.results.report import end_record, start_record
 from runner.results.result_json import line_of
 from runner.results.stability_json import figures
 from runner.results.suite_json import has_cases
+from scripttest.typing_names import Record
 
 OF_SOME = ("notes", "flags", "shard", "regraded_from", "runs_per_case", "min_pass_rate", "run_id")
 """What the start line has about some runs."""

@@ -17,12 +17,13 @@ from runner.results.events import RunStatus
 from runner.results.inconclusive import line_settled
 from runner.results.json_text import plain
 from runner.results.looks import looks_in, looks_record
-from runner.results.report import Record, Report, in_order
+from runner.results.report import Report, in_order
 from runner.results.result_problems import result_problem
 from runner.results.stability_json import from_seed
 from runner.results.suite_json import AGENT_TEST, KINDS, SCRIPT_TEST, has_cases
 from runner.results.summary import counts_record, usage_record
 from runner.security.files import read_bytes
+from scripttest.typing_names import Record
 from scripttest.values import fields_of
 
 _RUN_STATUSES = {status.value: status for status in RunStatus}

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from runner.results.failure_json import Named, failure_record, failures_of, warning_record, warnings_of
 from runner.results.failure_texts import error_text, place, stack_trace
 from runner.results.model import TestResult
 from scripttest import Failure, LogLine, Outcome, Status
+from scripttest.typing_names import Record
 
-Record = dict[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    pass
 
 _LEVEL = re.compile(r"\[(trace|debug|warn|error)\] ")
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from runner.results.events import SnapshotCounts
+from scripttest.typing_names import Record
 
-Record = dict[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    pass
 
 NAMED = 50
 """At most this many obsolete snapshots are named."""

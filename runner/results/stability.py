@@ -11,10 +11,13 @@ import json
 import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from runner.results.model import Attempt, Stability
 from runner.results.verdict import Verdict
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 CLASSES = ((100.0, "stable"), (80.0, "mostly stable"), (50.0, "unstable"), (0.0, "highly unstable"))
 """Pass rate in percent from which on a test is in a class."""

@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 from runner.results.criteria import criteria_of
 from runner.results.judging import judging_in, judging_record
@@ -20,12 +19,14 @@ from runner.results.script_json import result_record
 from runner.results.stability import normalised, pass_rate, stability_of
 from runner.results.verdict import Verdict, verdict_in
 from scripttest import Cause, Status
+from scripttest.typing_names import Record
 from scripttest.values import fields_of, names_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from runner.results.repeating import Repeat
+    from typing import Any
 
-Record = dict[str, Any]
+    from runner.results.repeating import Repeat
 
 _BY_K = ("pass_at_k", "pass_hat_k")
 FIGURES = ("count", *names_of(Stability)[1:])

@@ -6,12 +6,13 @@ apart: `message` for a message of the command line, and `generated` for cases th
 
 from __future__ import annotations
 
-from typing import Any
-
 from runner.results.model import Suite, SuiteKind
 from runner.results.places import path_below
+from scripttest.typing_names import Record
 
-Record = dict[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    pass
 
 SCRIPT_TEST, AGENT_TEST = KINDS = ("script_test", "agent_test")
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from runner.results.counts import Counts, counted
+from scripttest.typing_names import Record
 
-Record = dict[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 COST_DIGITS = 12
 """Digits of a sum of costs, in US dollars: what the order of adding changes comes behind them."""

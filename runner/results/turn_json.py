@@ -3,8 +3,6 @@ assertions, and calls of tools."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from runner.assertions.base import AssertionResult, Judged, ToolUse, Vote
 from runner.results.criteria import objects_in
 from runner.results.model import (
@@ -17,9 +15,12 @@ from runner.results.model import (
     TurnUsage,
 )
 from scripttest import Status
+from scripttest.typing_names import Record
 from scripttest.values import fields_of, names_of
 
-Record = dict[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def turn_record(turn: TurnResult) -> Record:

@@ -10,11 +10,12 @@ from runner.results.change_report import ChangeReport
 from runner.results.change_verdict import adjusted, change_between
 from runner.results.judged_cases import JudgedCase, judged_cases
 from runner.results.looks import looks_in
-from runner.results.report import Record, Report
+from runner.results.report import Report
 from runner.results.result_keys import ResultKey, key_of
 from runner.results.sides import Sides
 from runner.results.value_texts import text_of
 from runner.statistics.pass_counts import PassCount
+from scripttest.typing_names import Record
 from scripttest.values import Value
 
 LONGEST = 4000

@@ -11,9 +11,12 @@ import os
 from collections.abc import Callable
 from os.path import isdir, isfile, join
 from pathlib import Path
-from typing import TextIO
 
 from scripttest import DATA_LIMIT, RefusedFileError, holds_secrets, open_file, parts_below, read_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
 
 Judge = Callable[[str], "str | None"]
 

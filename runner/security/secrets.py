@@ -16,13 +16,15 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from runner.security.files import read_text
+from scripttest.typing_names import TypeVar
 from scripttest.values import Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Any, TextIO
 
 T = TypeVar("T")
 _PLAIN = frozenset((type(None), bool, int, float))

@@ -13,12 +13,13 @@ from runner.errors import ConfigurationError, did_you_mean
 from runner.results.counts import counted
 from runner.results.fingerprint_changes import changed
 from runner.results.histories import as_runs
-from runner.results.report import Record, Report
+from runner.results.report import Report
 from runner.results.result_keys import ResultKey
 from runner.results.result_keys import key_of as result_key
 from runner.results.summary import counts_record
 from runner.store.rows import key_of
 from runner.store.store import KeptRun, Store
+from scripttest.typing_names import Record
 from scripttest.values import Value
 
 MOST = 10

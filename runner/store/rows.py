@@ -12,9 +12,10 @@ from typing import Any
 from runner.results.case_json import is_cut_short
 from runner.results.json_text import json_line
 from runner.results.judged_cases import judged_cases
-from runner.results.report import Record, Report
+from runner.results.report import Report
 from runner.results.suite_json import has_cases
 from runner.results.verdict import verdict_in
+from scripttest.typing_names import Record
 from scripttest.values import Value
 
 LONG = 1000

@@ -18,11 +18,11 @@ from runner.store.locks import RunLock
 from runner.store.rows import key_of, kind_of, line_without_fingerprint, row_of
 from runner.store.schema import StoreError
 from runner.store.writing import Writer, insert_results
+from scripttest.typing_names import Record
 
 if TYPE_CHECKING:
     from runner.cli.store_keep import StoreKeep
     from runner.results.model import TestResult
-    from runner.results.report import Record
     from runner.store.revisions import Revision
 
 

@@ -13,12 +13,13 @@ from types import TracebackType
 from typing import Any, Self
 
 from runner.errors import ConfigurationError
-from runner.results.report import Record, Report
+from runner.results.report import Report
 from runner.results.saved import read_text
 from runner.store.locks import is_under_way
 from runner.store.rows import CUT_SHORT as NOT_ENDED
 from runner.store.rows import line_with_fingerprint, unpacked
 from runner.store.schema import changing, close, open_for_reading, understood
+from scripttest.typing_names import Record
 from scripttest.values import Value, names_of
 
 UNDER_WAY, CUT_SHORT = "under way", "cut short"

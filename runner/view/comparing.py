@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from runner.errors import ConfigurationError
 from runner.reporters.html.compared import comparison_record
@@ -13,8 +12,7 @@ from runner.results.comparison import compare
 from runner.results.report import Report
 from runner.results.sides import Sides
 from runner.results.variants import VariantsCompared
-
-Record = dict[str, Any]
+from scripttest.typing_names import Record
 
 MOST = 10
 """Runs that are compared at a time."""

@@ -11,9 +11,8 @@ from runner.results.judgements import Judgement, JudgementKey, judgements_in
 from runner.results.labels import Label, text_of_labels
 from runner.results.value_texts import text_of
 from runner.store.store import KeptLabel
+from scripttest.typing_names import Record
 from scripttest.values import Value
-
-Record = dict[str, Any]
 
 _ASKED = ("run", "turn", "criterion")
 """Identifies a question about one result."""

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from runner.results.fingerprint_changes import described
 from runner.results.value_texts import text_of
 from runner.store.history import Since, TestHistory, histories, history_of
 from runner.store.rows import key_of
 from runner.store.store import KeptResult, KeptRun, Store
 from runner.version import VERSION
-
-Record = dict[str, Any]
+from scripttest.typing_names import Record
 
 MOST = 200
 """Runs of a test that are shown."""

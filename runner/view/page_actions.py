@@ -16,8 +16,8 @@ from runner.view.over_time import all_tests, over_time
 from runner.view.pictures import picture
 from runner.view.reruns import Reruns, commands_of, shown
 from runner.view.runs import Runs
+from scripttest.typing_names import Record
 
-Record = dict[str, Any]
 LETTERS = "ABCDEFGHIJ"
 """What compared runs are called."""
 

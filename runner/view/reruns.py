@@ -11,15 +11,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import join
 from threading import Lock, Thread
-from typing import Any
 
 from runner.cli.quick import read
 from runner.errors import ConfigurationError
 from runner.reporters.rerun_command import SWITCHES, TEXTS, pattern_of
 from runner.results.suite_json import suite_of
 from runner.store.store import KeptRun
+from scripttest.typing_names import Record
 
-Record = dict[str, Any]
 Words = list[str]
 
 TAKEN = {*TEXTS, *SWITCHES, "variants", "timeout", "runs", "repeat", "min_pass_rate", "allow_net", "allow_exec"} - {

@@ -5,7 +5,6 @@ others come, so that nothing moves on a page that is open."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from runner.reporters.html.data import Rows, entry_of, index_of
 from runner.results.certainty import certainty_of
@@ -13,8 +12,7 @@ from runner.results.counts import Counts
 from runner.results.json_text import json_line
 from runner.results.report import Report
 from runner.results.summary import summary_record, usage_record
-
-Record = dict[str, Any]
+from scripttest.typing_names import Record
 
 SIZE = 100
 """Results of a block."""

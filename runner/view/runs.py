@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
 from runner.application.application import repository_of
 from runner.errors import MissingError
@@ -23,9 +22,8 @@ from runner.store.store import UNDER_WAY, KeptRun, Store
 from runner.version import VERSION
 from runner.view.reruns import elsewhere
 from runner.view.run_pages import RunPages
+from scripttest.typing_names import Record
 from scripttest.values import Value
-
-Record = dict[str, Any]
 
 RUNNING = "running"
 """The status of a running run, on a page."""

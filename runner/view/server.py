@@ -37,8 +37,8 @@ from runner.reporters.html.report import GREEN_ICON, web_app
 from runner.results.json_text import json_line, utf8
 from runner.view.guard import Guard
 from runner.view.page_actions import PageActions
+from scripttest.typing_names import Record
 
-Record = dict[str, Any]
 Answer = Callable[[Request], Awaitable[Response]]
 
 LOOK = 0.25

@@ -21,8 +21,8 @@ from runner.errors import RunnerError
 from runner.execution.run import run
 from runner.execution.stopping import Interrupted, Signals, Stop, undone_at_once
 from runner.planning.inputs import CaseInput, Input, everything, resolve_inputs
-from runner.planning.order import suite_key
 from runner.planning.selection import Selection
+from runner.planning.suite_key import suite_key
 from runner.reporters.console.style import Style
 from runner.results.events import STALE
 from runner.watch.answers import AnswerFolder

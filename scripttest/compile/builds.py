@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 from scripttest.compile.boundary import Boundary
 from scripttest.compile.bundles import with_globals
 from scripttest.compile.sources import read as read_source
 from scripttest.errors import CompileError
 from scripttest.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _MODULE_SYNTAX = rb"^\s*(?:import|export)\b|\bmodule\s*\.\s*exports\b|(?<![.\w$])(?:exports(?:\.\w|\[)|require\s*\()"
 _MODULE_WORDS = (b"import", b"export", b"require")

@@ -20,7 +20,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Protocol
 
 from scripttest.compile.boundary import Boundary
 from scripttest.compile.builds import Build, Source
@@ -34,7 +33,12 @@ from scripttest.compile.sources import read as read_source
 from scripttest.errors import Cause, CompileError, HostError, Location
 from scripttest.files import SOURCE_LIMIT, RefusedFileError, anywhere, read_file
 from scripttest.process import Ending
+from scripttest.typing_names import Protocol
 from scripttest.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 FIRST_BATCH = 4
 """Modules in the first batch: small, so that the first tests start early."""

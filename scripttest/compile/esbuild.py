@@ -12,11 +12,17 @@ import os
 import struct
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from scripttest.errors import HostError
 from scripttest.process import Child, spawn
 from scripttest.walls.confinement import confine_compiler
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Value = Any
+    """None, bool, int, str, bytes, list or dict of these."""
 
 VERSION = "0.28.2"
 ENVIRONMENT = {"GOGC": "800"}
@@ -26,9 +32,6 @@ ADDRESS_SPACE = 4 << 30
 PROCESSOR_SECONDS = 600
 """Seconds of the processor that it may use until another one takes its place."""
 BINARY = Path(__file__).parent / "bin" / "esbuild"
-
-Value = Any
-"""None, bool, int, str, bytes, list or dict of these."""
 
 
 class ServiceEndedError(Exception):

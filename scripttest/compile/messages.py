@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Any
 
 from scripttest.compile.boundary import Boundary
 from scripttest.errors import Cause, CompileError, CompilerMessage, HostError, Location
 
-Message = dict[str, Any]
-"""One in esbuild's form."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Message = dict[str, Any]
+    """One in esbuild's form."""
 
 _CANNOT_IMPORT = "Cannot import: "
 _NOT_LISTED = "Cannot read directory"

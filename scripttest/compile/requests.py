@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from scripttest.compile.configuration import FOLDERS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 BUNDLE_FLAGS = ["--bundle", "--format=esm"]
 PLAIN_FLAGS = ["--supported:template-literal=false"]

@@ -10,11 +10,14 @@ import json
 from collections.abc import Callable, Mapping
 from functools import partial
 from math import isfinite
-from typing import Any
 
 from scripttest.results import LogLine, MockedCalls
 from scripttest.values import Value
 from scripttest.workers.protocol import MessageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 LEVELS = frozenset(("trace", "debug", "info", "warn", "error"))
 """Levels of captured lines."""

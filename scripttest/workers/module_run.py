@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from scripttest.compile.builds import Source
 from scripttest.compile.compiler import Compiled
@@ -18,7 +17,10 @@ from scripttest.workers.answers import EarlyFailure, mocked_of
 from scripttest.workers.boots import Boots
 from scripttest.workers.protocol import encode
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from scripttest.diagnostics.stack import StackMapper
     from scripttest.shortcuts.slicing import Slices, Test
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from typing import Generic
 
 from scripttest.compile.compiler import Watcher
+from scripttest.typing_names import Generic
 from scripttest.workers.libraries import Libraries
 from scripttest.workers.session import Listener, W, WorkerSlot
 from scripttest.workers.worker import Worker

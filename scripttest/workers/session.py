@@ -7,11 +7,11 @@ is ended. Calls of other scripts are answered here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Generic, Protocol, TypeVar
 
 from scripttest.compile.compiler import Watcher
 from scripttest.errors import Cause
 from scripttest.process import Ending
+from scripttest.typing_names import Generic, Protocol, TypeVar
 from scripttest.values import Value
 from scripttest.workers.answers import HostCall, LibraryCall, Message, Question, read_message
 from scripttest.workers.libraries import Libraries

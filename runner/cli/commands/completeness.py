@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from runner.cli.shard import Shard, read_shard
 from runner.errors import ConfigurationError
 from runner.reporters.console.style import count
-from runner.results.report import Record, Report
+from runner.results.report import Report
 from runner.results.stability_json import attempts_in, repeat_in
+from scripttest.typing_names import Record
 
 NAMED = 10
 """At most this many names of one kind are printed."""

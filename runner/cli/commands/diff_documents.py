@@ -13,8 +13,8 @@ from runner.reporters.files.markdown_parts import block, details, inline, table
 from runner.results.change_report import ChangeReport
 from runner.results.changes import KINDS, Change, Comparison, Side
 from runner.results.fingerprint_changes import described
-from runner.results.report import Record
 from runner.results.verdict_json import verdict_record
+from scripttest.typing_names import Record
 
 COMMAND = ": yao-test "
 """Matches the command at the end of a sentence."""

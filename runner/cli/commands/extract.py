@@ -16,9 +16,9 @@ from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.reporters.files.document import write_whole
 from runner.reporters.files.markdown_result import body, heading
-from runner.results.report import Record
 from runner.results.result_texts import name_of
 from runner.security.files import check_target
+from scripttest.typing_names import Record
 
 NAME_LIMIT = 100
 """At most this many bytes of a file name, without the number that makes it unique and without its extension."""

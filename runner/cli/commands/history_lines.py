@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from runner.reporters.console.style import Style, count, in_milliseconds
 from runner.reporters.console.variant_lines import aligned
@@ -11,9 +10,9 @@ from runner.results.fingerprint_changes import changed, described
 from runner.results.result_texts import dollars
 from runner.store.history import Level, Since, TestHistory, Trend
 from runner.store.store import KeptRun, Store
+from scripttest.typing_names import Record
 
 Row = tuple[str, ...]
-Record = dict[str, Any]
 SHORT = 7
 """Characters of a commit that are shown."""
 HEAD: Row = ("Test", "Passed", "Trend", "Since", "Took", "Cost")

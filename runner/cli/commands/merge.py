@@ -20,11 +20,12 @@ from runner.results.certainty import certainty_of
 from runner.results.counts import counted, status_of
 from runner.results.events import RunStatus
 from runner.results.histories import Joined
-from runner.results.report import Record, Report, in_order
+from runner.results.report import Report, in_order
 from runner.results.result_texts import counts_text, name_of
 from runner.results.snapshot_lines import together
 from runner.results.summary import counts_record, remarks, usage_record
 from scripttest import TestKey
+from scripttest.typing_names import Record
 
 SAID = 20
 """At most this many warnings are printed."""

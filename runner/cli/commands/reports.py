@@ -13,8 +13,9 @@ from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.reporters import EXTENSIONS, check_writable, maker_for_file
 from runner.reporters.files.document import write_whole
-from runner.results.report import Record, Report
+from runner.results.report import Report
 from runner.results.saved import load
+from scripttest.typing_names import Record
 
 
 def read_report(environment: Environment, path: str, quiet: bool = False, *, count: bool = True) -> Report:

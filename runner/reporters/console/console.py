@@ -7,7 +7,6 @@ One suite, or `-v`: a header, and each test with its verdict. Several suites: on
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from runner.cli.options import RunOptions
 from runner.environment import Environment
@@ -30,6 +29,7 @@ from runner.results.fold import Execution
 from runner.results.model import Suite, TestResult
 from scripttest import Failure, Outcome, ResultWarning, StackFrame, Status
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.reporters.console.case_lines import CaseLines
     from runner.reporters.console.slowest import Slowest

@@ -3,11 +3,10 @@ them takes longer than most runs."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from runner.results.failure_texts import error_text
 from scripttest import Failure, LogLine, ResultWarning
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.results.fold import Execution
 

@@ -12,10 +12,11 @@ from typing import Any, TextIO
 from runner.errors import RunnerError
 from runner.reporters.files.document import DocumentReporter, write_whole
 from runner.reporters.files.json_report import custom_report, json_document, json_text
-from runner.results.report import Record, Report
+from runner.results.report import Report
 from runner.results.value_texts import cut
 from runner.results.verdict import verdict_in
 from scripttest import Status
+from scripttest.typing_names import Record
 
 FORMATS = {".htm": "html", ".html": "html", ".json": "json", ".md": "markdown", ".xml": "xml"}
 """Extension → the format that the agent shall write; `text` for any other."""

@@ -10,7 +10,8 @@ from xml.sax.saxutils import quoteattr
 from runner.reporters.files.covered import coverage_of
 from runner.reporters.files.document import DocumentReporter
 from runner.results.coverage import Figure, lines, totals
-from runner.results.report import Record, Report
+from runner.results.report import Report
+from scripttest.typing_names import Record
 
 _HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE coverage SYSTEM "http://cobertura.sourceforge.net/xml/coverage-04.dtd">

@@ -7,8 +7,9 @@ from datetime import datetime
 from runner.reporters.files.document import DocumentReporter
 from runner.reporters.files.json_report import MARKS, json_text
 from runner.results.certainty import BARS
-from runner.results.report import Record, Report
+from runner.results.report import Report
 from runner.results.result_texts import errors_of, name_of, place_of, remarks_of
+from scripttest.typing_names import Record
 
 OF_TEST = (
     "runs",

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable
 from io import BufferedWriter, TextIOWrapper
 from pathlib import Path
-from typing import TextIO
 
 from runner.results.events import Event, RunEnd, RunStart, TestEnd, TestStart, Warned
 from runner.results.fold import Execution
@@ -14,8 +13,13 @@ from runner.results.json_text import utf8
 from runner.results.line_file import open_part
 from runner.results.pipes import is_pipe, open_pipe
 from runner.results.places import without_root
-from runner.results.report import Record, Report, end_record, in_order, start_record
+from runner.results.report import Report, end_record, in_order, start_record
 from runner.results.result_json import ResultLine, line_of
+from scripttest.typing_names import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
 
 BATCH = 32
 """Results that documents take at a time: one after the other they take a third of what they take each on its own, when

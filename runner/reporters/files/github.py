@@ -16,12 +16,13 @@ from runner.reporters.files.markdown import LIMIT, markdown
 from runner.results.events import Event, RunEnd, RunStart
 from runner.results.fold import Execution
 from runner.results.json_text import utf8
-from runner.results.report import Record, Report
+from runner.results.report import Report
 from runner.results.result_texts import FilePlace, name_of, place_of, told_of, warnings_of
 from runner.results.snapshot_lines import in_lines, snapshots_in
 from runner.results.suite_json import shown_name
 from runner.results.summary import remarks
 from scripttest import Status
+from scripttest.typing_names import Record
 
 ANNOTATIONS = 50
 """GitHub shows no more of a job."""

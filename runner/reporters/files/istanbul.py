@@ -6,7 +6,8 @@ import json
 
 from runner.reporters.files.covered import coverage_of
 from runner.reporters.files.document import DocumentReporter
-from runner.results.report import Record, Report
+from runner.results.report import Report
+from scripttest.typing_names import Record
 
 
 class IstanbulReporter(DocumentReporter):

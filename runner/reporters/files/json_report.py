@@ -5,18 +5,22 @@ keys of its "Stability Report"."""
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from runner.reporters.files.document import DocumentReporter
 from runner.results.certainty import BARS, certainty_of
 from runner.results.counts import counted
 from runner.results.json_text import json_line, plain, without_halves
-from runner.results.report import Record, Report
+from runner.results.report import Report
 from runner.results.result_texts import agents_of, connectors_of
 from runner.results.stability import pass_rate
 from runner.results.stability_json import as_in_seed, stability_summary
 from runner.results.suite_json import has_cases
 from runner.results.summary import summary_record, usage_record
+from scripttest.typing_names import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 OF_LINES = ("type", "suite", "position", "script", "fingerprint", "regrade", "assertion_count")
 """Keys that results have as lines of JSONL only."""

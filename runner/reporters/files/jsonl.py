@@ -13,9 +13,10 @@ from runner.results.events import Event
 from runner.results.fold import Execution
 from runner.results.json_text import json_line
 from runner.results.line_file import LineFile
-from runner.results.report import Record, Report
+from runner.results.report import Report
 from runner.results.run_lines import error_line, line_of_event, start_line
 from runner.results.suite_json import has_cases
+from scripttest.typing_names import Record
 
 
 class JsonlReporter:

@@ -11,7 +11,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import PurePath
-from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from runner.reporters.files.document import DocumentReporter
@@ -21,7 +20,7 @@ from runner.results.certainty import BARS, certainty_of
 from runner.results.counts import Counts, counted
 from runner.results.criteria import only_criteria
 from runner.results.judging import judging_in, judging_record
-from runner.results.report import Record, Report
+from runner.results.report import Report
 from runner.results.result_texts import (
     FilePlace,
     differences_of,
@@ -38,6 +37,11 @@ from runner.results.summary import counts_record, usage_record
 from runner.results.value_texts import as_text
 from runner.results.verdict import Verdict, verdict_in
 from scripttest import Cause, Status
+from scripttest.typing_names import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 TEXT_LIMIT = 100_000
 """Characters of one text that are written."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from runner.reporters.files.covered import coverage_of
 from runner.reporters.files.document import DocumentReporter
 from runner.results.coverage import figures, lines
-from runner.results.report import Record, Report
+from runner.results.report import Report
+from scripttest.typing_names import Record
 
 
 class LcovReporter(DocumentReporter):

@@ -12,7 +12,7 @@ from runner.reporters.files.markdown_result import MARKS, body, heading
 from runner.results.certainty import judges_text, part_rows, rate_text
 from runner.results.events import RunStatus
 from runner.results.json_text import utf8
-from runner.results.report import Record, Report
+from runner.results.report import Report
 from runner.results.result_texts import agents_of, connectors_of, dollars
 from runner.results.snapshot_lines import in_words, snapshots_in
 from runner.results.stability import pass_rate
@@ -20,6 +20,7 @@ from runner.results.suite_json import AGENT_TEST, SCRIPT_TEST, has_cases, shown_
 from runner.results.summary import counts_of, remarks, savings
 from runner.results.verdict import Verdict, verdict_in
 from scripttest import Status
+from scripttest.typing_names import Record
 
 LIMIT = 1_000_000
 """Bytes of a document; GitHub takes 1 MiB."""

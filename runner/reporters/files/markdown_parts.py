@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from runner.results.value_texts import as_text, cut
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 VALUE_LIMIT = 4000
 """Characters of a value that are shown."""

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from runner.look_alikes import raw
 from runner.reporters.files.markdown_parts import block, code, details, duration, inline, table
 from runner.results.attachments import sizes
-from runner.results.report import Record
 from runner.results.result_texts import differences_of, errors_of, name_of, remarks_of, values_of, warnings_of
 from runner.results.suite_json import shown_name
 from runner.results.value_texts import as_text
 from runner.results.verdict import Verdict, verdict_in
 from scripttest import Status
+from scripttest.typing_names import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MARKS = {"passed": "✅", "failed": "❌", "broken": "❗", "inconclusive": "❓", "skipped": "⏭️"}
 """Verdict → its sign."""

@@ -6,7 +6,7 @@ from runner.reporters.files.document import DocumentReporter
 from runner.reporters.files.markdown_parts import LINE_LIMIT, visible
 from runner.results.certainty import judges_text, part_rows, rate_text
 from runner.results.events import RunStatus
-from runner.results.report import Record, Report
+from runner.results.report import Report
 from runner.results.result_texts import counts_text, dollars, tokens_of, warnings_of
 from runner.results.snapshot_lines import in_lines, snapshots_in
 from runner.results.suite_json import has_cases
@@ -14,6 +14,7 @@ from runner.results.summary import remarks
 from runner.results.value_texts import cut
 from runner.results.verdict import Verdict, verdict_in
 from scripttest import Status
+from scripttest.typing_names import Record
 
 WORDS = {Verdict.FAILED: "FAILED", Verdict.BROKEN: "ERROR", Verdict.INCONCLUSIVE: "INCONCLUSIVE"}
 """What the line of a result begins with."""

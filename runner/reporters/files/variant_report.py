@@ -10,8 +10,8 @@ from runner.reporters.console.variant_lines import text_of
 from runner.reporters.files.document import Collector
 from runner.results.events import Event, RunEnd
 from runner.results.fold import Execution
-from runner.results.report import Record
 from runner.results.result_json import ResultLine
+from scripttest.typing_names import Record
 
 _NOT_NEEDED = ("messages", "turns", "tools", "logs", "attachments", "sent", "failures")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
 
 from runner.reporters.console.change_lines import fact_of, measures_of, parts_of, verdict_line
 from runner.reporters.console.overview_lines import overview
@@ -18,9 +17,8 @@ from runner.results.sides import Sides
 from runner.statistics.change import Change as StatisticalChange
 from runner.statistics.intervals import Estimate
 from runner.statistics.ratios import Ratio
+from scripttest.typing_names import Record
 from scripttest.values import fields_of
-
-Record = dict[str, Any]
 
 SHOWN = 2
 """Badges of one result."""

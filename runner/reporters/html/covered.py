@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from runner.reporters.html.frames import Frames
 from runner.results.coverage import METRICS, CoverageReport, Figure, figures, lines, totals, uncovered
+from scripttest.typing_names import Record
 
-Record = dict[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    pass
 MOST_LINES = 20_000
 """Lines of sources that a page shows; further files have figures only."""
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from runner.reporters.html.covered import covered_record
 from runner.reporters.html.frames import Frames
@@ -29,8 +28,11 @@ from runner.results.suite_json import suite_of
 from runner.results.value_texts import text_of
 from runner.results.verdict import Verdict, verdict_in, verdict_of
 from scripttest import Cause, Status
+from scripttest.typing_names import Record
 
-Record = dict[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    pass
 
 BLOCK_SIZE = 400_000
 """Characters of JSON after which a block ends."""

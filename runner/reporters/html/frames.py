@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 from runner.security.files import read_bytes, read_named
+from scripttest.typing_names import Record
 
-Record = dict[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    pass
 
 AROUND = 3
 """Lines before and after the one that failed."""

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
 
 from runner.errors import ConfigurationError
 from runner.reporters.console.style import count
@@ -19,13 +18,17 @@ from runner.reporters.files.document import DocumentReporter
 from runner.reporters.html.data import blocks_of, entry_of, packed
 from runner.results.events import RunStatus
 from runner.results.json_text import json_line
-from runner.results.report import Record, Report
+from runner.results.report import Report
 from runner.results.result_json import ResultLine
 from runner.results.result_texts import counts_text
 from runner.results.snapshot_lines import in_words, snapshots_in
 from runner.results.summary import remarks
+from scripttest.typing_names import Record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TextIO
+
     from runner.results.change_report import ChangeReport
     from runner.results.changes import Comparison
 

@@ -13,8 +13,7 @@ from runner.reporters.console.verdict_lines import sentences
 from runner.results.report import Report
 from runner.results.sides import Sides
 from runner.results.variants import VariantsCompared, marked, matrix, verdicts_on
-
-Record = dict[str, Any]
+from scripttest.typing_names import Record
 
 ROWS = 2000
 """Cases of the matrix."""

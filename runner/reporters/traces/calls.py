@@ -4,18 +4,17 @@ what was said of answers as events of the calls that gave them."""
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer, set_span_in_context
 
 from runner.reporters.traces import attributes
 from runner.reporters.traces.evaluations import EVENT, evaluations_of
+from scripttest.typing_names import Record
 
 if TYPE_CHECKING:
     from runner.reporters.traces.attributes import Attributes
     from runner.results.model import TestResult
-
-Record = dict[str, Any]
 
 SECOND = 1_000_000_000
 """Nanoseconds."""
