@@ -92,7 +92,7 @@ def _may_tamper(code: str, words: set[str]) -> bool:
     if reaches and (reaches != {"constructor"} or re.search(r"\.\s*constructor\b", code)):
         return True
     named = words & BUILT_INS
-    overwrites = any(_may_overwrite(code, word) for word in named) or (bool(named) and declares_built_in(code))
+    overwrites = any(_may_overwrite(code, word) for word in named) or declares_built_in(code, named)
     return overwrites or _has_computed_member(code)
 
 
