@@ -74,8 +74,9 @@ class Cluster:
         environment, root = self._environment, self._application.root
         check_paths(root, _paths_of(plan, environment.directory))
         connection = self._connection = Connection(self._address, self._local)
-        prepare(connection, self._run)
         archive = archive_of(root, environment.secrets.text)
+        setup = packed(self._setup(plan, services))
+        prepare(connection, self._run, archive.digest, setup)
         workers = connection.workers()
         if not workers:
             raise ConfigurationError(
@@ -96,7 +97,7 @@ class Cluster:
             self._address,
             self._run,
             archive.digest,
-            packed(self._setup(plan, services)),
+            setup,
             found,
             preflight,
             services.recording.folder if services.recording is not None else None,
@@ -123,6 +124,7 @@ class Cluster:
             content_in_spans=self._environment.content_in_spans,
             counts_usage=options.max_cost is not None or options.max_tokens is not None,
             parallel=options.parallel or 0,
+            has_modules=bool(plan.modules),
         )
 
 

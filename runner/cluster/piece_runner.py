@@ -61,7 +61,7 @@ class Runner:
         said = {"CI": "1", CONTENT_IN_SPANS: str(setup.content_in_spans)}
         self._environment = environment.replace(directory=setup.directory, variables={**environment.variables, **said})
         self._application = Application(root)
-        self._processes: Processes | None = None
+        self._processes = start_processes(SCRIPT_PARTS, root) if setup.has_modules else None
         self._options = options_of(setup.options, self._scratch / "recordings")
         self._parallel = setup.parallel or 1
         request = RunRequest(
@@ -110,8 +110,6 @@ class Runner:
             self.sent_answers.wait()
 
     def _run(self, piece: Piece) -> None:
-        if piece.modules and self._processes is None:  # which takes as long as to make the plan
-            self._processes = start_processes(SCRIPT_PARTS, self._root)
         piece = self._here.value(piece)
         self._answers = piece.answers
         if piece.begins_pass:
@@ -145,8 +143,7 @@ class Runner:
         if not plan.modules:
             carry_out(None)
             return
-        assert self._processes is not None
-        processes, self._processes = self._processes, None
+        processes, self._processes = self._processes or start_processes(SCRIPT_PARTS, self._root), None
         with open_host(self._options, self._application, processes, tests, self._parallel) as host, tests:
             carry_out(host)
             self._processes = host.release()

@@ -41,6 +41,8 @@ class Setup(Value):
     """Whether the run has a budget."""
     parallel: int
     """Tests at a time; 0: one module, one case."""
+    has_modules: bool
+    """Whether pieces have script tests, so that a process needs a compiler and a worker for them."""
 
 
 class Done(Value):

@@ -139,9 +139,10 @@ def refusal(problems: Mapping[str, str]) -> RunnerError:
     )
 
 
-def prepare(connection: Connection, run: str) -> None:
-    """Lets workers start processes for a run of this id, which takes as long as to send the application."""
-    connection.let_know(station_work.prepare, run)
+def prepare(connection: Connection, run: str, digest: str, setup: bytes) -> None:
+    """Lets workers start processes for a run of this id, which takes as long as to look at the workers and to send the
+    application."""
+    connection.let_know(station_work.prepare, run, digest, setup)
 
 
 def finish(connection: Connection, run: str) -> None:

@@ -69,10 +69,14 @@ def look(names: tuple[str, ...], digest: str, dask_worker: Any = None) -> Mappin
     }
 
 
-def prepare(run: str) -> None:
-    """Starts a process for a run that will soon send pieces: it takes as long to load as the application to come."""
-    if run not in _over:
-        _keep(run, _Process())
+def prepare(run: str, digest: str, setup: bytes, dask_worker: Any = None) -> None:
+    """Starts a process for a run that will soon send pieces; if the application is here, it gets ready for them."""
+    if run in _over:
+        return
+    process, folder = _Process(), _place(dask_worker, digest)
+    if folder.is_dir():
+        process.set_up(str(folder), setup)
+    _keep(run, process)
 
 
 def install(data: bytes, digest: str) -> str:
