@@ -33,7 +33,7 @@ from runner.execution.session import Session
 from runner.execution.stopping import Stop
 from runner.planning.request import RunRequest
 from runner.results.events import RunError, Warned
-from scripttest import Processes, ScriptHost, hide_environment, start_processes
+from scripttest import ScriptHost, hide_environment, start_processes
 
 if TYPE_CHECKING:
     from runner.agents.service import AgentService
