@@ -8,6 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from bindings.agent_ids import agent_id
     from bindings.clock import CLOCK_STANDS
+    from bindings.errors import ProcessError
     from bindings.go_syntax import PatternError
     from bindings.host_processes import DATABASE, HostProcesses, is_served
     from bindings.inline_snapshots import InlineSnapshots
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     )
     from bindings.run_snapshots import RunSnapshots
     from bindings.script_globals import SCRIPT_GLOBALS
-    from bindings.services import HostCall, HostFunction, ProcessError
+    from bindings.services import HostCall, HostFunction
     from bindings.snapshot_files import SnapshotError
     from bindings.workspace import Workspace, opened_workspace, workspace_of
     from bindings.world import World, Worlds
@@ -121,6 +122,7 @@ __getattr__ = lazy_names(
         "snapshot_files": ("SnapshotError",),
         "workspace": ("Workspace", "opened_workspace", "workspace_of"),
         "world": ("World", "Worlds"),
-        "services": ("HostCall", "HostFunction", "ProcessError"),
+        "errors": ("ProcessError",),
+        "services": ("HostCall", "HostFunction"),
     },
 )

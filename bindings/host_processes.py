@@ -13,10 +13,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from bindings.errors import ProcessError
     from bindings.models.own_database import OwnDatabase
     from bindings.policy import Policy
     from bindings.scratch import Scratch
-    from bindings.services import ProcessError
     from bindings.world import World
 
 DATABASE = "database"
@@ -69,8 +69,8 @@ class HostProcesses:
         Raises:
             ProcessError: there is no such process (404), or it failed.
         """
+        from bindings.errors import ProcessError
         from bindings.ledger import called
-        from bindings.services import ProcessError
 
         noted, ledger = called(name, args), world.ledger
         if noted:
@@ -105,7 +105,8 @@ class HostProcesses:
         if name.lower() == "locale.translate":
             return self._translated(args[0], context["locale"])
         from bindings import processes
-        from bindings.services import HostCall, ProcessError
+        from bindings.errors import ProcessError
+        from bindings.services import HostCall
 
         if name.partition(".")[0].lower() in SCRIPT_GROUPS:
             script, _, function = name.rpartition(".")
@@ -138,8 +139,8 @@ class HostProcesses:
 
     def _of_models(self, name: str, args: list[Any], world: World) -> Any:
         """An application without its own models must mock them, or needs another host."""
+        from bindings.errors import ProcessError
         from bindings.models.errors import UnknownColumnsError
-        from bindings.services import ProcessError
 
         opens = name.lower().startswith("query.") and name.lower().endswith(".open")
         if opens and _has_mocked_engine(name, world):
@@ -239,7 +240,7 @@ def _has_mocked_engine(opening: str, world: World) -> bool:
 
 
 def _not_available(name: str, world: World) -> ProcessError:
-    from bindings.services import ProcessError
+    from bindings.errors import ProcessError
 
     group = name.partition(".")[0]
     mock = world.mock("process", name)

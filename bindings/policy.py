@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from bindings.services import ProcessError
+from bindings.errors import ProcessError
 from scripttest.values import Value
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from bindings.errors import ProcessError
     from bindings.host_processes import HostProcesses
     from bindings.mocks import Mocks
-    from bindings.services import ProcessError
 
 Provider = Callable[[World, str, "list[Any]"], "Any"]
 """(world of the test, process name, arguments) → JSON value; raises ProcessError. May be called from any thread."""
@@ -146,7 +146,7 @@ class ProcessRouter(Services):
 
 def enveloped(name: str, arguments: str, answer: Callable[[list[Any]], Any], clock: Clock) -> str:
     """The JSON envelope of what `answer` makes of JSON arguments, or of what it raises."""
-    from bindings.services import ProcessError
+    from bindings.errors import ProcessError
 
     try:
         return envelope(answer(revived(arguments)), clock)
@@ -173,7 +173,7 @@ def arguments_text(args: list[Any]) -> str:
 
 def answered_value(envelope: dict[str, Any]) -> Any:
     """The value in an envelope. Raises ProcessError for an error, LookupError and the like for something else."""
-    from bindings.services import ProcessError
+    from bindings.errors import ProcessError
 
     if "error" in envelope:
         error = envelope["error"]
@@ -204,7 +204,7 @@ def revived(arguments: str) -> list[Any]:
 def envelope(value: Any, clock: Clock, mocks: Mocks | None = None) -> str:
     """The envelope of a result; with the time, in milliseconds, where the clock is stopped, and with `mocks` that have
     changed during the call."""
-    from bindings.services import ErrorValue
+    from bindings.errors import ErrorValue
 
     if isinstance(value, ErrorValue):
         return _told({"returned": {"message": value.message}}, clock, mocks)

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bindings.services import ProcessError
+from bindings.errors import ProcessError
 from scripttest.values import Value
 
 MAX_LINKS = 40

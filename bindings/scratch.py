@@ -11,8 +11,8 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
+from bindings.errors import ProcessError
 from bindings.rooted import Place, Rooted
-from bindings.services import ProcessError
 from scripttest import hold
 
 PREFIX = "yao-test-"

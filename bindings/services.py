@@ -20,29 +20,6 @@ if TYPE_CHECKING:
     from bindings.world import World
 
 
-class ProcessError(Exception):
-    """A process failed in a way that the script may catch; `code` is the HTTP-like code of Yao's exceptions."""
-
-    def __init__(self, message: str, code: int = 500, missing: bool = False, infrastructure: bool = False) -> None:
-        """`missing`: nothing answers it, neither a mock nor this host. `infrastructure`: what was asked broke, such as
-        the host of a model; a test that this ends has no verdict."""
-        super().__init__(message)
-        self.message = message
-        self.advice = ""
-        """Added to the message for people. Scripts get only the message, which is that of Yao."""
-        self.code = code
-        self.missing = missing
-        self.infrastructure = infrastructure
-        self.hides_code = False
-        """Whether scripts get an error without the code, as from Yao; reports show it."""
-
-
-class ErrorValue(Value):
-    """What a process answers that returns its error, and does not throw it: an `Error` for the script."""
-
-    message: str
-
-
 class HostCall(Value):
     """The surroundings of one call."""
 

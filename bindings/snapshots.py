@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from bindings.services import ProcessError
+from bindings.errors import ProcessError
 from bindings.snapshot_files import FOLDER, SUFFIX, SnapshotFileError, change, path_of, read
 
 TYPE_CHECKING = False

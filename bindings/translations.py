@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from bindings.errors import ProcessError
 from bindings.processes.formats import decode_yaml
-from bindings.services import ProcessError
 from scripttest import holds_secrets, parts_below, read_file
 
 

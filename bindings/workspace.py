@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bindings.errors import ProcessError
 from bindings.rooted import Place, Rooted
-from bindings.services import ProcessError
 
 if TYPE_CHECKING:
     from bindings.world import World

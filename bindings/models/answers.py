@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from bindings.errors import ProcessError
 from bindings.models import listing, processes, query, schemas, writes
 from bindings.models.definition import Model
 from bindings.models.errors import UnknownColumnsError, bad
 from bindings.models.reads import all_rows
 from bindings.models.store import Store
-from bindings.services import ProcessError
 from scripttest.typing_names import Json
 
 QUERY_METHODS = tuple(query.METHODS)

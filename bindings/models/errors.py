@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bindings.services import ProcessError
+from bindings.errors import ProcessError
 
 
 class ModelFileError(Exception):

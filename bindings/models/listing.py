@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from bindings.errors import ProcessError
 from bindings.models.definition import Model
 from bindings.models.errors import bad
 from bindings.models.processes import call as call_model
 from bindings.models.processes import load, metadata
 from bindings.models.store import Store
-from bindings.services import ProcessError
 from scripttest.typing_names import Json
 
 _FORWARDED = {"reload": "Reload", "migrate": "Migrate"}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from bindings.errors import ProcessError
 from bindings.models import tables
 from bindings.models.definition import Model
 from bindings.models.errors import bad
 from bindings.models.store import Store
 from bindings.models.writes import create
-from bindings.services import ProcessError
 
 _INDEX_TYPES = ("index", "unique", "primary", "fulltext")
 """Types of indexes; the last two make nothing here."""

@@ -8,13 +8,13 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from bindings.errors import ProcessError
 from bindings.models.column_types import bound
 from bindings.models.errors import UnknownColumnsError
 from bindings.models.query_expressions import wrong
 from bindings.models.query_sql import Select, Writer
 from bindings.models.rows import Row
 from bindings.models.store import Store
-from bindings.services import ProcessError
 from scripttest.typing_names import Json
 
 ENGINES = ("default",)

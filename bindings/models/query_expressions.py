@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from bindings.errors import ProcessError
 from bindings.models.tables import quoted
-from bindings.services import ProcessError
 from scripttest.values import Value
 
 _ALIAS = re.compile(r"(.*\S)\s+as\s+([\w$@.]+)\s*", re.IGNORECASE | re.DOTALL)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping
 
+from bindings.errors import ProcessError
 from bindings.models.column_types import read, stored
 from bindings.models.definition import Column, Model
 from bindings.models.errors import bad
-from bindings.services import ProcessError
 from scripttest.typing_names import Json
 
 Row = dict[str, Json]

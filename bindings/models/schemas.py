@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
+from bindings.errors import ProcessError
 from bindings.models import tables
 from bindings.models.database import Database
 from bindings.models.definition import CREATED_AT, DELETED_AT, RESTORE_DATA, UPDATED_AT, Column, read_definition
 from bindings.models.errors import ModelFileError, bad, failed
 from bindings.models.store import Store
-from bindings.services import ProcessError
 from scripttest.typing_names import Json
 
 _SIZED = re.compile(r"(\w[\w ]*?)\s*(?:\((\d+)(?:,(\d+))?\))?")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 
+from bindings.errors import ProcessError
 from bindings.models.database import Database
 from bindings.models.definition import Model
 from bindings.models.errors import UnknownColumnsError, failed
-from bindings.services import ProcessError
 from scripttest.typing_names import Json
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from bindings.errors import ProcessError
 from bindings.models.column_types import bound
 from bindings.models.definition import CREATED_AT, DELETED_AT, UPDATED_AT, Column, Model
 from bindings.models.errors import bad, failed
@@ -14,7 +15,6 @@ from bindings.models.strict import strict_problem
 from bindings.models.tables import quoted
 from bindings.models.validation import check, check_all, dead_rules
 from bindings.models.wheres import Condition, conditions, plain_place
-from bindings.services import ProcessError
 from scripttest.typing_names import Json
 
 

@@ -119,7 +119,7 @@ def _missing(name: str, args: Sequence[Json], world: World) -> Exception:
     otherwise that only a mock can answer it."""
     from difflib import get_close_matches
 
-    from bindings.services import ProcessError
+    from bindings.errors import ProcessError
 
     namespace = name.lower().partition(".")[0]
     group, _, word = name.lower().rpartition(".")

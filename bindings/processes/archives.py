@@ -6,9 +6,9 @@ import os
 import posixpath
 from contextlib import suppress
 
+from bindings.errors import ProcessError
 from bindings.processes.file_access import ANY_MODE, CREATE, MAX_ENTRIES, FileAccess, is_file
 from bindings.rooted import Place
-from bindings.services import ProcessError
 from scripttest.typing_names import Json
 
 MAX_UNZIPPED = 256 * 1024 * 1024

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from bindings.services import HostCall, HostFunction, ProcessError
+from bindings.errors import ProcessError
+from bindings.services import HostCall, HostFunction
 from scripttest.typing_names import Json
 
 

@@ -13,8 +13,9 @@ import string
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from bindings.errors import ProcessError
 from bindings.processes.arguments import Arguments, Implementation
-from bindings.services import HostCall, ProcessError
+from bindings.services import HostCall
 from scripttest.typing_names import Json
 
 if TYPE_CHECKING:

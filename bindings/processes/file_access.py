@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 
+from bindings.errors import ProcessError
 from bindings.policy import Volume
 from bindings.processes.arguments import Arguments
 from bindings.rooted import MAX_DEPTH, Place, Rooted, normal_parts
-from bindings.services import HostCall, ProcessError
+from bindings.services import HostCall
 
 MAX_READ = 64 * 1024 * 1024
 """Largest file that is read at once, in bytes."""

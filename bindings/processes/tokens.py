@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from bindings.errors import ProcessError
 from bindings.processes import formats
 from bindings.processes.arguments import Arguments
 from bindings.processes.go_text import display
-from bindings.services import HostCall, ProcessError
+from bindings.services import HostCall
 from scripttest.typing_names import Json
 
 _HEADER = {"alg": "HS256", "typ": "JWT"}

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NoReturn
 
+from bindings.errors import ProcessError
 from bindings.processes import codes, records, schemas, tokens, urls
 from bindings.processes.arguments import Arguments, Implementation, host_functions
 from bindings.processes.go_text import display, sprintf
-from bindings.services import HostCall, ProcessError
+from bindings.services import HostCall
 from scripttest.typing_names import Json
 
 ENVIRONMENT_KEY = "\0env"

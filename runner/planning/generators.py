@@ -8,7 +8,6 @@ case file.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +22,7 @@ from runner.cases.values import MadeCases, cases_from_values
 from runner.cli.options import report_path
 from runner.durations import in_words
 from runner.errors import ConfigurationError
+from runner.planning.generator_parameters import DEFAULT_COUNT
 from scripttest import HostError
 from scripttest.values import Value
 
@@ -34,44 +34,12 @@ if TYPE_CHECKING:
     from runner.planning.case_source import CaseSource
     from runner.planning.inputs import GeneratorInput
 
-DEFAULT_COUNT = 5
-"""How many cases are asked for when the parameters do not say it."""
 ROLES = ("Generate",)
 """The functions that may be meant by a script reference without a function name."""
 SHOWN = 300
 """At most this many characters of an answer without cases are shown."""
 
-_TARGET = ("target_agent", "target_description", "target_tools")
-_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})(\.\d{1,15})?")
 _FORM = 'It must give {"cases": [{"id": "G001", "input": "..."}]}, or the list alone'
-
-
-def parameters(query: str, where: str) -> dict[str, Any]:
-    """Reads `count=10&focus=edge-cases`. Numbers, `true` and `false` become numbers and booleans, everything else stays
-    text. Raises ConfigurationError, whose message names `where`."""
-    from urllib.parse import parse_qsl
-
-    try:
-        pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=True) if query else []
-    except ValueError as error:
-        raise ConfigurationError(f"Cannot read {where}: its parameters are not name=value&name=value") from error
-    values = {name: _typed(value) for name, value in pairs}
-    for name in values:
-        if name in _TARGET:
-            raise ConfigurationError(f'Cannot use {where}: "{name}" is set with -n, and cannot be a parameter')
-    count = values.get("count", DEFAULT_COUNT)
-    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-        raise ConfigurationError(f"Cannot use {where}: count must be a whole number from 1 up")
-    return values
-
-
-def _typed(text: str) -> Any:
-    if text in ("true", "false"):
-        return text == "true"
-    number = _NUMBER.fullmatch(text)
-    if number is None:
-        return text
-    return float(text) if number[1] else int(text)
 
 
 class Generators(Value):

@@ -194,7 +194,7 @@ def _generator(input: str, reference: str, query: str, options: RunOptions, appl
     from bindings import agent_id
     from runner.agents.assistant import Assistants
     from runner.cases.references import generator_reference
-    from runner.planning.generators import parameters
+    from runner.planning.generator_parameters import parameters
 
     if reference.endswith(":"):
         raise ConfigurationError(

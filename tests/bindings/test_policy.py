@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from bindings.errors import ProcessError
 from bindings.policy import Policy
-from bindings.services import ProcessError
 
 
 def test_the_volumes_of_an_application(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from bindings.errors import ProcessError
 from bindings.rooted import MAX_DEPTH, Rooted
-from bindings.services import ProcessError
 
 
 @pytest.fixture

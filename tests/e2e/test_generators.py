@@ -12,7 +12,8 @@ from agent_files import agent, case_file, lines, run_cases, server
 from command import Application, MakeApplication, eventually
 
 from runner.errors import ConfigurationError
-from runner.planning.generators import parameters, with_ids
+from runner.planning.generator_parameters import parameters
+from runner.planning.generators import with_ids
 
 TELL = """\
 - reply:

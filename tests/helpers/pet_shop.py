@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from bindings.errors import ProcessError
 from bindings.models import listing, processes, query, schemas
 from bindings.models.built_in import built_in_models
 from bindings.models.database import Database
 from bindings.models.definition import Model, read_definition
 from bindings.models.migration import migrate_all
 from bindings.models.store import Catalog, Store
-from bindings.services import ProcessError
 
 NOW = datetime(2026, 5, 1, 12, 0, 0, tzinfo=UTC)
 STAMP = "2026-05-01 12:00:00"

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from pet_shop import Shop
 
+from bindings.errors import ErrorValue
 from bindings.models.column_types import TYPES
 from bindings.models.definition import read_definition
 from bindings.models.errors import ModelFileError
 from bindings.models.tables import column_sql
-from bindings.services import ErrorValue
 
 DECLARED: list[tuple[dict[str, Any], str]] = [
     ({"type": "ID"}, "INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL"),

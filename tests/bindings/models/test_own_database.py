@@ -13,12 +13,12 @@ import pytest
 from command import PATIENCE
 from pet_shop import DOCUMENTS, NOW, definition
 
+from bindings.errors import ProcessError
 from bindings.host_processes import HostProcesses
 from bindings.models.database import Database
 from bindings.models.databases import Databases, Fixture, ModelFiles
 from bindings.models.own_database import OwnDatabase
 from bindings.policy import Policy
-from bindings.services import ProcessError
 from bindings.world import World
 
 

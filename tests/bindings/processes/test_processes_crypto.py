@@ -9,9 +9,10 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
+from bindings.errors import ProcessError
 from bindings.policy import Policy
 from bindings.processes import call
-from bindings.services import HostCall, ProcessError
+from bindings.services import HostCall
 from bindings.world import World
 
 CALL = HostCall(

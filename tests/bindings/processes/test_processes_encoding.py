@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from bindings.errors import ProcessError
 from bindings.policy import Policy
 from bindings.processes import call
-from bindings.services import HostCall, ProcessError
+from bindings.services import HostCall
 from bindings.world import World
 
 CALL = HostCall(

@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
+from bindings.errors import ProcessError
 from bindings.policy import Policy
 from bindings.processes import archives, call, file_access
-from bindings.services import HostCall, ProcessError
+from bindings.services import HostCall
 from bindings.world import World
 
 Run = Callable[..., Any]

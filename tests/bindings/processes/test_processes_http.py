@@ -15,9 +15,10 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
+from bindings.errors import ProcessError
 from bindings.policy import Policy
 from bindings.processes import call, http
-from bindings.services import HostCall, ProcessError
+from bindings.services import HostCall
 from bindings.world import World
 
 Run = Callable[..., Any]

@@ -9,10 +9,11 @@ from typing import Any, NoReturn
 
 import pytest
 
+from bindings.errors import ProcessError
 from bindings.policy import Policy
 from bindings.processes import NAMESPACES, call, find, knows
 from bindings.processes.arguments import Arguments, host_functions, kind
-from bindings.services import HostCall, ProcessError
+from bindings.services import HostCall
 from bindings.world import World
 
 CALL = HostCall(

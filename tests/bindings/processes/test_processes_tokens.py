@@ -12,9 +12,10 @@ from typing import Any
 import bcrypt
 import pytest
 
+from bindings.errors import ProcessError
 from bindings.policy import Policy
 from bindings.processes import call
-from bindings.services import HostCall, ProcessError
+from bindings.services import HostCall
 
 Run = Callable[..., Any]
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from bindings.errors import ProcessError
 from bindings.processes import call
-from bindings.services import HostCall, ProcessError
+from bindings.services import HostCall
 from bindings.world import World
 
 Run = Callable[..., Any]
