@@ -69,14 +69,15 @@ class Cluster:
         """See `Remote`."""
         from runner.cluster.connection import Connection
         from runner.cluster.dispatch import Dispatch
-        from runner.cluster.preflight import Preflight, check_paths, named_in, prepare, refusal
+        from runner.cluster.preflight import Preflight, check_paths, named_in, prepare, refusal, set_up
 
         environment, root = self._environment, self._application.root
         check_paths(root, _paths_of(plan, environment.directory))
         connection = self._connection = Connection(self._address, self._local)
+        prepare(connection, self._run)
         archive = archive_of(root, environment.secrets.text)
         setup = packed(self._setup(plan, services))
-        prepare(connection, self._run, archive.digest, setup)
+        set_up(connection, self._run, archive.digest, setup)
         workers = connection.workers()
         if not workers:
             raise ConfigurationError(

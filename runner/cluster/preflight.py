@@ -139,10 +139,14 @@ def refusal(problems: Mapping[str, str]) -> RunnerError:
     )
 
 
-def prepare(connection: Connection, run: str, digest: str, setup: bytes) -> None:
-    """Lets workers start processes for a run of this id, which takes as long as to look at the workers and to send the
-    application."""
-    connection.let_know(station_work.prepare, run, digest, setup)
+def prepare(connection: Connection, run: str) -> None:
+    """Lets workers start processes for a run of this id, which takes as long as to pack the application."""
+    connection.let_know(station_work.prepare, run)
+
+
+def set_up(connection: Connection, run: str, digest: str, setup: bytes) -> None:
+    """Lets these processes get ready where the application is, which takes as long as to look at the workers."""
+    connection.let_know(station_work.set_up, run, digest, setup)
 
 
 def finish(connection: Connection, run: str) -> None:

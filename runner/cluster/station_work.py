@@ -69,14 +69,20 @@ def look(names: tuple[str, ...], digest: str, dask_worker: Any = None) -> Mappin
     }
 
 
-def prepare(run: str, digest: str, setup: bytes, dask_worker: Any = None) -> None:
-    """Starts a process for a run that will soon send pieces; if the application is here, it gets ready for them."""
-    if run in _over:
-        return
-    process, folder = _Process(), _place(dask_worker, digest)
+def prepare(run: str) -> None:
+    """Starts a process for a run that will soon send pieces: it takes as long to load as the application to come."""
+    if run not in _over:
+        _keep(run, _Process())
+
+
+def set_up(run: str, digest: str, setup: bytes, dask_worker: Any = None) -> None:
+    """Lets the processes of a run start what they need for its pieces, if the application is here already."""
+    folder = _place(dask_worker, digest)
     if folder.is_dir():
-        process.set_up(str(folder), setup)
-    _keep(run, process)
+        with _lock:
+            idle = list(_idle.get(run, ()))
+        for process in idle:
+            process.set_up(str(folder), setup)
 
 
 def install(data: bytes, digest: str) -> str:
@@ -207,13 +213,14 @@ class _Process:
         self._write_lock = threading.Lock()
         self.since = 0.0
         """When it had nothing to do any more."""
-        self._is_set_up = False
+        self._set_up_lock, self._is_set_up = threading.Lock(), False
 
     def set_up(self, folder: str, setup: bytes) -> None:
         """Tells it where the application is, and what all pieces have in common, unless it knows."""
-        if not self._is_set_up:
-            self._is_set_up = True
-            self.write(frame(SETUP, packed((folder, setup))))
+        with self._set_up_lock:
+            if not self._is_set_up:
+                self._is_set_up = True
+                self.write(frame(SETUP, packed((folder, setup))))
 
     def write(self, data: bytes) -> None:
         """Sends messages. That the process has ended is noticed when its output ends."""
