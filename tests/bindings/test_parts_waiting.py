@@ -14,12 +14,14 @@ LOOP = """(() => {
     const waiting = part("waiting");
     for (let round = 0; round < %d; round++) {
         real += %g;
-        waiting.call("jobs.State", %s, () => "busy");
+        waiting.call("jobs.State", %s, () => { waiting.heard({ writes: %s }, false); return "busy"; });
         try { waiting.look(1); } catch (error) { return error.message.includes("calls such as jobs.State") && round; }
     }
     return "never";
 })()"""
 SAME, OTHER = "[1]", "[round]"
+EACH = "round"
+"""Writes that the host has counted, when each round has one."""
 
 
 @pytest.mark.parametrize(
@@ -37,4 +39,9 @@ SAME, OTHER = "[1]", "[round]"
     ],
 )
 def test_many_rounds_that_took_long_are_a_wait(rounds: int, milliseconds: float, args: str, ends: object) -> None:
-    assert evaluate(LOOP % (rounds, milliseconds, args)) == ends
+    assert evaluate(LOOP % (rounds, milliseconds, args, "0")) == ends
+
+
+@pytest.mark.parametrize(("rounds", "ends"), [(20_000, "never"), (25_000, 23_002)])
+def test_writes_are_progress_for_a_while(rounds: int, ends: object) -> None:
+    assert evaluate(LOOP % (rounds, 1, SAME, EACH)) == ends
