@@ -164,11 +164,11 @@ def test_a_host_that_is_silent_costs_a_few_timeouts_and_not_one_for_each_case(ap
     with ModelServer(silence()) as server:
         here = application(app, server, 30)
         path = here.home / "r.jsonl"
-        run = here.run("-i", case_file(), "--timeout", "1s", "-o", str(path))
+        run = here.run("-i", case_file(), "--timeout", "500ms", "-o", str(path))
         asked = len(server.requests)
     assert run.code == 1
     errors = [record["error"] for record in lines_of(path) if record["type"] == "result"]
-    assert errors[:5] == ["timeout after 1s"] * 5
+    assert errors[:5] == ["timeout after 500ms"] * 5
     assert asked == 5
     assert [error.partition(", this call")[0] for error in errors[5:]] == ["agent error: local: the host is down"] * 25
     assert "was silent until the case ran out of time" in errors[-1]
@@ -180,7 +180,7 @@ def test_a_host_that_is_slow_is_not_down(app: MakeApplication) -> None:
         server.plan(*behaviours)
         here = application(app, server, 10)
         path = here.home / "r.jsonl"
-        here.run("-i", case_file(), "--timeout", "1s", "-o", str(path))
+        here.run("-i", case_file(), "--timeout", "500ms", "-o", str(path))
         assert len(server.requests) == 10
     assert [status for _, status in results_in(path)].count("passed") == 2
 
@@ -210,7 +210,7 @@ def test_a_host_that_goes_down_is_said_once_and_clearly(app: MakeApplication) ->
 
     server.default = then_down
     with server:
-        here = application(app, server, 30, max_concurrency=4)
+        here = application(app, server, 30, max_concurrency=4, retries=2)
         path = here.home / "r.jsonl"
         run = here.run("-i", case_file(), "-o", str(path), "-o", str(here.home / "r.json"))
     results = [record for record in lines_of(path) if record["type"] == "result"]

@@ -149,11 +149,11 @@ def test_what_waits_for_its_place_costs_no_time_and_what_is_answered_has_an_end(
     async def behave(exchange: Exchange) -> None:
         if "criterion silent" in str(exchange.request.body):
             await asyncio.Event().wait()
-        await partner(0.4)(exchange)
+        await partner(0.2)(exchange)
 
     def case(id: str, *criteria: str) -> Record:
         judged = [{"type": "agent", "use": "agents:judge", "value": f"criterion {one}"} for one in criteria]
-        return {"id": id, "input": "hi", "timeout": "2.5s", "assert": judged}
+        return {"id": id, "input": "hi", "timeout": "1.3s", "assert": judged}
 
     with ModelServer(behave) as server:
         here = talking(app, server, [case("queue", *"abcdefgh"), case("hangs", "a", "silent", "c", "d")])

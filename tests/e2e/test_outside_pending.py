@@ -10,17 +10,18 @@ import pytest
 from agent_files import agent, run_cases
 from command import Application, MakeApplication, Record
 
-TESTS = """
-export function TestHttp() { http.Get("URL/rates?day=1"); }
-export function TestModel() { Process("llm.ChatCompletions", "silent", "x"); }
-export function TestStream(t, ctx) { ctx.llm.Stream("silent", [{ role: "user", content: "x" }]); }
-export function TestServer(t, ctx) { ctx.mcp.CallTool("silent", "t", {}); }
-export function TestAgent() { Process("agents.asks.Stream", "x"); }
-export function TestHook() { Process("agents.hooked.Stream", "http"); }
-export function TestSleep() { Process("utils.time.Sleep", 60000); }
-export function TestAfterOthers(t) { Process("text.ExtractJSON", "{}"); http.Get("URL/a"); }
-export function TestEnds(t) { Process("text.ExtractJSON", "{}"); }
-"""
+TESTS = {
+    "Http": 'http.Get("URL/rates?day=1");',
+    "Model": 'Process("llm.ChatCompletions", "silent", "x");',
+    "Stream": 'ctx.llm.Stream("silent", [{ role: "user", content: "x" }]);',
+    "Server": 'ctx.mcp.CallTool("silent", "t", {});',
+    "Agent": 'Process("agents.asks.Stream", "x");',
+    "Hook": 'Process("agents.hooked.Stream", "http");',
+    "Sleep": 'Process("utils.time.Sleep", 5000);',
+    "AfterOthers": 'Process("text.ExtractJSON", "{}"); http.Get("URL/a");',
+    "Ends": 'Process("text.ExtractJSON", "{}");',
+}
+"""Each in a module of its own, so that several run at once."""
 HOOKS = """\
 function Create(ctx, messages) {
   const { content } = messages.at(-1);
@@ -28,10 +29,14 @@ function Create(ctx, messages) {
   if (content === "model") ctx.llm.Stream("silent", [{ role: "user", content: "x" }]);
   if (content === "server") ctx.mcp.CallTool("silent", "t", {});
   if (content === "agent") ctx.agent.Call("asks", [{ role: "user", content: "x" }]);
-  if (content === "sleep") Process("utils.time.Sleep", 60000);
+  if (content === "sleep") Process("utils.time.Sleep", 5000);
 }
 """
 SAID = ("http", "model", "server", "agent", "sleep")
+
+
+def script_test(name: str, code: str) -> str:
+    return f"export function Test{name}(t, ctx) {{ {code} }}\n"
 
 
 @pytest.fixture
@@ -56,8 +61,7 @@ def silent(app: MakeApplication) -> Iterator[Application]:
                 ),
                 **agent("asks", package={"connector": "silent"}, replies=None, cases=[{"id": "asked", "input": "x"}]),
                 **agent("brief", package={"connector": "brief"}, replies=None, cases=[{"id": "brief", "input": "x"}]),
-                "wait_test.ts": TESTS.replace("URL", url),
-                "wait.ts": "export {}",
+                **{f"{name}_test.ts": script_test(name, code.replace("URL", url)) for name, code in TESTS.items()},
                 "brief_test.ts": """
 export function TestModel(t) { try { Process("llm.ChatCompletions", "brief", "x"); } catch {} }
 export function TestAgent(t) { try { Process("agents.brief.Stream", "x"); } catch {} }
@@ -73,21 +77,20 @@ def calls(record: Record) -> list[tuple[str, str, int]]:
 
 
 def test_calls_under_way_when_a_script_test_times_out_are_pending(silent: Application) -> None:
-    records = silent.results(
-        "-i", "assistants/demo/src/wait_test.ts", "--timeout", "1s", "--allow-net=127.0.0.1", code=1
-    )
+    inputs = [word for name in TESTS for word in ("-i", f"assistants/demo/src/{name}_test.ts")]
+    records = silent.results(*inputs, "--timeout", "1s", "--parallel", "4", "--allow-net=127.0.0.1", code=1)
     assert {name: calls(record) for name, record in records.items()} == {
-        "TestHttp": [("GET http://", "pending", 1)],
-        "TestModel": [("llm.ChatCompletions silent", "pending", 1)],
-        "TestStream": [("llm.Stream silent", "pending", 1)],
-        "TestServer": [("mcp.CallTool silent t", "pending", 1)],
-        "TestAgent": [("agents.asks", "pending", 1)],
-        "TestHook": [("agents.hooked", "pending", 1), ("POST http://", "pending", 1)],
-        "TestSleep": [("utils.time.Sleep", "pending", 1)],
-        "TestAfterOthers": [("text.ExtractJSON", "served", 1), ("GET http://", "pending", 1)],
-        "TestEnds": [("text.ExtractJSON", "served", 1)],
+        "Http.TestHttp": [("GET http://", "pending", 1)],
+        "Model.TestModel": [("llm.ChatCompletions silent", "pending", 1)],
+        "Stream.TestStream": [("llm.Stream silent", "pending", 1)],
+        "Server.TestServer": [("mcp.CallTool silent t", "pending", 1)],
+        "Agent.TestAgent": [("agents.asks", "pending", 1)],
+        "Hook.TestHook": [("agents.hooked", "pending", 1), ("POST http://", "pending", 1)],
+        "Sleep.TestSleep": [("utils.time.Sleep", "pending", 1)],
+        "AfterOthers.TestAfterOthers": [("text.ExtractJSON", "served", 1), ("GET http://", "pending", 1)],
+        "Ends.TestEnds": [("text.ExtractJSON", "served", 1)],
     }
-    [pending] = records["TestHttp"]["outside"]
+    [pending] = records["Http.TestHttp"]["outside"]
     assert pending["message"] == "it had no answer yet when the test ended or gave it up"
 
 

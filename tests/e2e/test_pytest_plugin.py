@@ -11,7 +11,7 @@ import pytest
 from command import Application, MakeApplication
 
 ROOT = Path(__file__).parents[2]
-REAL = '{"type": "openai", "options": {"host": "http://127.0.0.1:9", "model": "m", "key": "sk-local"}}'
+REAL = '{"type": "openai", "options": {"host": "http://127.0.0.1:9", "model": "m", "key": "sk-local", "retries": 0}}'
 
 
 @pytest.fixture(scope="module")
