@@ -1,6 +1,6 @@
 """Any JavaScript value can be compared and printed: each assertion says yes or no, and what is printed is bounded text.
 
-All values of a property are compared in one run of the command: a module with a function for each.
+Each run of the command tries many pairs of values: a module with two functions for each pair.
 """
 
 from __future__ import annotations
@@ -79,9 +79,9 @@ new DataView(new ArrayBuffer(4), 1)
 new SharedArrayBuffer(2)
 [, 1, , 2]
 new Array(5)
-new Array(20000)
+new Array(10001)
 Object.assign([1], { extra: 2, [-1]: 3 })
-Object.assign([], { 19999: 1 })
+Object.assign([], { 10001: 1 })
 Object(1)
 Object('ab')
 Object(5n)
@@ -158,10 +158,10 @@ new Proxy(function () {}, { get() { throw null } })
 (() => { const m = new Map(); m.set(m, m); return m })()
 (() => { const s = new Set(); s.add(s); return s })()
 (() => { const e = new Error('self'); e.cause = e; return e })()
-(() => { let a = 1; for (let i = 0; i < 3000; i++) a = { a }; return a })()
-(() => { let a = 1; for (let i = 0; i < 3000; i++) a = [a]; return a })()
+(() => { let a = 1; for (let i = 0; i < 1200; i++) a = { a }; return a })()
+(() => { let a = 1; for (let i = 0; i < 1200; i++) a = [a]; return a })()
 (() => { let a = new Set(); for (let i = 0; i < 60; i++) a = new Set([a, [i]]); return a })()
-(() => { let a = []; for (let i = 0; i < 9; i++) a = [a, a]; return a })()
+(() => { let a = []; for (let i = 0; i < 8; i++) a = [a, a]; return a })()
 (() => { let e = new Error('0'); for (let i = 0; i < 500; i++) e = new Error('' + i, { cause: e }); return e })()
 Array.from({ length: 300 }, (_, i) => i)
 Object.fromEntries(Array.from({ length: 300 }, (_, i) => ['k' + i, i]))
@@ -182,7 +182,7 @@ Error.prototype
 RegExp.prototype
 Proxy
 """.strip().splitlines()
-"""Expressions of values, hostile ones among them."""
+"""Expressions of values, hostile ones among them. The deepest are deeper than Python's own limit, 1000."""
 WRAPPINGS = [
     "{}",
     "[{}]",
@@ -216,6 +216,8 @@ values = st.builds(
 )
 SIZE = 60
 """Pairs in a module."""
+Tried = list[tuple[tuple[str, str], dict[str, Any], dict[str, Any]]]
+"""Each pair with the record of the test that compares it, and of the one that prints its first value."""
 CHECK = """\
 const asked = (t, name, ...args) => {
   const verdict = t.assert[name](...args);
@@ -253,9 +255,9 @@ export function TestPrint{number}(t, ctx) {{
     return text
 
 
-def found_in(application: Application, module: str, names: str) -> dict[str, dict[str, Any]]:
+def found_in(application: Application, module: str) -> dict[str, dict[str, Any]]:
     path = application.home / "r.jsonl"
-    application.run("-i", f"scripts.demo.{module}", "--run", names, "-o", str(path))
+    application.run("-i", f"scripts.demo.{module}", "-o", str(path))
     return {record["id"]: record for record in lines_of(path) if record["type"] == "result"}
 
 
@@ -273,27 +275,20 @@ def pairs_of(count: int) -> list[tuple[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def tried(shared_app: MakeApplication) -> tuple[Application, list[tuple[str, str]]]:
+def tried(shared_app: MakeApplication) -> Tried:
     pairs = pairs_of(settings().max_examples)
-    files = {f"m{at}_test.ts": module(pairs[at : at + SIZE]) for at in range(0, len(pairs), SIZE)}
-    return shared_app(files), pairs
-
-
-def records(
-    tried: tuple[Application, list[tuple[str, str]]], prefix: str
-) -> list[tuple[tuple[str, str], dict[str, Any]]]:
-    """Each pair with the record of its test."""
-    application, pairs = tried
-    found = []
-    for at in range(0, len(pairs), SIZE):
-        results = found_in(application, f"m{at}", rf"^{prefix}\d+$")
-        found += [(pair, results[f"{prefix}{number}"]) for number, pair in enumerate(pairs[at : at + SIZE])]
+    modules = {f"m{at}": pairs[at : at + SIZE] for at in range(0, len(pairs), SIZE)}
+    application = shared_app({f"{name}_test.ts": module(part) for name, part in modules.items()})
+    found: Tried = []
+    for name, part in modules.items():
+        results = found_in(application, name)
+        found += [(pair, results[f"Test{at}"], results[f"TestPrint{at}"]) for at, pair in enumerate(part)]
     return found
 
 
-def test_every_assertion_says_yes_or_no_about_every_value(tried: tuple[Application, list[tuple[str, str]]]) -> None:
+def test_every_assertion_says_yes_or_no_about_every_value(tried: Tried) -> None:
     wrong = []
-    for (first, second), record in records(tried, "Test"):
+    for (first, second), record, _ in tried:
         logs = [line for line in record.get("logs") or [] if line.startswith("said ")]
         said = json.loads(logs[0].removeprefix("said ")) if logs else {}
         if "Self" not in said:
@@ -329,9 +324,9 @@ def test_every_assertion_says_yes_or_no_about_every_value(tried: tuple[Applicati
     assert not wrong, wrong[:10]
 
 
-def test_every_value_can_be_printed(tried: tuple[Application, list[tuple[str, str]]]) -> None:
+def test_every_value_can_be_printed(tried: Tried) -> None:
     wrong = []
-    for (first, _), record in records(tried, "TestPrint"):
+    for (first, _), _, record in tried:
         text = json.dumps(record.get("logs"))
         if record["status"] != "passed" or "printed" not in text:
             wrong.append((first, record["status"], record["error"]))
