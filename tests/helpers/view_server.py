@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import httpx
@@ -16,6 +16,9 @@ from runner.view.page_actions import PageActions
 from runner.view.reruns import Reruns
 from runner.view.runs import Runs
 from runner.view.serving import Serving
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 NOW = "2026-11-23T06:00:00Z"
 
@@ -60,3 +63,16 @@ def serving(folder: Path, application: Path | None = None, variables: dict[str, 
         if again is not None:
             again.stop()
         runs.close()
+
+
+def ids(view: View) -> list[str]:
+    """The runs, newest first."""
+    return [run["id"] for run in view.get("/api/runs", limit=10)["runs"]]
+
+
+def opened(page: Page, id: str) -> Any:
+    """The details of a result."""
+    page.locator(".row-head", has=page.get_by_text(id, exact=True)).click()
+    detail = page.get_by_role("region", name=f"Result {id}", exact=True)
+    detail.locator(".actions").wait_for()
+    return detail

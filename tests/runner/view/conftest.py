@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import browsers
 import pytest
 from browsers import PATIENCE, WINDOW
+from html_reports import CASES, everything, report, result, suite
+from kept_runs import keep
 from playwright.sync_api import Browser, Page
-from view_server import View
+from view_server import View, serving
+
+from runner.store.revisions import Revision
 
 chromium = browsers.chromium
 browser = browsers.browser
@@ -46,6 +51,28 @@ class Window:
         self.page.emulate_media(color_scheme="light")
         self.said.clear()
         self.asked.clear()
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with three runs: everything that a report can have, and two of the same cases."""
+    folder = tmp_path_factory.mktemp("store")
+    keep(folder, everything(folder))
+    for day, answer in ((1, "No dogs, please."), (2, "Yes, dogs are welcome.")):
+        cases = [
+            result(CASES, "dog", input="May I bring a dog?", output=answer),
+            result(CASES, "late", "failed", input="May I check out late?", output="No.", error="assertion failed: no"),
+        ]
+        made = report([suite(CASES)], cases, timestamp=f"2099-01-0{day}T09:00:00Z")
+        keep(folder, made, Revision(branch="main", commit=f"{day}" * 40))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def elsewhere(store: Path) -> Iterator[View]:
+    """A server over that store, where the application is not."""
+    with serving(store) as view:
+        yield view
 
 
 @pytest.fixture(scope="module")

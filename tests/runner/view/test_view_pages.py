@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from browsers import assert_accessible
 from command import Application, eventually, make_application
-from html_reports import CASES, NASTY, assertion, everything, report, result, suite
-from kept_runs import KeptRunUnderWay, keep, multiply
+from html_reports import CASES, NASTY, report, result, suite
+from kept_runs import keep, multiply
 from playwright.sync_api import Page, expect
 from test_view_server import FILES
-from view_server import View, serving
+from view_server import View, ids, opened, serving
 
 from runner.planning.last_failed import STORE as FOLDER
 from runner.store.revisions import Revision
@@ -26,9 +26,6 @@ PICTURE = bytes.fromhex(
     "a5f645400000000049454e44ae426082"
 )
 """A PNG of one pixel."""
-SHOWN = (
-    "</script><script>window.broken=1</script><img src=x onerror=window.broken=1> ␀␛[31m ⟨U+2028⟩ ⟨U+202E⟩gnp.exe <!--"
-)
 
 
 @pytest.fixture(scope="module")
@@ -47,41 +44,6 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Application:
 def view(here: Application) -> Iterator[View]:
     with serving(here.root / FOLDER, here.root, here.environment) as view:
         yield view
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with three runs: everything that a report can have, and two of the same cases."""
-    folder = tmp_path_factory.mktemp("store")
-    keep(folder, everything(folder))
-    for day, answer in ((1, "No dogs, please."), (2, "Yes, dogs are welcome.")):
-        cases = [
-            result(CASES, "dog", input="May I bring a dog?", output=answer),
-            result(CASES, "late", "failed", input="May I check out late?", output="No.", error="assertion failed: no"),
-        ]
-        made = report([suite(CASES)], cases, timestamp=f"2099-01-0{day}T09:00:00Z")
-        keep(folder, made, Revision(branch="main", commit=f"{day}" * 40))
-    return folder
-
-
-@pytest.fixture(scope="module")
-def elsewhere(store: Path) -> Iterator[View]:
-    """A server over that store, where the application is not."""
-    with serving(store) as view:
-        yield view
-
-
-def ids(view: View) -> list[str]:
-    """The runs, newest first."""
-    return [run["id"] for run in view.get("/api/runs", limit=10)["runs"]]
-
-
-def opened(page: Page, id: str) -> Any:
-    """The details of a result."""
-    page.locator(".row-head", has=page.get_by_text(id, exact=True)).click()
-    detail = page.get_by_role("region", name=f"Result {id}", exact=True)
-    detail.locator(".actions").wait_for()
-    return detail
 
 
 def test_the_runs_are_listed_and_found(elsewhere: View, look: Any) -> None:
@@ -233,50 +195,6 @@ def test_long_names_leave_the_rest_in_sight(tmp_path: Path, look: Any) -> None:
         expect(page.locator(".over")).to_contain_text(since)
 
 
-def test_results_of_a_run_under_way_appear_by_themselves(tmp_path: Path, look: Any) -> None:
-    cases = [result(CASES, f"case-{number}", input="x", output="y") for number in range(130)]
-    cases[120] |= {"status": "failed", "error": "assertion failed: too late", "cause": "assertion"}
-    going = KeptRunUnderWay(tmp_path, report([suite(CASES)], cases))
-    going.go_on(3)
-    with serving(tmp_path) as view:
-        eventually(lambda: ids(view), "the run begins")
-        page = look(view)
-        expect(page.locator(".run")).to_contain_text("running")
-        page.locator(".run-title").click()
-        expect(page.locator("h2").first).to_have_text("Running: 3 results so far")
-        opened(page, "case-1")
-        page.evaluate("window.same = true")
-        going.go_on(120)
-        expect(page.locator(".count")).to_have_text("123 results")
-        expect(page.locator(".row-id").first).to_have_text("case-120")
-        expect(page.get_by_role("region", name="Result case-1", exact=True)).to_be_visible()  # it stays open
-        expect(opened(page, "case-120").locator(".why")).to_contain_text("too late")
-        other = look(view, beside=True)
-        going.end()
-        expect(page.locator("h2").first).to_have_text("1 of 130 tests failed")
-        expect(other.locator(".run .badge")).to_have_count(0)
-        assert page.evaluate("window.same")
-
-
-def test_a_run_that_is_cut_short_is_followed_when_it_goes_on(tmp_path: Path, look: Any) -> None:
-    cases = [result(CASES, f"case-{number}", input="x", output="y") for number in range(6)]
-    whole = report([suite(CASES)], cases)
-    going = KeptRunUnderWay(tmp_path, whole)
-    going.go_on(4)
-    with serving(tmp_path) as view:
-        eventually(lambda: ids(view), "the run begins")
-        page = look(view, "/run", run=going.id)
-        expect(page.locator(".count")).to_have_text("4 results")
-        going.break_off()
-        expect(page.locator("h2").first).to_have_text("The run was cut short")
-        resumed = KeptRunUnderWay(tmp_path, whole, resumed=going.id)
-        resumed.go_on(5)
-        expect(page.locator("h2").first).to_have_text("Running: 5 results so far")
-        resumed.end()
-        expect(page.locator("h2").first).to_have_text("Everything passed")
-        expect(page.locator(".count")).to_have_text("6 results")
-
-
 def test_a_run_is_shown_with_its_trace_and_pictures(view: View, look: Any) -> None:
     page = look(view, "/run", run=ids(view)[-1])
     detail = opened(page, "seen")
@@ -349,129 +267,6 @@ def test_a_run_from_elsewhere_offers_no_running_again(elsewhere: View, look: Any
     expect(page.locator(".row")).to_have_count(2)
     expect(page.get_by_text("It cannot be run again from here")).to_be_visible()
     expect(page.get_by_role("button", name="Run again")).to_have_count(0)
-
-
-def test_hostile_texts_stay_texts(tmp_path: Path, look: Any) -> None:
-    tool = {"name": NASTY, "args": {NASTY: NASTY}, "server": NASTY, "result": NASTY}
-    markdown = "[x](javascript:window.broken=1) ![x](http://evil.example/x.png) <iframe srcdoc=x>"
-    step = {"kind": "model", "role": NASTY, "agent": NASTY, "duration_ms": 1, "messages": [{"role": NASTY, "content": NASTY}], "answer": {NASTY: NASTY}}  # fmt: skip
-    cases = [
-        result(
-            NASTY, NASTY, "failed", input=NASTY, output=f"{NASTY}{markdown}{at}", error=NASTY, tags=[NASTY], tools=[tool], logs=[NASTY],
-            attachments=[{"type": NASTY, "name": NASTY, "media_type": "image/png", "source": f"file://{NASTY}"}],
-            assertions=[assertion("agent", False, NASTY, None, NASTY, judge=NASTY)],
-            trace={"totals": {NASTY: {"model_calls": 1, "tool_calls": 0, "duration_ms": 1}}, "steps": [step]},
-        )
-        for at in (1,)
-    ]  # fmt: skip
-    odd = {**suite(NASTY), "label": NASTY, "file": NASTY.replace("\0", ""), "agent": NASTY, "connector": NASTY}
-    for day in (1, 2):
-        cases[0]["output"] += str(day)
-        made = report([odd], cases, errors=[NASTY], warnings=[NASTY], timestamp=f"2099-01-0{day}T09:00:00Z")
-        keep(tmp_path, made, Revision(branch=NASTY, commit=NASTY))
-    with serving(tmp_path) as view:
-        newest, oldest = ids(view)
-        key = view.get("/api/tests")["tests"][0]
-        pages = [
-            ("/", {}, ".run"), ("/run", {"run": newest}, ".row"), ("/tests", {}, "td"), ("/compare", {"run": [oldest, newest]}, ".row"),
-            ("/test", {"suite": key["suite"], "test": key["test"]}, "td"),
-        ]  # fmt: skip
-        for path, values, there in pages:
-            page = look(view, path, **values)
-            page.locator(there).first.wait_for()
-            page.evaluate(
-                "document.querySelectorAll('.row-head, .variants .link[aria-expanded=false]').forEach((head) => head.click())"
-            )
-            expect(page.locator(".loading")).to_have_count(0)
-            page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
-            if path == "/run":
-                question = page.get_by_role("group").filter(has=page.get_by_role("button", name="Yes")).last
-                question.get_by_role("button", name="Yes").click()
-                expect(question.get_by_role("button", name="Yes")).to_have_attribute("aria-pressed", "true")
-            assert SHOWN in page.evaluate("document.querySelector('#app').textContent"), path
-            assert page.evaluate("window.broken") is None
-            assert page.evaluate("document.querySelectorAll('#app img, iframe, object, #app script').length") == 0
-
-
-def test_only_the_script_of_the_page_runs(elsewhere: View, browser: Any) -> None:
-    page = browser.new_page()
-    page.goto(elsewhere.page())
-    page.locator(".run").first.wait_for()
-    refused = page.evaluate(
-        """async () => {
-            const said = [];
-            addEventListener('securitypolicyviolation', (event) => said.push(event.effectiveDirective));
-            const script = document.createElement('script');
-            script.textContent = 'window.broken = 1';
-            document.body.append(script);
-            const image = document.createElement('img');
-            image.src = 'http://127.0.0.1:1/x.png';
-            document.body.append(image);
-            await fetch('http://127.0.0.1:1/').catch(() => {});
-            while (said.length < 3) await new Promise((resume) => setTimeout(resume, 10));
-            return said.sort();
-        }"""
-    )
-    assert refused == ["connect-src", "img-src", "script-src-elem"]
-    assert page.evaluate("[window.broken ?? null, document.cookie]") == [None, ""]
-    page.close()
-
-
-NEEDED = "Open the link that yao-test view printed: it has the token that this page needs."
-
-
-def test_the_token_leaves_the_address_and_serves_on(elsewhere: View, browser: Any) -> None:
-    tabs = browser.new_context()
-    page = tabs.new_page()
-    asked: list[str] = []
-    tabs.on("request", lambda request: asked.append(request.url))
-    page.goto(elsewhere.page())
-    expect(page.locator(".run")).to_have_count(3)
-    assert page.url == f"{elsewhere.origin}/"
-    page.reload()
-    with tabs.expect_page() as opened:
-        page.locator(".run-title").first.click(modifiers=["Control"])
-    other = opened.value
-    expect(other.locator(".row")).to_have_count(2)
-    assert other.url == f"{elsewhere.origin}/run?run={ids(elsewhere)[0]}"
-    other.get_by_role("link", name="Tests").click()
-    other.go_back()
-    expect(other.locator(".row")).to_have_count(2)
-    other.goto(f"{elsewhere.origin}/#token=of-somebody-else")
-    expect(other.get_by_role("alert")).to_have_text(NEEDED)
-    page.reload()  # what others link to changes nothing
-    expect(page.locator(".run")).to_have_count(3)
-    other.evaluate("token => { location.hash = token }", f"token={elsewhere.token}")
-    expect(other.locator(".run")).to_have_count(3)
-    assert other.url == f"{elsewhere.origin}/"
-    assert not [url for url in asked if elsewhere.token in url.partition("#")[0]]
-    assert page.evaluate("document.cookie") == ""
-    assert not page.evaluate("token => document.documentElement.outerHTML.includes(token)", elsewhere.token)
-    tabs.close()
-
-
-def test_who_has_no_token_sees_nothing(elsewhere: View, browser: Any) -> None:
-    page = browser.new_page()
-    for path in ("/", f"/run?run={ids(elsewhere)[0]}", "/tests", "/test?suite=x&test=late", "/compare"):
-        page.goto(elsewhere.origin + path)
-        expect(page.get_by_role("alert")).to_have_text(NEEDED)
-        expect(page.locator(".run, .row, td")).to_have_count(0)
-    page.close()
-
-
-def test_a_browser_that_keeps_nothing_shows_the_page_of_the_link(elsewhere: View, browser: Any) -> None:
-    page = browser.new_page()
-    page.add_init_script("Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no') } })")
-    page.goto(elsewhere.page("/run", run=ids(elsewhere)[0]))
-    expect(page.locator(".row")).to_have_count(2)
-    page.close()
-
-
-def test_the_end_of_the_server_is_said(store: Path, look: Any) -> None:
-    with serving(store) as view:
-        page = look(view)
-        page.locator(".run").first.wait_for()
-    expect(page.get_by_role("alert")).to_contain_text("yao-test view has ended, or cannot be reached")
 
 
 def test_ten_thousand_results_need_few_elements(tmp_path: Path, look: Any) -> None:

@@ -1,60 +1,21 @@
-"""`--otlp`: what a collector gets of a run, and what becomes of a run whose collector takes nothing."""
+"""`--otlp`: what a collector gets of a run."""
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from agent_files import agent, case_file, server
-from command import Application, MakeApplication, Run
+from agent_files import agent, case_file
+from command import Application, MakeApplication
 from faults import with_model
 from model_server import ModelServer
 from span_collector import Collector, collecting
+from traced_app import KEY, SECRET_ANSWER, sending
 
 ROOT = Path(__file__).parents[4]
 EVALUATION = "gen_ai.evaluation.result"
-KEY = "s3cr3t-value-of-a-token"
-HEADER = "key-0f-the-collector"
-SECRET_ANSWER = "Nobody outside should read this"
-REPLIES = f"""\
-- when: {{ tool.name: find }}
-  reply: It is here.
-- when: {{ input: find }}
-  reply: {{ tool_calls: [{{ name: find, arguments: {{ id: 7 }} }}] }}
-- when: {{ input: down }}
-  reply: {{ error: {{ status: 400, message: the prompt is too long }} }}
-- when: {{ input: flaky, turn: 1 }}
-  reply: {SECRET_ANSWER}
-- reply: {SECRET_ANSWER}
-"""
-JUDGE = "- reply: { json: { passed: true, reason: so, score: 1 } }\n"
-SIMULATED = "- reply: { json: { input: find it, goal_achieved: true } }\n"
-JUDGED = {"type": "agent", "use": "agents:judge", "value": "Anything"}
-CASES = [
-    {"id": "plain", "input": "find it", "tags": ["smoke"], "assert": JUDGED},
-    {"id": "talk", "input": "Hello", "simulator": {"use": "agents:guest", "goal": "Find it"}, "max_turns": 2},
-    {"id": "wrong", "input": KEY, "assert": {"type": "contains", "value": "a price"}},
-    {"id": "down", "input": "down"},
-]
-TESTS = """\
-import { twice } from "./twice";
-export function TestGood(t: testing.T) { t.assert.Equal(twice(2), 4); }
-export function TestBad(t: testing.T) { t.assert.Equal(twice(2), 5); }
-export function TestNone(t: testing.T) { t.skip("not today"); }
-"""
-ASKING = f"""\
-export function TestAsks(t: testing.T) {{
-  const said = Process("agents.demo.Stream", [{{ role: "user", content: "find {KEY}" }}]).content;
-  t.assert.Agent(said, "agents:judge", {{ criteria: "Anything about {KEY}" }});
-  t.mock.agent("guest", "mocked");
-  Process("agents.guest.Stream", "find");
-  t.assert.Equal(said, "{KEY}");
-}}
-export function TestBreaks(t: testing.T) {{ t.assert.Error(Process("agents.demo.Stream", "down")); }}
-"""
 PUBLISHED = {
     "invoke_agent": (
         {"gen_ai.agent.name", "gen_ai.conversation.id", "gen_ai.provider.name"},
@@ -80,21 +41,6 @@ CONTENTS = {"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "true"}
 
 
 @pytest.fixture(scope="module")
-def application(shared_app: MakeApplication) -> Application:
-    package = {"mcp": {"servers": ["shop"]}, "options": {"temperature": 0.5, "seed": 7, "max_tokens": 99}}
-    files = agent(package=package, replies=REPLIES, cases=CASES)
-    files |= server("shop", {"find": "scripts.shop.find"})
-    files |= {"/scripts/shop.ts": f"export function find(asked: any) {{ return {{ id: asked.id, key: '{KEY}' }}; }}\n"}
-    files |= agent("guest", replies=SIMULATED) | agent("judge", replies=JUDGE)
-    files |= {
-        "twice.ts": "export const twice = (n: number) => 2 * n;\n",
-        "twice_test.ts": TESTS,
-        "asking_test.ts": ASKING,
-    }
-    return shared_app({**files, "/.env": f"MY_TOKEN={KEY}\n"})
-
-
-@pytest.fixture(scope="module")
 def sent(application: Application) -> Iterator[Collector]:
     """What a collector has after a run of everything."""
     with collecting() as collector:
@@ -102,11 +48,6 @@ def sent(application: Application) -> Iterator[Collector]:
         assert run.code == 1, run
         assert "spans" not in run.stdout + run.stderr
         yield collector
-
-
-def sending(application: Application, collector: Collector, *arguments: str, **variables: str) -> Run:
-    environment = {**application.environment, **variables}
-    return application.run(*arguments, "--otlp", collector.url, env=environment)
 
 
 def test_spans_are_nested_as_things_happened(sent: Collector) -> None:
@@ -346,135 +287,6 @@ def test_what_an_earlier_run_has_done_is_not_sent_again(application: Application
         sending(application, collector, "--resume", str(path))
     tests = {span.name for span in collector.spans if span.name.startswith("test ")}
     assert tests == {"test down"}
-
-
-@pytest.mark.parametrize("how", ["nobody", "refuses", "slow", "elsewhere"])
-def test_a_collector_that_takes_nothing_costs_a_warning_and_no_result(
-    application: Application, monkeypatch: pytest.MonkeyPatch, how: str
-) -> None:
-    monkeypatch.setattr("runner.reporters.traces.otlp.PATIENCE", 0.5)
-    headers = {"OTEL_EXPORTER_OTLP_HEADERS": f"x-key={HEADER}"}
-    report = application.home / f"{how}.json"
-    arguments = ("-i", "scripts.demo.twice", "--run", "TestGood", "-o", str(report))
-    with collecting() as other, collecting() as collector:
-        if how == "refuses":
-            collector.status = 401
-        if how == "elsewhere":
-            collector.status, collector.location = 307, f"{other.url}/v1/traces"
-        if how == "slow":
-            collector.let_go.clear()
-        if how == "nobody":
-            collector.url = "http://127.0.0.1:9"
-        run = sending(application, collector, *arguments, **headers)
-        assert other.headers == []
-    why = {
-        "nobody": "nobody answers there",
-        "refuses": "it answers 401 Unauthorized",
-        "slow": "it did not take them within 0.5 s after the run",
-        "elsewhere": "it answers 307 Temporary Redirect",
-    }[how]
-
-    assert run.code == 0, run
-    assert f"Warning: 3 of 3 spans did not reach {collector.url}/v1/traces: {why}" in run.stdout
-    assert run.stderr == ""
-    assert json.loads(report.read_text())["summary"]["passed"] == 1
-    assert HEADER not in run.stdout + report.read_text()
-
-
-def test_json_output_has_the_warning(application: Application, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("runner.reporters.traces.otlp.PATIENCE", 0.1)
-    run = application.run("-i", "scripts.demo.twice", "--run", "TestGood", "--json", "--otlp", "http://127.0.0.1:9")
-    document = json.loads(run.stdout)
-    assert document["status"] == "passed"
-    assert [warning[:28] for warning in document["warnings"]] == ["3 of 3 spans did not reach h"]
-
-
-def test_headers_reach_the_collector_and_nothing_else(application: Application) -> None:
-    with collecting() as collector:
-        variables = {
-            "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url,
-            "OTEL_EXPORTER_OTLP_HEADERS": f"authorization=Bearer%20{HEADER}",
-        }
-        env = {**application.environment, **variables}
-        said = f"say {HEADER} and Bearer {HEADER}"
-        run = application.run("-i", said, "-n", "demo", "--otlp", env=env)
-    assert collector.headers[0]["authorization"] == f"Bearer {HEADER}"
-    assert HEADER not in run.stdout + run.stderr + repr(collector.spans)
-    assert run.code == 0, run
-
-
-def test_variables_of_the_sdk_hold(application: Application, monkeypatch: pytest.MonkeyPatch) -> None:
-    trace, parent = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
-    with collecting() as collector:
-        variables = {
-            "OTEL_SERVICE_NAME": "nightly",
-            "OTEL_RESOURCE_ATTRIBUTES": "team=agents",
-            "OTEL_EXPORTER_OTLP_COMPRESSION": "gzip",
-            "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": f"{collector.url}/own/path",
-            "TRACEPARENT": f"00-{trace}-{parent}-01",
-        }
-        for name, value in variables.items():  # the SDK looks for its own in the process
-            monkeypatch.setenv(name, value)
-        arguments = ("-i", "scripts.demo.twice", "--run", "TestGood", "--otlp")
-        run = application.run(*arguments, env={**application.environment, **variables})
-        assert run.code == 0, run
-        assert collector.paths == ["/own/path"]
-        whole = collector.named("run of yao-test")
-        assert (whole.resource["service.name"], whole.resource["team"]) == ("nightly", "agents")
-        assert (whole.trace, whole.parent) == (trace, parent)
-        assert collector.headers[0]["content-encoding"] == "gzip"
-
-        monkeypatch.setenv("OTEL_TRACES_SAMPLER", "always_off")
-        run = application.run(*arguments, env={**application.environment, **variables})
-        assert (run.code, "spans" in run.stdout) == (0, False)
-        assert len(collector.paths) == 1
-
-
-@pytest.mark.parametrize(
-    ("arguments", "variables", "message"),
-    [
-        (["--otlp", "localhost:4318"], {}, 'Cannot use --otlp "localhost:4318": it must be the address of a collector'),
-        (
-            ["--otlp", "http://user:word@here"],
-            {},
-            "Cannot use --otlp: the address appears in logs, so it must not hold a key",
-        ),
-        (
-            ["--otlp"],
-            {"OTEL_EXPORTER_OTLP_ENDPOINT": "here"},
-            'Cannot use OTEL_EXPORTER_OTLP_ENDPOINT "here": it must be the address of a collector',
-        ),
-        (
-            ["--otlp"],
-            {"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"},
-            "Cannot send spans with OTEL_EXPORTER_OTLP_PROTOCOL=grpc: --otlp speaks http/protobuf",
-        ),
-    ],
-)
-def test_what_cannot_be_used_is_said_before_anything_runs(
-    application: Application, arguments: list[str], variables: dict[str, str], message: str
-) -> None:
-    env = {**application.environment, **variables}
-    run = application.run("-i", "scripts.demo.twice", *arguments, env=env)
-    assert (run.code, run.stdout) == (2, "")
-    assert message in run.stderr
-
-
-def test_without_the_extra_the_message_says_how_to_get_it(
-    application: Application, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delitem(sys.modules, "runner.reporters.traces.otlp", raising=False)
-    monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace", None)
-    run = application.run("-i", "scripts.demo.twice", "--otlp")
-    assert run.code == 2
-    assert "pip install 'yao-test[otlp]'" in run.stderr
-
-
-def test_a_configuration_file_cannot_say_where_spans_go(app: MakeApplication) -> None:
-    made = app({"a_test.ts": "export function TestA(t) {}", "/yao-test.toml": 'otlp = "http://evil.example"\n'})
-    run = made.run("-i", "scripts.demo.a")
-    assert run.code == 2
-    assert "otlp cannot be set here: it weakens security, so it can only be given on the command line" in run.stderr
 
 
 def test_the_page_shows_the_spans_of_a_case(app: MakeApplication) -> None:
