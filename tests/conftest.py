@@ -31,7 +31,7 @@ LONG = {
     "test_formatting", "test_watch", "test_retry_errors", "test_html_exports", "test_schema_bounds", "test_fingerprints",
     "test_fuzzing", "test_fuzz_finds", "test_assert", "test_case_schema", "test_docs", "test_worker_limits",
     "test_cluster_kills", "test_cluster_refusals", "test_html_runs", "test_agent_hooks", "test_terminal", "test_scratch",
-    "test_configuration", "test_processes_crypto", "test_declarations", "test_layers", "test_one_world",
+    "test_configuration", "test_processes_crypto", "test_declarations", "test_layers", "test_stopped_clock",
     "test_waiting_loops", "test_outside_pending", "test_cluster_history", "test_view_runs_under_way", "test_view_access",
     "test_plain", "test_compiler", "test_inputs", "test_mcp_process",
 }  # fmt: skip
