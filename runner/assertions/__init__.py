@@ -59,6 +59,8 @@ TYPES = {
     "workspace": "workspace",
 }
 """Every type → the module here that has its kind, which is imported on use."""
+EQUATIONS = frozenset({"json_path"})
+"""Types that short texts have as `path = value`, without their name."""
 
 _COMMON = frozenset({"type", "message", "negate", "weight", "required"})
 """Fields that all types take."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from bindings import agent_id
 from runner.assertions.base import Kind
@@ -48,12 +48,14 @@ def problem_of_use(assertion: Assertion) -> str | None:
 
 def problem(assertion: Assertion) -> str | None:
     """What is wrong with an assertion of this type."""
-    value = assertion.value
+    value, criteria = assertion.value, cast("object", assertion.criteria)
+    if isinstance(criteria, list):  # as in a case with scores, where another type takes it
+        return '"agent" takes its criteria as one text; a list of them is of the type "rubrics"'
     if (wrong := problem_of_use(assertion)) is not None:
         return wrong
     if value is not None and not isinstance(value, str):
         return f'"agent" takes the criteria as a text in "value", not {show(value)}'
-    if value and assertion.criteria:
+    if value and criteria:
         return '"agent" takes its criteria either in "value" or in "criteria"'
     return None
 

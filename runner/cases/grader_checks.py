@@ -24,8 +24,6 @@ def findings_of_graders(graders: Sequence[str | Grader], place: JsonPath, has_ex
             grader = Grader(type=grader)
         if grader.type == RUBRICS:
             problem = _problem_of_rubrics(grader)
-        elif grader.type == "agent" and isinstance(grader.criteria, list):
-            problem = f'"agent" takes its criteria as one text; a list of them is of the type "{RUBRICS}"'
         else:
             problem = assertion_problem(grader, has_expected=has_expected)
         if problem:

@@ -69,7 +69,7 @@ class OtherKinds:
     def said(self) -> list[str]:
         """Lines to print at the end of the run."""
         return [
-            *(self._fuzz.said if self._fuzz is not None else ()),
+            *(self._fuzz.summaries if self._fuzz is not None else ()),
             *(self._benchmarks.lines() if self._benchmarks is not None else ()),
         ]
 

@@ -90,8 +90,8 @@ class FuzzTest:
         """Where that was written, or why it was not."""
         self._asked = False
         """Whether the realm has asked for an input."""
-        self.said = ""
-        """The result of the search."""
+        self.summary = ""
+        """The result of the search, in one line."""
 
     def begin(self, seeds: list[str], schemas: list[str], parameters: int) -> None:
         """Called when the test calls `f.fuzz`. Blocks.
@@ -114,8 +114,8 @@ class FuzzTest:
         self._left = [*own, *read_corpus(self._folder, self._size, self._shown)]
         self._inputs = {one.name: one for one in self._left}
 
-    def next(self, came: Any) -> dict[str, Any] | None:
-        """What comes next: an input, or inputs of a search, after what came of the last ones of that; None: nothing in
+    def next(self, result: Any) -> dict[str, Any] | None:
+        """What comes next: an input, or inputs of a search, after the result of the last ones of that; None: nothing in
         this realm. Blocks."""
         self._asked = True
         if self._realms is not None and self._found is None:
@@ -123,9 +123,9 @@ class FuzzTest:
             if self._stopped():
                 self._realms.is_over = True
                 return None
-            if came is not None and (silence := self._silence(1)):
-                came = {"at": came["at"], "kind": Cause.INFRASTRUCTURE, "message": silence}
-            request = self._realms.next(came)
+            if result is not None and (silence := self._silence(1)):
+                result = {"at": result["at"], "kind": Cause.INFRASTRUCTURE, "message": silence}
+            request = self._realms.next(result)
             return None if request is None else {"tried": request.inputs}
         if not self._left:
             self.allowed = None
@@ -183,16 +183,16 @@ class FuzzTest:
             return self._passed
         count = f"{search.tried} input{'' if search.tried == 1 else 's'} ({search.seconds:.2f}s)"
         seed = f"--seed {self._fuzzing.seed}"
-        self.said = f"{self.name}: {count}, nothing found ({seed})"
+        self.summary = f"{self.name}: {count}, nothing found ({seed})"
         if search.found is None:
             if search.unsteady:
-                self.said += f"; {search.unsteady} of them failed after others, and not by themselves"
+                self.summary += f"; {search.unsteady} of them failed after others, and not by themselves"
             if search.problem:
                 return self._unable(search.problem)
             if search.broken == MOST_BROKEN or 0 < search.tried <= 2 * search.broken:
                 return self._unable(f"what it needs is broken: {search.broke}", Cause.INFRASTRUCTURE)
             if search.broken:
-                self.said += f"; {search.broken} of them say nothing: {search.broke}"
+                self.summary += f"; {search.broken} of them say nothing: {search.broke}"
             return self._passed
         self._found = search.found
         try:
@@ -200,7 +200,7 @@ class FuzzTest:
             self._kept = f"{self._shown}/{file.name}"
         except OSError as error:
             self._kept = f"not kept: {error.strerror or error}"
-        self.said = f"{self.name}: found after {count}, {self._kept} ({seed})"
+        self.summary = f"{self.name}: found after {count}, {self._kept} ({seed})"
         if self._stopped() or self._kept.startswith("not kept"):
             return self._with_found(self._passed)
         return None

@@ -41,7 +41,7 @@ class FuzzTests:
         self._stopped = stopped
         self._tests: dict[TestKey, FuzzTest] = {}
         self._code: dict[str, list[str]] = {}
-        self.said: list[str] = []
+        self.summaries: list[str] = []
         """The results of the searches, one line each."""
 
     def take(self, compiled: Compiled) -> None:
@@ -69,7 +69,7 @@ class FuzzTests:
         if found is not None:
             own.close()
             del self._tests[test]
-            self.said += [own.said] if own.said else []
+            self.summaries += [own.summary] if own.summary else []
         return found
 
     def corpus_of(self, module: str, test: str) -> Path:

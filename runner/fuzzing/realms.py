@@ -3,7 +3,7 @@ and what it is made smaller to, each to a realm of its own, so that what is foun
 
 from __future__ import annotations
 
-from runner.fuzzing.search import Came, Request, Search, SearchPlan
+from runner.fuzzing.search import InputsResult, Request, Search, SearchPlan
 from scripttest import Cause, Outcome
 
 IN_ONE_REALM = 200
@@ -23,20 +23,20 @@ class SearchRealms:
         self._running: Request | None = None
         self._held: Request | None = None
         """What waits for the next realm."""
-        self._came: Came = None
-        """Of the last inputs."""
+        self._result: InputsResult = None
+        """The result of the last inputs."""
         self._ran = 0
         """Inputs that this realm has run."""
         self._lone = False
         """Whether this realm is for one input only."""
 
-    def next(self, came: Came) -> Request | None:
+    def next(self, result: InputsResult) -> Request | None:
         """Takes the results of the last inputs, and returns the next ones of this realm, or None. Blocks."""
         if self._running is not None:
             self._ran += len(self._running.inputs)
-            self._running, self._came = None, came
+            self._running, self._result = None, result
         self.search = self.search or Search(self._plan)
-        request, self._held = self._held or self.search.next(self._came), None
+        request, self._held = self._held or self.search.next(self._result), None
         if request is None:
             self.is_over = True
         elif self._ran and (request.fresh or self._lone or self._ran >= IN_ONE_REALM):
@@ -62,5 +62,5 @@ class SearchRealms:
             message = failures[0].message if failures else "its realm has ended"
             if cause is Cause.TIMEOUT and silent:
                 cause, message = Cause.INFRASTRUCTURE, silent
-            self._came = {"kind": cause, "message": message}
+            self._result = {"kind": cause, "message": message}
         self._ran, self._lone = 0, False

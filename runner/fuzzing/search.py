@@ -12,7 +12,7 @@ from typing import Any
 from runner.fuzzing.literals import Literals
 from scripttest.values import Value
 
-Came = Mapping[str, Any] | None
+InputsResult = Mapping[str, Any] | None
 """The result of inputs: `at`, the position of the first that failed, and `kind` and `message` of its first failure;
 without `at` if the realm ended in one of them. None: none failed."""
 _BOOTSTRAP = "import sys; sys.path[:] = sys.argv[1:]; from runner.fuzzing.searching import main; main()"
@@ -66,7 +66,7 @@ class Search:
         pipe = subprocess.PIPE
         command = [sys.executable, "-I", "-S", "-c", _BOOTSTRAP, *sys.path]
         self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
-        self._says(
+        self._send(
             {
                 "examples": plan.examples,
                 "schemas": plan.schemas,
@@ -78,22 +78,22 @@ class Search:
         )
         self._is_first = True
 
-    def next(self, came: Came) -> Request | None:
+    def next(self, result: InputsResult) -> Request | None:
         """Takes the results of the last inputs, and returns the next ones; None if the search is over. Blocks."""
         if not self._is_first:
-            self._says(came)
+            self._send(result)
         self._is_first = False
         assert self._process.stdout is not None and self._process.stderr is not None
         line = self._process.stdout.readline()
         if not line:
-            said = self._process.stderr.read().decode(errors="replace")
-            self.problem = f"its process has ended: {said[-SHOWN:].strip()}"
+            errors = self._process.stderr.read().decode(errors="replace")
+            self.problem = f"its process has ended: {errors[-SHOWN:].strip()}"
             return None
-        told = json.loads(line)
-        self.found, self.tried, self.seconds = told["found"], told["tried"], told["seconds"]
-        self.unsteady, self.problem = told["unsteady"], told["problem"]
-        self.broken, self.broke = told["broken"], told["broke"]
-        return None if told["over"] else Request(inputs=told["inputs"], fresh=told["fresh"])
+        state = json.loads(line)
+        self.found, self.tried, self.seconds = state["found"], state["tried"], state["seconds"]
+        self.unsteady, self.problem = state["unsteady"], state["problem"]
+        self.broken, self.broke = state["broken"], state["broke"]
+        return None if state["over"] else Request(inputs=state["inputs"], fresh=state["fresh"])
 
     def close(self) -> None:
         """Ends its process, unless it has ended."""
@@ -101,10 +101,10 @@ class Search:
             self._process.kill()
             self._process.communicate()
 
-    def _says(self, value: Any) -> None:
+    def _send(self, value: Any) -> None:
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps(value).encode() + b"\n")
             self._process.stdin.flush()
-        except BrokenPipeError:  # said where it is read
+        except BrokenPipeError:  # `next` tells why
             return

@@ -132,14 +132,14 @@ class _Searching:
         while waiting:
             began = time.monotonic()
             given = waiting[: 1 if self._alone else self._at_once]
-            came = self._ask(given, fresh=self._alone > 0)
+            result = self._ask(given, fresh=self._alone > 0)
             seconds = time.monotonic() - began
-            if came is not None and came.get("at") is None and not self._alone:
+            if result is not None and result.get("at") is None and not self._alone:
                 self._alone = len(given)
                 continue
-            ran = len(given) if came is None else came.get("at", 0) + 1
+            ran = len(given) if result is None else result.get("at", 0) + 1
             self._tried += ran
-            if came is not None and self._is_find(waiting[ran - 1], came):
+            if result is not None and self._is_find(waiting[ran - 1], result):
                 self._again = self._tried
                 raise _FoundError
             del waiting[:ran]
@@ -149,11 +149,11 @@ class _Searching:
             else:
                 self._at_once = max(self._at_once // 2, 1)
 
-    def _is_find(self, args: list[Any], came: dict[str, Any]) -> bool:
+    def _is_find(self, args: list[Any], result: dict[str, Any]) -> bool:
         """Whether an input that has failed after others fails by itself."""
-        if came["kind"] == "infrastructure":
+        if result["kind"] == "infrastructure":
             self._broken += 1
-            self._broke = came["message"]
+            self._broke = result["message"]
             if self._broken == MOST_BROKEN:
                 raise _EndError
             return False
@@ -175,20 +175,20 @@ class _Searching:
         return fails
 
     def _fails_alone(self, args: list[Any]) -> bool:
-        came = self._ask([args], fresh=True)
-        return came is not None and came["kind"] != "infrastructure"
+        result = self._ask([args], fresh=True)
+        return result is not None and result["kind"] != "infrastructure"
 
     def _ask(self, inputs: list[list[Any]], fresh: bool) -> dict[str, Any] | None:
-        """The result of inputs; see `Came` in `search`."""
+        """The result of inputs; see `InputsResult` in `search`."""
         self._write(inputs=[{"name": name_of(args), "args": json.dumps(args)} for args in inputs], fresh=fresh)
         line = sys.stdin.readline()
         if not line:
             raise _EndError
-        came: dict[str, Any] | None = json.loads(line)
-        return came
+        result: dict[str, Any] | None = json.loads(line)
+        return result
 
     def _write(self, over: bool = False, **request: Any) -> None:
-        told = {
+        state = {
             "over": over,
             "found": self._found,
             "tried": self._tried,
@@ -198,7 +198,7 @@ class _Searching:
             "broke": self._broke,
             "problem": self._problem,
         }
-        sys.stdout.write(json.dumps({**told, **request}) + "\n")
+        sys.stdout.write(json.dumps({**state, **request}) + "\n")
         sys.stdout.flush()
 
 

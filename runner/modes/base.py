@@ -89,8 +89,10 @@ class CaseAttempt:
         """The simulator that plays the user."""
         self.threshold: float | None = None
         """The score from which on a conversation passes."""
-        self._under_way: tuple[TurnResult, float] | None = None
-        """The turn that has not ended, and when it began."""
+        self._open_turn: TurnResult | None = None
+        """The turn that has not ended."""
+        self._turn_began = 0.0
+        """When it began, on the clock `now`."""
         self.now: Callable[[], float] = time.monotonic
         """Seconds on the clock of the case; it is stopped while the case waits for this tool or for a person."""
         self.turn = 0
@@ -190,21 +192,19 @@ class CaseAttempt:
 
     def begin(self, turn: TurnResult) -> None:
         """Says what is known of a turn that begins, for the case that it is broken off."""
-        self._under_way = turn, self.now()
+        self._open_turn, self._turn_began = turn, self.now()
 
     def amend(self, **fields: Any) -> None:
         """Adds fields of `TurnResult` to the current turn."""
-        assert self._under_way is not None
-        turn, started = self._under_way
-        self._under_way = turn.replace(**fields), started
+        assert self._open_turn is not None
+        self._open_turn = self._open_turn.replace(**fields)
 
     def end(self, **fields: Any) -> None:
         """Ends the current turn, if there is one, with the last fields of its result."""
-        if self._under_way is None:
+        if self._open_turn is None:
             return
-        turn, started = self._under_way
-        self._under_way = None
-        self.turns.append(turn.replace(**{"milliseconds": (self.now() - started) * 1000, **fields}))
+        turn, self._open_turn = self._open_turn, None
+        self.turns.append(turn.replace(**{"milliseconds": (self.now() - self._turn_began) * 1000, **fields}))
 
     @property
     def options(self) -> dict[str, Any]:

@@ -19,12 +19,14 @@ _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 
 def written(result: AssertionResult) -> str:
     """An assertion as a short text: `contains "x"`, `$.status = "open"`."""
+    from runner.assertions import EQUATIONS
+
     value = result.expected
     expected = (
         "" if value is None else f' "{one_line(value)}"' if isinstance(value, str) else f" {one_line(_literal(value))}"
     )
     score = "" if result.score is None else f" (score {result.score:g})"
-    if result.type == "json_path":
+    if result.type in EQUATIONS:
         return f"{result.path or '$'} ={expected or ' null'}{score}"
     return result.type + (f" {result.path}" if result.path else "") + expected + score
 

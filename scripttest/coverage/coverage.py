@@ -45,6 +45,14 @@ class _Made(Value):
     """Whether it is not counted though it should be."""
 
 
+class _HeldFolder(Value):
+    """A folder with a lock that ends with its run, so that later runs know whether that was killed."""
+
+    path: str
+    lock: int
+    """A descriptor of the folder."""
+
+
 class Coverage:
     """Counts what handlers run: the scripts below `scripts/` and below the `src/` of agents, without tests. May be used
     from several threads. To be closed."""
@@ -55,14 +63,14 @@ class Coverage:
         self._root = str(root)
         try:
             remove_left(tempfile.gettempdir(), PREFIX)
-            self.folder, self._held = _own_folder()
-            """Where workers put their counters, and what holds it, so that later runs know whether this one was
-            killed."""
+            self._held = _new_folder()
         except OSError as error:
             raise HostError(
                 f"Cannot make a folder for the counters of --coverage: {error.strerror}",
                 hint="Name a folder that can be written in TMPDIR",
             ) from error
+        self.folder = self._held.path
+        """Where workers put their counters."""
         self._instrumenter = Instrumenter()
         self._lock = Lock()
         self._next = 0
@@ -75,7 +83,7 @@ class Coverage:
         """Ends esbuild and forgets the counters."""
         self._instrumenter.close()
         shutil.rmtree(self.folder, ignore_errors=True)
-        os.close(self._held)
+        os.close(self._held.lock)
 
     def instrument(self, path: str, source: bytes) -> Loaded | None:
         """The text of a file with counters; None when it stays as it is. Blocks for some milliseconds."""
@@ -167,14 +175,14 @@ class Coverage:
         return total
 
 
-def _own_folder() -> tuple[str, int]:
-    """A new folder, and the descriptor of its lock."""
+def _new_folder() -> _HeldFolder:
+    """A new folder of this run."""
     while True:
         folder = tempfile.mkdtemp(prefix=PREFIX)
         with suppress(FileNotFoundError):
             descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             if hold(descriptor) is not False and os.path.exists(folder):
-                return folder, descriptor
+                return _HeldFolder(path=folder, lock=descriptor)
             os.close(descriptor)  # another run took it for one that was left behind
 
 
