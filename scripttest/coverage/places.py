@@ -9,7 +9,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from scripttest.coverage.hints import Hint
-from scripttest.coverage.points import Insertion, LeftOut, Span
+from scripttest.coverage.insertions import Insertion
+from scripttest.coverage.points import LeftOut, Span
 from scripttest.diagnostics.sourcemap import SourceMap
 from scripttest.values import Value
 

@@ -1,5 +1,5 @@
 """Finds what is counted in a script: statements, functions and the arms of branches, as Istanbul defines them. They are
-found in the syntax tree of the JavaScript; the text that counts each of them is made here too.
+found in the syntax tree of the JavaScript.
 
 A counter is put before a statement. An expression is wrapped: `(counter, expression)`. If that would remove the name of
 a function or class, the counter is put before the declaration, or nothing is counted.
@@ -15,6 +15,7 @@ import tree_sitter_javascript
 from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
 from scripttest.coverage.hints import IF, NEXT
+from scripttest.coverage.insertions import Insertion, Insertions
 from scripttest.values import Value
 
 COUNTERS = "$yaoHits"
@@ -82,15 +83,6 @@ class Point(Value):
         return len(self.arms) or 1
 
 
-class Insertion(Value):
-    """Text to be put in before a byte."""
-
-    at: int
-    text: str
-    order: tuple[bool, int, int]
-    """Its place among those before the same byte: whether it opens, and the order of those that do."""
-
-
 class LeftOut(Value):
     """Code that is not counted."""
 
@@ -153,7 +145,7 @@ class _Finder:
         self._next = base
         self._original = original
         self._points: list[Point] = []
-        self._edits: list[Insertion] = []
+        self._insertions = Insertions()
         self._ignored: list[Span] = []
         self._without_else: set[int] = set()
         """Ids of `if`s whose other arm is not counted, though it is not written."""
@@ -204,7 +196,7 @@ class _Finder:
         for body in nodes("body"):
             self._braces(body, "")
         self._branches(nodes)
-        return Counted(points=self._points, insertions=sorted(self._edits, key=lambda edit: (edit.at, edit.order)))
+        return Counted(points=self._points, insertions=self._insertions.in_order())
 
     def _is_made_up(self, call: Node) -> bool:
         """Whether it is what the compiler makes of an `enum` or a `namespace`."""
@@ -220,7 +212,7 @@ class _Finder:
             while place.parent is not None and place.parent.type == "labeled_statement":
                 place = place.parent
             counter = self._count(Point(kind="statement", span=_span(node)))
-            self._open(place.start_byte, place.end_byte, f"{counter};", 1)
+            self._insertions.open(place.start_byte, place.end_byte, f"{counter};", 1)
 
     def _is_property(self, node: Node) -> bool:
         """Whether it is what the compiler makes of a parameter that is a property."""
@@ -242,7 +234,7 @@ class _Finder:
             declaration, around = around, around.parent
         if around is not None and around.type in _LISTS:
             counter = self._count(Point(kind="statement", span=_span(value)))
-            self._open(declaration.start_byte, declaration.end_byte, f"{counter};", 1)
+            self._insertions.open(declaration.start_byte, declaration.end_byte, f"{counter};", 1)
 
     def _wrapped_statement(self, value: Node) -> None:
         if not _takes_name(value):
@@ -260,7 +252,7 @@ class _Finder:
             returned = self._count(Point(kind="statement", span=_span(_plain(body))))
             self._wrap(body, f"{counter},{returned}")
             return
-        self._open(_after_directives(body), body.end_byte, f"{counter};", 0)
+        self._insertions.open(_after_directives(body), body.end_byte, f"{counter};", 0)
 
     def _branches(self, nodes: Callable[[str], Iterator[Node]]) -> None:
         for node in nodes("if"):
@@ -291,7 +283,7 @@ class _Finder:
         if other is not None:
             self._braces(other, f"{counters[-1]};" if has_second else "")
         elif has_second:
-            self._close(node.start_byte, node.end_byte, f" else{{{counters[-1]}}}", 0)
+            self._insertions.close(node.start_byte, node.end_byte, f" else{{{counters[-1]}}}", 0)
 
     def _switch(self, body: Node) -> None:
         found = [case for case in body.named_children if case.type in ("switch_case", "switch_default")]
@@ -303,7 +295,7 @@ class _Finder:
         point = Point(kind="switch", span=_span(around), arms=tuple(map(_span, cases)))
         for case, counter in zip(cases, self._counters(point), strict=True):
             colon = next(child for child in case.children if child.type == ":")
-            self._open(colon.end_byte, case.end_byte, f"{counter};", 0)
+            self._insertions.open(colon.end_byte, case.end_byte, f"{counter};", 0)
 
     def _arms(self, kind: str, node: Node, arms: list[Node]) -> None:
         arms = [arm for arm in arms if not self._is_ignored(_plain(arm))]
@@ -313,7 +305,7 @@ class _Finder:
         for arm, counter in zip(arms, self._counters(point), strict=True):
             self._wrap(arm, counter)
 
-    # what is written
+    # its counters
 
     def _counters(self, point: Point) -> list[str]:
         first = self._next
@@ -325,25 +317,14 @@ class _Finder:
         return self._counters(point)[0]
 
     def _wrap(self, node: Node, counters: str) -> None:
-        self._open(node.start_byte, node.end_byte, f"({counters},", 2)
-        self._close(node.start_byte, node.end_byte, ")", 1)
+        self._insertions.wrap(node.start_byte, node.end_byte, f"({counters},", ")", 2)
 
     def _braces(self, body: Node, counter: str) -> None:
         """Puts a counter first in a body, which gets braces if it has none."""
-        if body.type == "statement_block":
-            if counter:
-                self._open(body.start_byte + 1, body.end_byte, counter, 0)
-            return
-        self._open(body.start_byte, body.end_byte, f"{{{counter}", 0)
-        self._close(body.start_byte, body.end_byte, "}", 1)
-
-    def _open(self, at: int, end: int, text: str, rank: int) -> None:
-        """What ends later comes first."""
-        self._edits.append(Insertion(at=at, text=text, order=(True, -end, rank)))
-
-    def _close(self, start: int, at: int, text: str, rank: int) -> None:
-        """What begins later comes first."""
-        self._edits.append(Insertion(at=at, text=text, order=(False, -start, rank)))
+        if body.type != "statement_block":
+            self._insertions.wrap(body.start_byte, body.end_byte, f"{{{counter}", "}", 0)
+        elif counter:
+            self._insertions.open(body.start_byte + 1, body.end_byte, counter, 0)
 
 
 def _span(node: Node) -> Span:
