@@ -17,6 +17,8 @@
  * | others | see `realm/operations.ts` | |
  */
 
+import { apply, includes, own, ownKeys, setPrototypeOf } from "./captured";
+import { certain } from "./certain";
 import type { Kernel } from "./kernel";
 import type { Random } from "./mocks/random";
 import type { Flow } from "./realm/flow";
@@ -173,12 +175,9 @@ export interface Core extends Kernel {
 
 const globals = globalThis as unknown as Record<string, unknown>;
 const { parse } = JSON;
-const { getPrototypeOf, setPrototypeOf } = Object;
-const { ownKeys, apply, get: read, defineProperty: define } = Reflect;
-const { isArray } = Array;
+const { get: read, defineProperty: define } = Reflect;
 const Proxy = globals.Proxy as ProxyConstructor;
-const hasOwn = Object.prototype.hasOwnProperty;
-const { slice, split, includes } = String.prototype;
+const { slice, split } = String.prototype;
 declare const performance: { now(): number };
 const clock = performance.now.bind(performance);
 const evaluate = globals.eval as (source: string) => unknown;
@@ -192,7 +191,6 @@ const flat = (text: string): string => apply(slice, text, [0]);
 const words = (text: string): string[] => apply(split, text, [" "]);
 /** A list without a prototype, so that scripts cannot define a setter that runs when it grows. */
 const bare = (): never[] => setPrototypeOf([], null) as never[];
-const own = (target: object, key: PropertyKey): boolean => apply(hasOwn, target, [key]);
 const parts: Record<string, unknown> = { __proto__: null };
 
 /** The built-ins that parts use, separated by spaces. In the code of parts, the build puts `$own.` before each of them. */
@@ -241,44 +239,6 @@ const core = {
   part: (name: string) => ((parts.kernel ??= load("kernel")), (parts[name] ??= load(name))),
   declared: (name: string) => (own(globals, name) && typeof globals[name] === "function" ? globals[name] : undefined),
 } as unknown as Core;
-
-/** Decides simple assertions without loading a part: true if it certainly passes; false if the part must decide. */
-function certain(name: string, count: number, a: unknown, b: unknown): boolean {
-  try {
-    if ((a && (a as PromiseLike<unknown>).then) || (b && (b as PromiseLike<unknown>).then)) return false; // it may be a promise
-    if (count === 1 || count === 2) {
-      if (name === "True") return !!a;
-      if (name === "False") return !a;
-      if (name === "Nil") return a == null;
-      if (name === "NotNil") return a != null;
-    }
-    if (count === 2 || count === 3) {
-      if (name === "Equal") return same(a, b, 8);
-      if (name === "Contains") return typeof a === "string" && typeof b === "string" && apply(includes, a, [b]);
-      if (name === "Len") return (typeof a === "string" || isArray(a)) && a.length === b;
-    }
-  } catch {
-    // a getter or a proxy
-  }
-  return false;
-}
-
-/** Whether two values of plain JSON are equal, down to `depth` levels. */
-function same(a: unknown, b: unknown, depth: number): boolean {
-  if (a === b) return true;
-  if (!depth || typeof a !== "object" || typeof b !== "object" || !a || !b) return false;
-  const proto = getPrototypeOf(a) as object | null;
-  if (proto !== getPrototypeOf(b) || (proto !== plain && proto !== list)) return false;
-  const keys = ownKeys(a);
-  if (keys.length !== ownKeys(b).length) return false;
-  for (let i = 0; i < keys.length; i++) {
-    const key = keys[i] as keyof object;
-    if (!own(b, key) || !same(a[key], b[key], depth - 1)) return false;
-  }
-  return true;
-}
-const plain = getPrototypeOf({}) as object;
-const list = getPrototypeOf([]) as object;
 
 const methods = " failed log error skip fail fatal cleanup run snapshot mock db ";
 /** The names in `assert/index.ts`, with a space before and after each; defined by the build. */

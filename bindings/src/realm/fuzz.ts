@@ -78,13 +78,13 @@ export default function (core: Core) {
 
     function* inputs(target: Target): Generator<unknown, void> {
       core.host("fuzz.Begin", [seeds, schemas, (target as { length: number }).length - 1]);
-      for (let came: unknown = null; ; ) {
-        const next = core.host("fuzz.Next", [came]) as Next;
+      for (let result: unknown = null; ; ) {
+        const next = core.host("fuzz.Next", [result]) as Next;
         if (!next) return;
-        came = null;
+        result = null;
         const { kept, tried } = next;
         if (kept) yield (f as Parent).run(kept.name, (t: T) => call(target, t, kept));
-        for (let at = 0; tried && at < tried.length && !came; at++) came = yield* attempt(target, tried[at], at);
+        for (let at = 0; tried && at < tried.length && !result; at++) result = yield* attempt(target, tried[at], at);
       }
     }
     inputs.prototype = std.generator;
