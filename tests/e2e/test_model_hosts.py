@@ -138,37 +138,37 @@ def test_a_mistake_far_into_a_big_file_is_said_before_anything_runs(app: MakeApp
 
 
 def crowd(app: MakeApplication, server: ModelServer, count: int, **options: object) -> Application:
-    """So many cases that would pass at once, each with two seconds; one after the other they take longer."""
-    cases = [{"id": f"C{number}", "input": f"say {number}", "timeout": "2s"} for number in range(count)]
+    """So many cases that would pass at once, each with a second; one after the other they take longer."""
+    cases = [{"id": f"C{number}", "input": f"say {number}", "timeout": "1s"} for number in range(count)]
     return application(app, server, cases, **options)
 
 
 @pytest.mark.parametrize(
     ("count", "options"),
-    [(12, {"max_concurrency": 2}), (6, {"max_concurrency": 1}), (7, {"requests_per_minute": 120})],
-    ids=["two at a time", "one at a time", "two a second"],
+    [(12, {"max_concurrency": 2}), (6, {"max_concurrency": 1}), (7, {"requests_per_minute": 240})],
+    ids=["two at a time", "one at a time", "four a second"],
 )
 def test_a_case_does_not_pay_for_its_place_in_the_queue(
     app: MakeApplication, server: ModelServer, count: int, options: dict[str, object]
 ) -> None:
-    server.default = echo(0.4)
+    server.default = echo(0.2)
 
     results = run_cases(crowd(app, server, count, **options), "--parallel", "20", code=0)
 
     assert {id: result["output"] for id, result in results.items()} == {
         f"C{number}": f"echo: say {number}" for number in range(count)
     }
-    assert all(result["duration_ms"] < 2000 for result in results.values())
+    assert all(result["duration_ms"] < 1000 for result in results.values())
 
 
 def test_a_judge_waits_for_its_turn_as_well(app: MakeApplication, server: ModelServer) -> None:
     async def answer(exchange: Exchange) -> None:
         judged = "criteria" in exchange.request.last_text
-        await says('{"passed": true, "reason": "fine"}' if judged else "Hello", delay=0.25)(exchange)
+        await says('{"passed": true, "reason": "fine"}' if judged else "Hello", delay=0.12)(exchange)
 
     server.default = answer
     asked = {"type": "agent", "use": "agents:judge", "value": "is a greeting"}
-    cases = [{"id": f"C{number}", "input": "x", "assert": [asked, asked], "timeout": "2500ms"} for number in range(5)]
+    cases = [{"id": f"C{number}", "input": "x", "assert": [asked, asked], "timeout": "1200ms"} for number in range(5)]
     here = application(app, server, cases, max_concurrency=1)
     here.write(agent("judge", package={"connector": "host"}, replies=None))
 
@@ -180,14 +180,14 @@ def test_a_judge_waits_for_its_turn_as_well(app: MakeApplication, server: ModelS
 def test_a_simulator_waits_for_its_turn_as_well(app: MakeApplication, server: ModelServer) -> None:
     async def answer(exchange: Exchange) -> None:
         simulated = "persona" in json.dumps(exchange.request.body)
-        await says('{"message": "and then?"}' if simulated else "Which one?", delay=0.2)(exchange)
+        await says('{"message": "and then?"}' if simulated else "Which one?", delay=0.1)(exchange)
 
     server.default = answer
     simulator = {
         "use": "agents:user",
         "options": {"metadata": {"persona": "a clerk", "goal": "to know", "max_turns": 2}},
     }
-    cases = [{"id": f"C{n}", "input": "x", "simulator": simulator, "timeout": "3500ms"} for n in range(5)]
+    cases = [{"id": f"C{n}", "input": "x", "simulator": simulator, "timeout": "1700ms"} for n in range(5)]
     here = application(app, server, cases, max_concurrency=1)
     here.write(agent("user", package={"connector": "host"}, replies=None))
 
@@ -202,4 +202,4 @@ def test_a_silent_host_still_costs_a_case_its_time_and_no_other_case(app: MakeAp
     here = crowd(app, server, 4, max_concurrency=1)
 
     found = errors(here, "--parallel", "4")
-    assert sorted(found.values(), key=str) == [None, None, None, "timeout after 2s"]
+    assert sorted(found.values(), key=str) == [None, None, None, "timeout after 1s"]
