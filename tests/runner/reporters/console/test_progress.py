@@ -86,11 +86,11 @@ def test_the_line_leaves_nothing_behind(app: MakeApplication) -> None:
     cases = [
         {"id": f"T{number}", "input": "Hi", "assertions": [{"type": "contains", "value": "no"}]} for number in range(4)
     ]
-    files = agent(replies="- reply: { text: done, delay: 300ms }", cases=cases)
+    slow = agent(replies="- reply: { text: done, delay: 300ms }", cases=cases)
 
-    lines, overwritten = screen(seen(app, files, "-i", case_file()))
+    lines, overwritten = screen(seen(app, slow, "-i", case_file()))
 
-    plain = app(files).run("-i", case_file())
+    plain = app(agent(replies="- reply: done", cases=cases)).run("-i", case_file())
     assert plain.code == 1
     assert without_times(lines) == without_times(plain.stdout.split("\n"))
     assert any(line.startswith("1 of 4 done, 1 failed") for line in overwritten)
