@@ -65,7 +65,7 @@ class Listeners:
 
             reporters.insert(0, SnapshotWriter(self._tests.snapshots))
         paths = [path for reporter in reporters if (path := getattr(reporter, "path", None)) is not None]
-        reports = [path for path in paths if path.suffix.lower() == ".jsonl"]
+        reports = [path for path in paths if path.suffix.lower() == ".jsonl" and path.is_file()]
         reporters += [*self._store(reports), *self._failures(), *self._journal(reports)]
         if services.recording is None or not self._runs_here:
             return Multiplexer(reporters, secrets)
@@ -114,17 +114,24 @@ class Listeners:
         from runner.store.revisions import revision_of
         from runner.store.run_writer import RunWriter
 
+        spare = None
+        if not reports:
+            from runner.store.spare import SpareReport
+
+            spare = SpareReport(plan.store.run, environment.directory)
         root = plan.application.root
         return [
+            *([spare] if spare is not None else ()),
             RunWriter(
                 plan.store.folder,
                 plan.store.run,
                 revision_of(root, environment.variables).replace(place=place_of(root)),
                 profile=plan.options.profile,
                 reports=tuple(shown_path(path, environment.directory) for path in reports),
+                spare=spare,
                 keep=plan.options.store_keep or (STANDARD,),
                 now=environment.now,
-            )
+            ),
         ]
 
     def _failures(self) -> list[Reporter]:

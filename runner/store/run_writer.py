@@ -9,14 +9,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runner.errors import RunnerError
 from runner.results.events import AttemptEnd, Event, RunEnd, RunError, RunStart, SuiteEnd, SuiteStart, TestEnd, Warned
 from runner.results.fold import Execution
 from runner.results.result_json import line_of
 from runner.results.run_lines import line_of_event, result_text
 from runner.results.suite_json import suite_record
 from runner.store.locks import RunLock
+from runner.store.places import FILE
 from runner.store.rows import key_of, kind_of, line_without_fingerprint, row_of
-from runner.store.schema import StoreError
+from runner.store.schema import StoreError, close, open_for_writing, understood
 from runner.store.writing import Writer, insert_results
 from scripttest.typing_names import Record
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from runner.cli.store_keep import StoreKeep
     from runner.results.model import TestResult
     from runner.store.revisions import Revision
+    from runner.store.spare import SpareReport
 
 
 class RunWriter:
@@ -38,6 +41,7 @@ class RunWriter:
         *,
         profile: str | None,
         reports: tuple[str, ...],
+        spare: SpareReport | None,
         keep: Sequence[StoreKeep],
         now: Callable[[], str],
     ) -> None:
@@ -49,6 +53,7 @@ class RunWriter:
             revision: revision of its code.
             profile: profile of the configuration file.
             reports: the `.jsonl` reports of the run, as a command line names them.
+            spare: what writes one when the store fails; it gets each event first. None if there are `reports`.
             keep: age or size beyond which the oldest runs are removed when this one has ended.
             now: returns the time.
         """
@@ -57,6 +62,7 @@ class RunWriter:
         self._revision = revision
         self._profile = profile
         self._reports = reports
+        self._spare = spare
         self._keep = keep
         self._now = now
         self._suites: dict[str, Record] = {}
@@ -69,7 +75,7 @@ class RunWriter:
         """Sends what is kept of an event to the thread. Raises StoreError."""
         try:
             self._send(event, so_far)
-        except StoreError as error:
+        except RunnerError as error:
             raise self._with_way_back(error) from error
 
     def _send(self, event: Event, so_far: Execution) -> None:
@@ -95,26 +101,57 @@ class RunWriter:
             self._end(event, line_of_event(event, so_far))
 
     def close(self) -> None:
-        """Waits until everything is in the store. Raises StoreError."""
+        """Waits until everything is in the store, and removes old runs. Raises StoreError."""
         try:
-            self._writer.close(self._prune)
-        except StoreError as error:
-            raise self._with_way_back(error) from error
+            try:
+                self._writer.close()
+                if not self._suites:
+                    return
+                database = self._opened_again()
+            except RunnerError as error:
+                raise self._with_way_back(error) from error
+            try:
+                self._prune(database)
+            finally:
+                close(self._folder, database)
         finally:
             if self._lock is not None:
                 self._lock.release()
 
-    def _with_way_back(self, error: StoreError) -> StoreError:
-        """The error with what puts the run into the store later: its report has all results."""
-        if not self._reports:
-            return error
-        again = shlex.join(["yao-test", "--resume", self._reports[0], "--store", str(self._folder)])
-        return StoreError(error.message, f"{error.hint}. After that, put the run into the store: {again}")
+    def _opened_again(self) -> sqlite3.Connection:
+        """The database at the path of the store, which may be another one than was written. Raises StoreError when it
+        does not have the run."""
+        with understood(self._folder):
+            if (self._folder / FILE).is_file():
+                database = open_for_writing(self._folder)
+                database.execute("SELECT count(*) FROM results WHERE run = ?", (self._run,)).fetchone()
+                if database.execute("SELECT 1 FROM runs WHERE id = ?", (self._run,)).fetchone():
+                    return database
+                close(self._folder, database)
+        raise StoreError(
+            f"The run is not in the store {self._folder}: that was removed, moved or replaced while the run wrote it",
+            "Leave the folder where it is during a run",
+        )
+
+    def _with_way_back(self, error: RunnerError) -> StoreError:
+        """The error with what puts the run into the store later: a report has all results."""
+        hint = f"{error.hint}. " if error.hint else ""
+        try:
+            report = self._reports[0] if self._spare is None else str(self._spare.begin())
+        except OSError as also:
+            return StoreError(error.message, f"{hint}No report elsewhere could be written either: {also.strerror}")
+        again = shlex.join(["yao-test", "--resume", report, "--store", str(self._folder)])
+        return StoreError(error.message, f"{hint}After that, put the run into the store: {again}")
 
     def _prune(self, database: sqlite3.Connection) -> None:
         from runner.store.pruning import prune
 
-        prune(database, self._folder, self._keep, self._now())
+        try:
+            with understood(self._folder):
+                prune(database, self._folder, self._keep, self._now())
+        except StoreError as error:
+            said = f"{error.message}. The run is stored, but old runs were not removed"
+            raise StoreError(said, error.hint) from error
 
     def _begin(self, event: RunStart, so_far: Execution) -> None:
         self._suites = {suite.id: suite_record(suite) for suite in event.suites}

@@ -135,10 +135,10 @@ def open_for_writing(folder: Path) -> sqlite3.Connection:
     """The database of a store, made or brought to this version where that is needed. Blocks while others do that.
     Raises StoreError, and ConfigurationError for a store of a newer version, or none."""
     path = folder / FILE
-    try:
+    with understood(folder):
         check_target(path)
         folder.mkdir(parents=True, exist_ok=True)
-        with locked(folder / LOCK), understood(folder):
+        with locked(folder / LOCK):
             database = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
             try:
                 _set_up(folder, database)
@@ -146,8 +146,6 @@ def open_for_writing(folder: Path) -> sqlite3.Connection:
                 database.close()
                 raise
             return database
-    except OSError as error:
-        raise StoreError(*_of_system(folder, error)) from error
 
 
 def close(folder: Path, database: sqlite3.Connection) -> None:
@@ -174,7 +172,7 @@ def open_store(folder: Path) -> Iterator[sqlite3.Connection]:
 def open_for_reading(folder: Path) -> sqlite3.Connection:
     """The same for reading only, without permission to write. Raises ConfigurationError without a store, StoreError."""
     path = folder / FILE
-    try:
+    with understood(folder):
         if folder.is_file():
             raise ConfigurationError(
                 f"Cannot use the store {folder}: it is not a folder",
@@ -185,8 +183,6 @@ def open_for_reading(folder: Path) -> sqlite3.Connection:
             hint = "The first run that is stored there makes one" if folder.is_dir() else keeps
             raise ConfigurationError(f"There is no store in {folder}", hint)
         check_target(path)
-    except OSError as error:
-        raise StoreError(*_of_system(folder, error)) from error
     try:
         return open_for_writing(folder)
     except StoreError:
@@ -212,7 +208,7 @@ def open_for_reading(folder: Path) -> sqlite3.Connection:
 
 @contextmanager
 def understood(folder: Path) -> Iterator[None]:
-    """What a database raises becomes a StoreError of one sentence."""
+    """What a database or the system raises becomes a StoreError of one sentence."""
     try:
         yield
     except sqlite3.Error as error:
@@ -220,6 +216,9 @@ def understood(folder: Path) -> Iterator[None]:
         known = next((said for begin, said in _WHY.items() if name.startswith(begin)), None)
         why, hint = known or (f"{type(error).__name__}: {error}", None)
         raise StoreError(f"Cannot use the store {folder}: {why}", hint) from error
+    except OSError as error:
+        hint = "Make the folder accessible, or name another one with --store"
+        raise StoreError(f"Cannot use the store {folder}: {error.strerror or error}", hint) from error
 
 
 @contextmanager
@@ -259,8 +258,3 @@ def _set_up(folder: Path, database: sqlite3.Connection) -> None:
                     database.execute(statement)
         database.execute(f"PRAGMA application_id = {APPLICATION}")
         database.execute(f"PRAGMA user_version = {SCHEMA}")
-
-
-def _of_system(folder: Path, error: OSError) -> tuple[str, str]:
-    hint = "Make the folder accessible, or name another one with --store"
-    return f"Cannot use the store {folder}: {error.strerror or error}", hint

@@ -12,8 +12,9 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
 
+from runner.errors import RunnerError
 from runner.store.rows import COLUMNS, Row
-from runner.store.schema import changing, open_store
+from runner.store.schema import StoreError, changing, open_store
 
 BATCH_SECONDS = 0.5
 """How long a result may wait until it is in the store."""
@@ -31,26 +32,24 @@ def insert_results(database: sqlite3.Connection, run: str, session: int, rows: S
 
 
 class Writer:
-    """A thread with the database. What it cannot write is raised by the next call."""
+    """A thread with the database. What it cannot write is raised by the next call, as a RunnerError."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._waiting: SimpleQueue[Change | None] = SimpleQueue()
         self._closing = Event()
-        self._error: Exception | None = None
-        self._last: Change | None = None
+        self._error: RunnerError | None = None
         self._thread = Thread(target=self._run, daemon=True)
         self._thread.start()
 
     def send(self, change: Change) -> None:
-        """Queues a change of the database. Raises StoreError for what could not be written before."""
+        """Queues a change of the database. Raises RunnerError for what could not be written before."""
         if self._error is not None:
             raise self._error
         self._waiting.put(change)
 
-    def close(self, last: Change | None = None) -> None:
-        """Writes the rest, then does the last thing, outside of a transaction; waits. Raises StoreError."""
-        self._last = last
+    def close(self) -> None:
+        """Writes the rest and waits. Raises RunnerError."""
         self._closing.set()
         self._waiting.put(None)
         self._thread.join()
@@ -62,10 +61,10 @@ class Writer:
             with open_store(self._folder) as database:
                 while self._write(database):
                     pass
-                if self._last is not None:
-                    self._last(database)
-        except Exception as error:
+        except RunnerError as error:
             self._error = error
+        except Exception as error:
+            self._error = StoreError(f"Cannot use the store {self._folder}: {type(error).__name__}: {error}")
 
     def _write(self, database: sqlite3.Connection) -> bool:
         """Writes what there is; False when nothing more will come."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -285,10 +286,82 @@ def test_a_disk_that_takes_no_more_costs_the_store_alone(here: Application) -> N
     assert run.code == 3, run
     assert "Cannot use the store <app>/store: the disk" in run.stdout
     assert len(load(here.root / "r.jsonl").results) == 5
-    (again,) = re.findall(r"After that, put the run into the store: yao-test (.*)\n", run.stdout)
-    assert here.run(*again.replace("<app>", str(here.root)).split()).code == 1
+    put_in_later(here, run.stdout)
     listed = here.run("store", "list", "--store", "store").stdout
     assert listed.endswith("\n1 run\n")
+
+
+def put_in_later(here: Application, said: str) -> None:
+    """Does what a message says that puts a run into the store."""
+    (again,) = re.findall(r"After that, put the run into the store: yao-test (.*)\n", said)
+    assert here.run(*again.replace("<app>", str(here.root)).split()).code in (0, 1)
+
+
+@pytest.fixture
+def temporary(here: Application, tmp_path: Path) -> Path:
+    """The folder for temporary files of its commands."""
+    here.temporary = tmp_path / "temporary"
+    here.temporary.mkdir()
+    return here.temporary
+
+
+@pytest.mark.parametrize("output", [(), ("-o", "r.json")])
+def test_a_run_without_a_report_to_resume_has_a_spare_one(
+    here: Application, temporary: Path, output: tuple[str, ...]
+) -> None:
+    prefix = ("/usr/bin/prlimit", "--fsize=30000")
+    run = here.spawn("-i", "scripts.demo.some", *output, "--store", "store", prefix=prefix)
+    assert run.code == 3, run
+    assert "Cannot use the store <app>/store: the disk" in run.stdout
+    (spare,) = temporary.iterdir()
+    assert spare.stat().st_mode & 0o077 == 0
+    put_in_later(here, run.stdout)
+    with kept(here) as store:
+        (found,) = store.runs()
+        assert (found.state, found.counts) == ("failed", {"passed": 1, "failed": 1})
+        assert found.start["run_id"] == found.id == load(spare).start["run_id"]
+
+
+def test_a_spare_report_goes_where_it_can_be_written(here: Application, temporary: Path) -> None:
+    (here.root / "store").mkdir(mode=0o500)
+    temporary.chmod(0o500)
+    command = ("-i", "scripts.demo.some", "--store", "store")
+    run = here.spawn(*command, prefix=unprivileged())
+    assert run.code == 3, run
+    (here.root / "store").chmod(0o700)
+    put_in_later(here, run.stdout)
+    with kept(here) as store:
+        assert [found.counts for found in store.runs()] == [{"passed": 1, "failed": 1}]
+
+
+@pytest.mark.parametrize("what", ["removed", "moved", "damaged"])
+def test_a_store_that_breaks_during_a_run_costs_no_result(here: Application, temporary: Path, what: str) -> None:
+    here.write({"slow_test.ts": SLOW.replace("60000", "1000")})
+    folder = here.root / "store"
+    with here.start("-i", "scripts.demo.slow", "--store", "store") as command:
+        eventually(lambda: (folder / FILE).exists(), "the store is made")
+        with kept(here) as store:
+            (found,) = eventually(store.runs, "the run is in the store")
+            eventually(lambda: store.results(found.id), "a test has ended")
+        if what == "removed":
+            shutil.rmtree(folder)
+        elif what == "moved":
+            folder.rename(here.root / "elsewhere")
+        else:
+            for path in (folder / FILE, folder / f"{FILE}-wal"):
+                path.write_bytes(b"\xa5" * path.stat().st_size)
+        run = here.finish(command)
+    assert run.code == 3, run
+    if what == "damaged":
+        assert re.search(
+            r"Error: Cannot use the store <app>/store: (it is damaged|its .* is not a database)\n", run.stdout
+        )
+        folder.rename(here.root / "elsewhere")
+    else:
+        assert "Error: The run is not in the store <app>/store: that was removed, moved or replaced" in run.stdout
+    put_in_later(here, run.stdout)
+    with kept(here) as store:
+        assert [(run.id, run.counts) for run in store.runs()] == [(found.id, {"passed": 5})]
 
 
 def test_a_damaged_store_costs_the_store_alone(here: Application) -> None:

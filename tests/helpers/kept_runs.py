@@ -16,6 +16,7 @@ from runner.results.report import Report
 from runner.store.places import FILE, new_run
 from runner.store.revisions import Revision
 from runner.store.run_writer import RunWriter
+from runner.store.spare import SpareReport
 
 
 class KeptRunUnderWay:
@@ -28,7 +29,14 @@ class KeptRunUnderWay:
         self._events: Iterator[Event] = events_of(report)
         now = report.start["timestamp"]
         self._keeper = RunWriter(
-            folder, self.id, revision or Revision(), profile=None, reports=(), keep=(), now=lambda: now
+            folder,
+            self.id,
+            revision or Revision(),
+            profile=None,
+            reports=(),
+            spare=SpareReport(self.id, folder.parent),
+            keep=(),
+            now=lambda: now,
         )
         eventually(lambda: (folder / FILE).exists(), "the store is opened")
 
