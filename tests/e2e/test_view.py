@@ -6,9 +6,11 @@ import http.client
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import sqlite3
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -143,16 +145,38 @@ def test_bad_flags_are_said(here: Application) -> None:
     assert here.run("view", "-a", "nowhere").code == 2
 
 
-def test_labels_have_the_name_of_the_user_of_the_system(here: Application) -> None:
-    assert "USER" not in here.environment
-    with Store(here.root / ".yao-test") as store:
-        (kept,) = store.runs()
-    with started(here) as (process, port, token, _):
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+def labelled(here: Application, passed: bool, *arguments: str, prefix: tuple[str, ...] = ()) -> str:
+    """Labels the only answer of the only run of a store: the name under which that is kept."""
+    with here.start("view", *arguments, prefix=prefix) as process:
+        assert process.stdout is not None
+        link = LINK.fullmatch(process.stdout.readline().decode())
+        assert link, process.communicate()
+        connection = http.client.HTTPConnection("127.0.0.1", int(link[1]), timeout=20)
         with closing(connection):
-            said = {"at": 0, "run": 1, "turn": 0, "criterion": "", "passed": True, "why": ""}
-            headers = {"X-Yao-Test-Token": token, "Content-Type": "application/json"}
-            connection.request("PUT", f"/api/runs/{kept.id}/labels", json.dumps(said), headers)
+            headers = {"X-Yao-Test-Token": link[2], "Content-Type": "application/json"}
+            connection.request("GET", "/api/runs?limit=1", headers=headers)
+            (run,) = json.loads(connection.getresponse().read())["runs"]
+            said = {"at": 0, "run": 1, "turn": 0, "criterion": "", "passed": passed, "why": ""}
+            connection.request("PUT", f"/api/runs/{run['id']}/labels", json.dumps(said), headers)
             answer = json.loads(connection.getresponse().read())
         process.terminate()
-    assert answer["label"]["person"] == getpwuid(os.getuid()).pw_name
+    return str(answer["label"]["person"])
+
+
+def test_labels_have_the_names_of_the_user_and_the_machine(here: Application) -> None:
+    assert "USER" not in here.environment
+    assert labelled(here, True) == f"{getpwuid(os.getuid()).pw_name}@{os.uname().nodename}"
+
+
+def test_labels_of_people_with_one_user_name_on_two_machines_both_stay(here: Application) -> None:
+    elsewhere = ("/usr/bin/unshare", "--user", "--map-root-user", "--uts")
+    if subprocess.run([*elsewhere, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("no machine can be made up here")
+    copy = here.root / "copy"
+    shutil.copytree(here.root / ".yao-test", copy)
+    mine = labelled(here, True, prefix=("env", "USER=root"))
+    other = ("env", "USER=root", *elsewhere, "sh", "-c", 'hostname other && exec "$@"', "sh")
+    assert labelled(here, False, "--store", "copy", prefix=other) == "root@other"
+    assert here.run("store", "merge", ".yao-test", "copy").stdout == "copy: 0 runs added, 1 known, 1 label added\n"
+    with Store(here.root / ".yao-test") as store:
+        assert {label.person: label.passed for label in store.labels()} == {mine: True, "root@other": False}

@@ -82,11 +82,13 @@ def view(environment: Environment, store: str | None, port: int | None, app: str
 
 
 def _person(variables: Mapping[str, str]) -> str:
-    """The name under which labels are kept: two people must not have the same one."""
+    """The name under which labels are kept: the user and the machine, since people of two machines may have the same
+    user name, as `root` in containers."""
     try:
-        return variables.get("USER") or variables.get("LOGNAME") or getpwuid(os.getuid()).pw_name
+        user = variables.get("USER") or variables.get("LOGNAME") or getpwuid(os.getuid()).pw_name
     except KeyError:  # a user whom the system does not know, as in containers
-        return f"user {os.getuid()}"
+        user = f"user {os.getuid()}"
+    return f"{user}@{os.uname().nodename}"
 
 
 def _is_here(package: str) -> bool:
