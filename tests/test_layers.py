@@ -111,7 +111,7 @@ ROOMS = {
     "runner/modes": "runner runner/cli runner/application runner/agents runner/assertions runner/cases"
     " runner/connectors runner/fingerprints runner/results",
     "runner/reporters": "runner runner/cli runner/security runner/results",
-    "runner/reporters/console": "runner runner/statistics runner/cli runner/assertions runner/reporters runner/results",
+    "runner/reporters/console": "runner runner/security runner/statistics runner/cli runner/assertions runner/reporters runner/results",
     "runner/reporters/files": "runner runner/security runner/reporters runner/reporters/console runner/results",
     "runner/reporters/html": "runner runner/security runner/statistics runner/reporters runner/reporters/console runner/reporters/files"
     " runner/results",

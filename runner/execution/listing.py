@@ -11,6 +11,7 @@ from runner.execution.script_events import broken_failure
 from runner.planning.plan import LeftOut, RunPlan
 from runner.reporters.console.style import Style, count
 from runner.results.places import near
+from runner.security.secrets import in_line
 from scripttest import Broken, Listed
 
 if TYPE_CHECKING:
@@ -107,10 +108,10 @@ class _Printed:
 
     def suite(self, name: str, tests: Iterable[str]) -> None:
         before = self._tests
-        self._line(name)
+        self._line(in_line(name))
         for test in tests:
             self._tests += 1
-            self._line(f"  {test}")
+            self._line(f"  {in_line(test)}")
         if self._tests == before:
             self._line(self._style.paint("  no tests to run", "dim"))
 

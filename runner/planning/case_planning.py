@@ -9,6 +9,7 @@ from itertools import chain
 from runner.cli.options import absolute
 from runner.planning.case_source import CaseSource, Sources
 from runner.planning.inputs import CaseInput, GeneratorInput
+from runner.security.secrets import own
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -123,4 +124,4 @@ class CasePlanning:
             return service.run(generate(input, generators, folder, options.lenient))
         finally:
             if shows:
-                stdout.write("\r\x1b[K")
+                stdout.write(own("\r\x1b[K"))

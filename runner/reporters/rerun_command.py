@@ -79,7 +79,15 @@ def _quoted(text: str) -> str:
 
 
 def _escaped(name: str) -> str:
-    """A pattern of `--run` that matches a name. Spaces are `_` there, so any character is accepted for them."""
+    """A pattern of `--run` that matches a name. Spaces are `_` there, so any character is accepted for them, and for
+    those that cannot be seen."""
     from re import sub
 
-    return sub(r"[^\w-]", lambda match: "." if match[0] in " /" else f"\\{match[0]}", name)
+    def escaped(letter: str) -> str:
+        if letter == "\n":
+            return r"\n"
+        if letter in " /" or not letter.isprintable():
+            return "."
+        return f"\\{letter}" if letter.isascii() else letter
+
+    return sub(r"[^\w-]", lambda match: escaped(match[0]), name)

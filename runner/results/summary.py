@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from runner.results.counts import Counts, counted
+from runner.security.secrets import in_line
 from scripttest.typing_names import Record
 
 TYPE_CHECKING = False
@@ -70,8 +71,9 @@ def remarks(summary: dict[str, Any]) -> list[str]:
         said.append(unjudged(number))
     if number := summary.get("checks_nothing"):
         first = summary["checks_nothing_first"]
+        names = in_line(", ".join(first))
         more = f" and {number - len(first)} more" if number > len(first) else ""
-        said.append(f"{number} {'case checks' if number == 1 else 'cases check'} nothing: {', '.join(first)}{more}")
+        said.append(f"{number} {'case checks' if number == 1 else 'cases check'} nothing: {names}{more}")
     return said
 
 

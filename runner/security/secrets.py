@@ -47,10 +47,16 @@ _IN_ADDRESS = r"[A-Za-z][\w+.-]*://(?:[^/@\s:]*:([^/@\s]+)|([^/@\s:]{16,}))@"
 """A password, or a user that is as long as a token."""
 _IN_QUERY = r"[?&;]([\w.-]+)=([^&;#\s\"']+)"
 _FLAG = r"--?([\w-]+)"
+_OWN_BEGIN, _OWN_END = f"\x1b_{os.urandom(8).hex()}", "\x1b\\"
+"""Around codes of the command itself for a terminal. Nobody who writes a text knows the beginning."""
+OWN = rf"{_OWN_BEGIN}.*?\x1b\\"
+"""The pattern of what `own` returns."""
+_STEERS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
+"""Control characters but for tab and line feed, other ends of lines, and what turns the direction of writing."""
 _STEERING = (
-    r"\A(?:\r|\x1b\[K)+|(?:\x1b\[K)+\Z|\r(?=\n)|\x1b\[(?:[012]|3[1236])m"
+    rf"(?P<own>{OWN})|\r(?=\n)"
     r"|\u2068[^\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]*\u2069"  # an isolate that ends
-    r"|([\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069])"
+    rf"|(?P<other>{_STEERS})"
 )
 _PAIR = r'"([\w.-]+)"\s*:\s*"((?:[^"\\]|\\.)*)"'
 _PLAIN_OPTIONS = frozenset("host proxy model version assistant label name type url transport command id".split())
@@ -239,7 +245,7 @@ class Secrets:
 
 class RedactedStream:
     """A text stream on which no secret is written, and nothing with which a script or a model could steer a terminal:
-    such letters are written as `\\u001b`. Colours, and what the live line needs at its ends, are let through."""
+    such letters are written as `\\u001b`. Only codes of the command itself, which `own` marks, are let through."""
 
     def __init__(self, stream: TextIO, secrets: Secrets) -> None:
         self._stream = stream
@@ -247,7 +253,7 @@ class RedactedStream:
 
     def write(self, text: str) -> int:
         """Writes a text without secrets; how many characters it was given."""
-        self._stream.write(_unsteered(self._secrets.text(text)))
+        self._stream.write(unsteered(self._secrets.text(text)))
         return len(text)
 
     def writelines(self, texts: Iterable[str]) -> None:
@@ -305,13 +311,30 @@ def _texts(value: Any, change: Callable[[str], str], name: str = "") -> Any:
     return value
 
 
-def _unsteered(text: str) -> str:
+def own(code: str) -> str:
+    """A code for a terminal, such as a colour, which a `RedactedStream` lets through."""
+    return f"{_OWN_BEGIN}{code}{_OWN_END}"
+
+
+def in_line(text: str) -> str:
+    """A text, such as a name, that stays in its line: line breaks are spelled."""
+    return text.replace("\r", "\\r").replace("\n", "\\n")
+
+
+def unsteered(text: str) -> str:
     """A text with the letters spelled that could steer a terminal."""
-    return text if text.replace("\n", "").isprintable() else re.sub(_STEERING, _spelled, text)
+    return text if text.replace("\n", "").isprintable() else re.sub(_STEERING, _unsteered, text)
 
 
-def _spelled(match: re.Match[str]) -> str:
-    return match[0] if match[1] is None else f"\\u{ord(match[1]):04x}"
+def spelled(text: str) -> str:
+    """A text with all letters spelled that steer whatever shows it."""
+    return re.sub(_STEERS, lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def _unsteered(match: re.Match[str]) -> str:
+    if code := match["own"]:
+        return code[len(_OWN_BEGIN) : -len(_OWN_END)]
+    return match[0] if match["other"] is None else spelled(match["other"])
 
 
 def _same(items: list[Any], value: Any) -> bool:

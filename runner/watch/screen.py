@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TextIO
 
 from runner.errors import RunnerError
+from runner.reporters.console.progress import CLEAR
 from runner.reporters.console.style import Style
 from runner.watch.inbox import Inbox, Pressed, Saved
 from runner.watch.keys import ESCAPE
@@ -61,7 +62,7 @@ class Screen:
             if key in ("\n", "", ESCAPE):
                 break
             text = text[:-1] if key in ("\x7f", "\b") else text + key
-            self._write(f"\r\x1b[K{question}{text}")
+            self._write(f"{CLEAR}{question}{text}")
         self._write("\n")
         inbox.put(waiting)
         return text if key == "\n" else None

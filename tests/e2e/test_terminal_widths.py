@@ -11,7 +11,9 @@ from command import Application, make_application
 from terminal import Terminal
 
 from runner.reporters.console.fitting import cut, fitted, isolated, shortened, width
+from runner.security.secrets import own
 
+RED, PLAIN = own("\x1b[31m"), own("\x1b[0m")
 LONG = "a-case-with-a-name-that-tells-a-whole-story-and-does-not-come-to-its-end"
 CASES = [LONG, "一个名字很长的用例" * 5, "בדיקה-ארוכה של עברית 12", "👩‍🚀🎉 emoji " * 4, "e\u0301" * 30]
 FILES = {
@@ -68,7 +70,7 @@ def test_what_is_not_a_terminal_gets_whole_lines(here: Application) -> None:
 
 
 def test_a_text_loses_its_middle_and_keeps_its_colours() -> None:
-    assert shortened("\x1b[31mabcdefghij\x1b[0m", 7) == "\x1b[31mabc…hij\x1b[0m"
+    assert shortened(f"{RED}abcdefghij{PLAIN}", 7) == f"{RED}abc…hij{PLAIN}"
     assert [width(shortened("试" * 20 + "e\u0301" * 20, room)) for room in range(4, 20)] == pytest.approx(
         list(range(4, 20)), abs=1
     )
@@ -76,7 +78,7 @@ def test_a_text_loses_its_middle_and_keeps_its_colours() -> None:
 
 
 def test_words_go_on_below_their_indent() -> None:
-    assert fitted("  \x1b[31maaa bbb ccc\x1b[0m", 9) == "  \x1b[31maaa bbb\n   ccc\x1b[0m"
+    assert fitted(f"  {RED}aaa bbb ccc{PLAIN}", 9) == f"  {RED}aaa bbb\n   ccc{PLAIN}"
     assert fitted("x" * 10, 4) == "xxxx\n xxx\n xxx"
     assert fitted("> 12 | const a = 1;\n     | ^", 10) == "> 12 | co…\n     | ^"
     assert fitted("  Run it again: yao-test -i scripts.demo.a --run '^Test A$'", 30) == (
@@ -87,5 +89,5 @@ def test_words_go_on_below_their_indent() -> None:
 def test_only_what_is_written_from_right_to_left_is_isolated() -> None:
     assert isolated("✓ [שלום עולם] 3 passed") == "✓ [\u2068שלום עולם\u2069] 3 passed"
     assert isolated("plain é 一") == "plain é 一"
-    assert isolated("\x1b[2m12-שלום\x1b[0m 3") == "\x1b[2m\u206812-שלום\u2069\x1b[0m 3"
+    assert isolated(f"{RED}12-שלום{PLAIN} 3") == f"{RED}\u206812-שלום\u2069{PLAIN} 3"
     assert cut("试试", 3) == ("试", 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 
 import pytest
 from agent_files import agent, case_file
@@ -20,6 +21,11 @@ STEERS = {
     "goes back": "xx\b\b",
     "is of the C1 set": "\x9b2J",
     "turns the direction": "\u202egnirts",
+    "has a mark of direction": "1\u200f2",
+    "ends a line in another way": "a\u2028✓ PASSED",
+    "is green": "\x1b[32m✓ PASSED\x1b[0m",
+    "begins with a clear line": "\r\x1b[K✓ PASSED",
+    "links elsewhere": "\x1b]8;;http://example.com\x07here\x1b]8;;\x07",
 }
 SCRIPT = """
 const said = SAID;
@@ -31,6 +37,7 @@ export function TestSubtest(t: any) { t.run(said, (t: any) => t.fail("x")); }
 export function TestSkip(t: any) { t.skip(said); }
 """
 COLOURS = r"\x1b\[(?:[012]|3[1236])m"
+STEERING = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e]"
 LIVE = r"\x1b\[K|\x1b\[\?25[lh]|\r"
 
 
@@ -43,9 +50,26 @@ def test_it_is_spelled_out(app: MakeApplication, steer: str) -> None:
     both = ("-i", case_file(), "-i", "scripts.demo.a", "-v")
     for run in (here.run(*both), here.run("-i", said, "-n", "demo"), here.run("-i", f"scripts.{said}")):
         text = run.stdout + run.stderr
-        assert re.findall(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", text) == []
-        assert f"{ord(next(letter for letter in said if letter < ' ' or (letter > '~' and letter != '✓'))):04x}" in text
+        assert re.findall(STEERING, text) == []
+        assert f"{ord(next(letter for letter in said if not letter.isprintable())):04x}" in text
     shown = on_terminal(here, *both)
     rest = re.sub(f"{COLOURS}|{LIVE}", "", shown)
-    assert re.findall(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", rest) == []
+    assert re.findall(STEERING, rest) == []
     assert STEERS[steer] not in shown
+
+
+def test_a_name_stays_in_its_line(app: MakeApplication) -> None:
+    said = "x\n✓ PASSED\t\x1b[1m"
+    case = {"id": said, "input": "x", "name": said, "tags": [said], "assert": {"type": "equals", "value": said}}
+    others = [{"id": f"{said}!", "input": "x", "skip": said}, {"id": f"{said}?", "input": "x", "tags": [said]}]
+    here = app(agent(replies="- reply: Hello\n", cases=[case, *others]))
+    run = ("-i", case_file(), "-o", "r.jsonl", "--store", "store")
+    texts = [here.run(*run, *more) for more in ((), ("-v",), ("--durations", "3"), ("--runs", "2"))]
+    reports = ("show r.jsonl", "status r.jsonl", "diff r.jsonl r.jsonl")
+    stores = ("history --store store", f"history {said[0]} --store store", "store list --store store")
+    texts += [here.run(*command.split()) for command in (*reports, *stores)]
+    texts.append(here.run("-i", case_file(), "--dry-run"))
+    for one in texts:
+        assert re.findall(r"^✓ PASSED.*", one.stdout + one.stderr, re.M) == [], one
+    (again,) = re.findall(r"Run it again: yao-test (.*)\n", texts[0].stdout)
+    assert "Failed:  1\n" in here.run(*shlex.split(again), "-o", "again.xml").stdout

@@ -8,6 +8,7 @@ from runner.reporters.console.style import Style, count, in_milliseconds
 from runner.reporters.console.variant_lines import aligned
 from runner.results.fingerprint_changes import changed, described
 from runner.results.result_texts import dollars
+from runner.security.secrets import in_line
 from runner.store.history import Level, Since, TestHistory, Trend
 from runner.store.store import KeptRun, Store
 from scripttest.typing_names import Record
@@ -40,7 +41,7 @@ def table_of(found: Sequence[TestHistory], style: Style) -> str:
 
 def text_of(one: TestHistory, store: Store, runs: Mapping[str, KeptRun], style: Style) -> str:
     """The runs of one test as text, the newest first."""
-    text = f"{one.suite} › {style.paint(one.test, 'bold')}\n"
+    text = f"{in_line(one.suite)} › {style.paint(in_line(one.test), 'bold')}\n"
     before = "" if one.rate_before is None else f", {_percent(one.rate_before)} before"
     text += f"  Passed:  {rate_of(one)} of {count(one.judged, 'run')}{before}\n" if one.judged else ""
     for trend in one.trends:

@@ -9,6 +9,7 @@ from runner.cli.commands.flags import Command
 from runner.environment import Environment
 from runner.execution.state import state_of
 from runner.reporters.console.style import count
+from runner.security.secrets import in_line
 
 
 @click.command(
@@ -29,6 +30,6 @@ def status(environment: Environment, reports: tuple[str, ...]) -> int:
         verb = "has a current result" if state.tests == 1 else "have a current result"
         environment.stdout.write(f"{report}: {current} {verb}\n")
         for line in (*(gap.text for gap in state.gaps), *state.said):
-            environment.stdout.write(f"  {line}\n")
+            environment.stdout.write(f"  {in_line(line)}\n")
         is_open = is_open or bool(state.open)
     return exit_codes.FAILED if is_open else exit_codes.PASSED

@@ -4,6 +4,7 @@ than the rest of the command, which scripts and CI jobs that read plain lines ne
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from io import StringIO
 from typing import TYPE_CHECKING, Literal
@@ -15,13 +16,14 @@ from rich.text import Text
 
 from runner.reporters.console.change_lines import error_of, fact_of, runs_of
 from runner.results.fingerprint_changes import described
+from runner.security.secrets import own, unsteered
 
 if TYPE_CHECKING:
     from runner.environment import Environment
     from runner.results.changes import Change
 
 COLORS = {"passed": "green", "failed": "red", "broken": "red", "flaky": "yellow", "skipped": "cyan"}
-"""Status → colour, of the colours that the output streams of the command let through."""
+"""Status → colour."""
 HEADS = ("Result", "Before", "After", "Passed", "Measure", "Took", "Changed", "Error")
 RIGHT = ("Passed", "Measure", "Took")
 """Columns of numbers, which are aligned to the right."""
@@ -34,7 +36,7 @@ WIDTH = 80
 def table_of(kind: str, changes: Sequence[Change], environment: Environment, colors: bool) -> str:
     """Changes of one kind as a table, at most as wide as the terminal. Empty columns are left out."""
     hidden = environment.secrets.text  # before a cell is wrapped, which would tear a secret apart
-    rows = [[_painted(hidden(cell)) for cell in _cells(kind, change)] for change in changes]
+    rows = [[_painted(unsteered(hidden(cell))) for cell in _cells(kind, change)] for change in changes]
     used = [place for place in range(len(HEADS)) if any(row[place] for row in rows)]
     table = Table(box=SIMPLE_HEAD, border_style="dim", pad_edge=False)
     for place in used:
@@ -45,7 +47,7 @@ def table_of(kind: str, changes: Sequence[Change], environment: Environment, col
     system: Literal["standard"] | None = "standard" if colors else None
     width = _width(environment)
     Console(file=text, width=width, force_terminal=colors, color_system=system, highlight=False).print(table)
-    return text.getvalue()
+    return re.sub(r"\x1b\[[\d;]*m", lambda code: own(code[0]), text.getvalue())
 
 
 def _width(environment: Environment) -> int:

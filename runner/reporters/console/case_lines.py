@@ -10,6 +10,7 @@ from runner.results.counts import Counts
 from runner.results.events import RunEnd, RunStatus, SuiteStart
 from runner.results.model import CaseResult, Suite, TestResult
 from runner.results.value_texts import as_text
+from runner.security.secrets import in_line
 from scripttest import Status
 
 OUTPUT_LIMIT = 4000
@@ -52,10 +53,10 @@ class CaseLines:
             self._with_turns += 1
             logs = self._style.output(result.logs, "  ") if self._verbose or outcome.status == Status.FAILED else ""
             return self._trees.title(result) + self._trees.tree(result) + logs + "\n"
-        title = f" {case.title}" if case.title else ""
-        text = f"{self._style.mark(outcome.status)} [{outcome.name}]{title} ({in_milliseconds(outcome.milliseconds)})\n"
+        name = f"[{in_line(outcome.name)}]" + (f" {in_line(case.title)}" if case.title else "")
+        text = f"{self._style.mark(outcome.status)} {name} ({in_milliseconds(outcome.milliseconds)})\n"
         if outcome.status == Status.SKIPPED:
-            return text + (f"  {outcome.skip_reason}\n" if outcome.skip_reason else "") + "\n"
+            return text + (f"  {in_line(outcome.skip_reason)}\n" if outcome.skip_reason else "") + "\n"
         text += self._facts(case)
         shows_all = bool(self._verbose) or outcome.status == Status.FAILED
         if suite.is_message or shows_all:
@@ -123,7 +124,7 @@ class CaseLines:
         text = ""
         for assertion in case.assertions:
             mark = self._style.mark(status_of(assertion))
-            expected = "" if assertion.expected is None else f" {_short(assertion.expected)}"
+            expected = "" if assertion.expected is None else f" {in_line(_short(assertion.expected))}"
             score = "" if assertion.score is None else f" (score {assertion.score:g})"
             judged = "" if assertion.judged else " (not judged)"
             text += f"  {mark} {assertion.type}{expected}{score}{judged}\n"

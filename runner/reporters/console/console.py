@@ -27,6 +27,7 @@ from runner.results.events import (
 from runner.results.failure_texts import place
 from runner.results.fold import Execution
 from runner.results.model import Suite, TestResult
+from runner.security.secrets import in_line
 from scripttest import Failure, Outcome, ResultWarning, StackFrame, Status
 
 TYPE_CHECKING = False
@@ -119,14 +120,14 @@ class ConsoleReporter:
             ]
             self._write("\n".join(lines) + "\n")
         if not event.selected and not event.total and len(run.suites) > 1:
-            self._write(self._paint(f"○ {suite.name}  no tests\n", "dim"))
+            self._write(self._paint(f"○ {in_line(suite.name)}  no tests\n", "dim"))
         elif not event.selected:
             reason = (
                 f"none of {event.total} matches {self._options.selecting}"
                 if event.total
                 else "the module has no Test* function"
             )
-            self._write(self._paint(f"  no tests to run in {suite.name}: {reason}\n", "yellow"))
+            self._write(self._paint(f"  no tests to run in {in_line(suite.name)}: {reason}\n", "yellow"))
 
     def _lines(self) -> CaseLines:
         if self._cases is None:
@@ -143,7 +144,7 @@ class ConsoleReporter:
             self._slowest.add(run.suites[result.suite], result)
         if result.stability is not None:
             suite = f"{run.suites[result.suite].name} › " if len(run.suites) > 1 else ""
-            self._stabilities().add(f"{suite}{result.name}", result.stability)
+            self._stabilities().add(in_line(f"{suite}{result.name}"), result.stability)
         if outcome.warnings and not self._detailed:
             self._warned.append((run.suites[result.suite], result))
         if result.record is not None:
@@ -160,10 +161,10 @@ class ConsoleReporter:
                     self._style.failure(failure, "    ") for failure in outcome.failures if failure.phase != "subtest"
                 )
             elif outcome.skip_reason:
-                body += f"    └─ {outcome.skip_reason}\n"
+                body += f"    └─ {in_line(outcome.skip_reason)}\n"
             body += self._warnings(outcome, "    ") + self._runs(result)
             body = self._near(body) if outcome.status != Status.PASSED else body
-            self._write(f"► [{outcome.name}] ...\n  {self._verdict(outcome)}\n{body}\n")
+            self._write(f"► [{in_line(outcome.name)}] ...\n  {self._verdict(outcome)}\n{body}\n")
 
     def _warnings(self, outcome: Outcome, indent: str) -> str:
         return "".join(
@@ -202,9 +203,9 @@ class ConsoleReporter:
     def _steps(self, outcome: Outcome, indent: str) -> str:
         text = ""
         for step in outcome.steps:
-            reason = f": {step.skip_reason}" if step.skip_reason else ""
+            reason = f": {in_line(step.skip_reason)}" if step.skip_reason else ""
             time = in_milliseconds(step.milliseconds)
-            text += f"{indent}  {self._style.mark(step.status)} {step.name} ({time}){reason}\n"
+            text += f"{indent}  {self._style.mark(step.status)} {in_line(step.name)} ({time}){reason}\n"
             text += "".join(self._style.failure(failure, indent + "    ") for failure in step.failures)
             text += self._steps(step, indent + "  ")
         return text
@@ -230,7 +231,7 @@ class ConsoleReporter:
             from runner.results.summary import unjudged
 
             parts.append(unjudged(counts.not_judged))
-        named = run.suites[id].name
+        named = in_line(run.suites[id].name)
         self._write(
             f"{self._style.mark(status)} {named}  {', '.join(parts)} ({in_milliseconds(counts.milliseconds)})\n"
         )
@@ -240,7 +241,7 @@ class ConsoleReporter:
         if self._warned and not self._options.quiet:
             text = f"{DOUBLE}\n  {self._paint('Warnings', 'bold')}\n{DOUBLE}\n"
             text += "".join(
-                f"{self._style.mark(result.outcome.status)} {suite.name} › {result.name}\n"
+                f"{self._style.mark(result.outcome.status)} {in_line(f'{suite.name} › {result.name}')}\n"
                 + self._warnings(result.outcome, "  ")
                 for suite, result in self._warned
             )
@@ -304,7 +305,7 @@ class ConsoleReporter:
 
     def repeated(self, suite: Suite, result: TestResult) -> str:
         """A failed test with all there is to say about it."""
-        text = self._paint(f"✗ {suite.name} › {result.name}\n", "red")
+        text = self._paint(f"✗ {in_line(f'{suite.name} › {result.name}')}\n", "red")
         with_tree = result.case is not None and result.case.in_turns and not self._detailed
         if with_tree:
             from runner.reporters.console.turn_lines import TurnLines
@@ -312,7 +313,7 @@ class ConsoleReporter:
             text += TurnLines(self._style, 0).tree(result)
         for outcome in _failing(result.outcome):
             if outcome is not result.outcome:
-                text += f"  {outcome.name}\n"
+                text += f"  {in_line(outcome.name)}\n"
             for failure in outcome.failures:
                 if failure.phase == "subtest" or (with_tree and failure.location is None):
                     continue

@@ -11,6 +11,7 @@ from runner.reporters.console.verdict_lines import CASE_HEAD, HEAD, case_rows, m
 from runner.results.change_report import ChangeReport
 from runner.results.changes import KINDS, Change, Comparison
 from runner.results.fingerprint_changes import described
+from runner.security.secrets import in_line
 
 COLORS = {"bad": "red", "warning": "yellow", "good": "green", "neutral": "cyan", "quiet": "dim"}
 """Tone of a kind of change → its colour."""
@@ -51,7 +52,7 @@ def as_rows(verdicts: Sequence[ChangeReport], names: Sequence[str], style: Style
 
 def _lines_of(kind: str, change: Change) -> str:
     fact = fact_of(kind, change)
-    text = f"  {change.suite} › {change.id}{': ' if fact else ''}{fact}\n"
+    text = f"  {in_line(f'{change.suite} › {change.id}')}{': ' if fact else ''}{fact}\n"
     if kind in WITH_ERROR and (error := error_of(change)):
         text += f"    {error}\n"
     if change.parts:

@@ -18,9 +18,11 @@ import re
 from functools import lru_cache
 from unicodedata import bidirectional, category, east_asian_width
 
+from runner.security.secrets import OWN
+
 MORE = "…"
-_PIECE = re.compile(r"\x1b\[[0-9;]*m|.", re.DOTALL)
-_CODES = re.compile(r"\x1b\[[0-9;]*m")
+_PIECE = re.compile(f"{OWN}|.", re.DOTALL)
+_CODES = re.compile(OWN)
 _RULE = re.compile("[═─]+")
 _NAMED = re.compile(r"\s*(?:[►✓✗○ℹ] |(?:Script Test|Script|at|called from):? )")
 _CODE = re.compile(r"\s*(?:>\s*)?\d*\s+\| ")
@@ -144,7 +146,7 @@ def _width(letter: str) -> int:
 
 @lru_cache(1000)
 def _is_from_right(letter: str) -> bool:
-    return bidirectional(letter) in _FROM_RIGHT
+    return bidirectional(letter) in _FROM_RIGHT and letter.isprintable()
 
 
 def _isolated_words(text: str) -> str:

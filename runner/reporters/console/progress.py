@@ -19,6 +19,7 @@ from runner.reporters.console.fitting import cut, fitted, isolated, shortened, v
 from runner.reporters.console.style import WIDTH, Style
 from runner.results.events import Event, RunEnd
 from runner.results.fold import Execution
+from runner.security.secrets import own
 
 DELAY = 0.4
 """Seconds before it appears."""
@@ -32,7 +33,8 @@ LEAST = 20
 """Columns that are kept for what is running, where there are so many."""
 MEASURED = 5
 """How many tests must end before the pace is shown."""
-CLEAR = "\r\x1b[K"
+_START, _CLEAR_REST = own("\r"), own("\x1b[K")
+CLEAR = _START + _CLEAR_REST
 """Clears the last line."""
 
 
@@ -134,7 +136,7 @@ class Progress:
                 return
             line = self._line()
             if line != self._shown:
-                self._stream.write(f"\r{line}\x1b[K")
+                self._stream.write(f"{_START}{line}{_CLEAR_REST}")
                 self._stream.flush()
                 self._shown = line
 

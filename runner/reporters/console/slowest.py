@@ -6,6 +6,7 @@ from heapq import nlargest
 
 from runner.reporters.console.style import Style, in_milliseconds
 from runner.results.model import Suite, TestResult
+from runner.security.secrets import in_line
 
 
 class Slowest:
@@ -22,7 +23,7 @@ class Slowest:
         """Takes the result of a test, which took what all its runs took."""
         took = sum(run.duration_ms for run in result.attempts) or result.outcome.milliseconds
         self._seen -= 1
-        self._kept = nlargest(self._limit, [*self._kept, (took, self._seen, f"{suite.name} › {result.name}")])
+        self._kept = nlargest(self._limit, [*self._kept, (took, self._seen, in_line(f"{suite.name} › {result.name}"))])
 
     def text(self) -> str:
         """Their lines, the slowest first; empty when nothing ran."""

@@ -4,6 +4,7 @@ them takes longer than most runs."""
 from __future__ import annotations
 
 from runner.results.failure_texts import error_text
+from runner.security.secrets import own
 from scripttest import Failure, LogLine, ResultWarning
 
 TYPE_CHECKING = False
@@ -19,7 +20,9 @@ OUTPUT_LINES = 200
 """Captured lines of one test that are shown."""
 MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "skipped": ("○", "yellow")}
 
-_CODES = {"red": 31, "green": 32, "yellow": 33, "cyan": 36, "dim": 2, "bold": 1}
+_COLORS = {"red": 31, "green": 32, "yellow": 33, "cyan": 36, "dim": 2, "bold": 1}
+_CODES = {name: own(f"\x1b[{number}m") for name, number in _COLORS.items()}
+_PLAIN = own("\x1b[0m")
 
 
 class Style:
@@ -33,7 +36,7 @@ class Style:
         if not self.colors:
             return text
         body = text.rstrip("\n")
-        return f"\x1b[{_CODES[color]}m{body}\x1b[0m{text[len(body) :]}"
+        return f"{_CODES[color]}{body}{_PLAIN}{text[len(body) :]}"
 
     def mark(self, status: str) -> str:
         """The sign of a status."""

@@ -20,6 +20,7 @@ from runner.results.model import (
 from runner.results.result_texts import trials_text
 from runner.results.turn_json import graded_turn
 from runner.results.value_texts import called, cut, one_line, text_of, written
+from runner.security.secrets import in_line
 from scripttest import Status
 from scripttest.values import Value, fields_of
 
@@ -70,7 +71,7 @@ class TurnLines:
         turns = spoken(case)
         more = f" (simulator: {case.simulator})" if case.simulator else ""
         more = more or (f" ({count(turns, 'turn')})" if turns > 1 else "")
-        return f"► [{result.outcome.name}]" + (f" {case.title}" if case.title else "") + more + "\n"
+        return f"► [{in_line(result.outcome.name)}]" + (f" {in_line(case.title)}" if case.title else "") + more + "\n"
 
     def tree(self, result: TestResult) -> str:
         """The turns of a case, what was checked at its end, and how it ended."""

@@ -10,6 +10,7 @@ from runner.reporters.console.verdict_lines import Row, sentences
 from runner.results.report import Report
 from runner.results.sides import Sides
 from runner.results.variants import MatrixRow, Piece, marked, matrix, verdicts_on
+from runner.security.secrets import in_line
 
 ROWS = 50
 """Cases of the matrix."""
@@ -56,6 +57,7 @@ def as_answers(rows: Sequence[MatrixRow], names: Sequence[str], style: Style) ->
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:
     """A table for the console."""
+    rows = [[in_line(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "".join(
         "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() + "\n"

@@ -11,6 +11,7 @@ from runner.results.judging import JudgesNoise
 from runner.results.result_keys import ResultKey
 from runner.results.result_texts import dollars
 from runner.results.sides import A_AND_B, Sides
+from runner.security.secrets import in_line
 from runner.statistics.intervals import Estimate, Interval
 from runner.statistics.single_cases import fewest_runs
 
@@ -314,4 +315,4 @@ def _left_out(found: ChangeReport) -> list[str]:
 
 def _named(keys: Sequence[ResultKey]) -> str:
     more = f" and {len(keys) - NAMED} more" if len(keys) > NAMED else ""
-    return ", ".join(key.id for key in keys[:NAMED]) + more
+    return in_line(", ".join(key.id for key in keys[:NAMED])) + more

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from runner.results.value_texts import as_text, cut
+from runner.security.secrets import spelled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,14 +19,13 @@ LINE_LIMIT = 1000
 CELL_LIMIT = 300
 """Characters of a value in a table that are shown."""
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _MARKUP = re.compile(r"[\\`*\[|~$]|(?<![^\W_])_|_(?![^\W_])")
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 def visible(text: str) -> str:
-    """Control characters other than tab and line feed as escapes."""
-    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text.replace("\r\n", "\n"))
+    """Control characters other than tab and line feed, and what turns the direction of writing, as escapes."""
+    return spelled(text.replace("\r\n", "\n"))
 
 
 def inline(text: str, limit: int = CELL_LIMIT) -> str:

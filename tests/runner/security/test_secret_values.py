@@ -18,7 +18,7 @@ import pytest
 from runner.results import events, model
 from runner.results.events import RunError
 from runner.results.model import Suite, SuiteKind
-from runner.security.secrets import RedactedStream, Secrets
+from runner.security.secrets import RedactedStream, Secrets, own
 from scripttest import Failure, LogLine, Outcome
 
 KEY = "sk-T0p/S3cret+9=x"
@@ -280,6 +280,7 @@ def test_a_stream_is_clean_however_it_is_written_to() -> None:
     inner = StringIO()
     stream: Any = RedactedStream(inner, Secrets({"MY_KEY": KEY}))
     assert stream.write(f"{KEY}\x1b[2J\n") == len(KEY) + 5
-    stream.writelines([f"a {KEY}\n", "\x1b[31mred\x1b[0m\r\n"])
+    stream.writelines([f"a {KEY}\n", f"{own('[31m')}red{own('[0m')} \x1b[32mgreen\r\n"])
     print(f"b {KEY}", file=stream)
-    assert inner.getvalue() == ("***MY_KEY***\\u001b[2J\na ***MY_KEY***\n\x1b[31mred\x1b[0m\r\nb ***MY_KEY***\n")
+    said = "***MY_KEY***\\u001b[2J\na ***MY_KEY***\n[31mred[0m \\u001b[32mgreen\r\nb ***MY_KEY***\n"
+    assert inner.getvalue() == said
