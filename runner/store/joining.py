@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.store.locks import is_under_way
-from runner.store.schema import changing, open_for_reading, open_store
+from runner.store.schema import StoreError, changing, open_for_reading, open_store, understood
 from scripttest.values import Value
 
 OF_RUNS = ("suites", "results", "remarks")
@@ -30,6 +30,8 @@ class Joined(Value):
     """Runs of which it had less."""
     known: int
     """Runs that it had."""
+    unread: int
+    """Runs that cannot be read, as the other store is damaged."""
     labels: int
     """Labels that it did not have."""
 
@@ -37,22 +39,27 @@ class Joined(Value):
 def join(target: Path, source: Path) -> Joined:
     """Puts all runs and labels of one store into another one, which is made where it does not exist. Blocks. Raises
     ConfigurationError when the source is no store, StoreError."""
-    added = completed = known = 0
-    with closing(open_for_reading(source)) as old, open_store(target) as new:
-        for (id,) in old.execute("SELECT id FROM runs ORDER BY started_at, rowid").fetchall():
-            with changing(new):
-                mine = new.execute(_SIZE, (id,)).fetchone()
-                if mine is not None and (is_under_way(target, id) or old.execute(_SIZE, (id,)).fetchone() <= mine):
-                    known += 1
-                    continue
-                _copy_run(old, new, id)
+    added = completed = known = unread = labels = 0
+    with closing(open_for_reading(source)) as database, open_store(target) as new:
+        old = _Source(source, database)
+        for (id,) in list(old.rows("SELECT id FROM runs ORDER BY started_at, rowid")):
+            try:
+                with changing(new):
+                    mine = new.execute(_SIZE, (id,)).fetchone()
+                    is_known = mine is not None and (is_under_way(target, id) or next(old.rows(_SIZE, (id,))) <= mine)
+                    if not is_known:
+                        _copy_run(old, new, id)
+                    before = new.total_changes
+                    _copy(old, new, "labels", "SELECT * FROM labels WHERE run = ?", (id,), _LABELS)
+                    labels_of_run = new.total_changes - before
+            except StoreError:
+                unread += 1
+                continue
+            known += is_known
             added += mine is None
-            completed += mine is not None
-        before = new.total_changes
-        with changing(new):
-            _copy(old, new, "labels", "SELECT * FROM labels WHERE run IN (SELECT id FROM runs)", (), _LABELS)
-        labels = new.total_changes - before
-    return Joined(added=added, completed=completed, known=known, labels=labels)
+            completed += mine is not None and not is_known
+            labels += labels_of_run
+    return Joined(added=added, completed=completed, known=known, unread=unread, labels=labels)
 
 
 _LABELS = (
@@ -62,32 +69,41 @@ _LABELS = (
 """Of two labels of a person on one answer, the later one counts."""
 
 
-def _copy_run(old: sqlite3.Connection, new: sqlite3.Connection, id: str) -> None:
+class _Source:
+    """The store that is read. Its methods raise StoreError."""
+
+    def __init__(self, folder: Path, database: sqlite3.Connection) -> None:
+        self._folder = folder
+        self._database = database
+
+    def rows(self, statement: str, values: tuple[Any, ...] = ()) -> Iterator[Any]:
+        """The result of a query, row by row."""
+        with understood(self._folder):
+            yield from self._database.execute(statement, values)
+
+    def columns(self, table: str) -> list[str]:
+        """The names of the columns of a table."""
+        return [row[1] for row in self.rows(f"PRAGMA table_info({table})")]
+
+
+def _copy_run(old: _Source, new: sqlite3.Connection, id: str) -> None:
     """A run with all that is of it; labels stay."""
     for table in OF_RUNS:
         new.execute(f"DELETE FROM {table} WHERE run = ?", (id,))
-    changes = ", ".join(f"{name} = excluded.{name}" for name in _columns(old, "runs") if name != "id")
+    changes = ", ".join(f"{name} = excluded.{name}" for name in old.columns("runs") if name != "id")
     _copy(old, new, "runs", "SELECT * FROM runs WHERE id = ?", (id,), f" ON CONFLICT DO UPDATE SET {changes}")
     digests = "SELECT * FROM fingerprints WHERE digest IN (SELECT made_of FROM results WHERE run = ?)"
     _copy(old, new, "fingerprints", digests, (id,), " ON CONFLICT DO NOTHING")
     for table in OF_RUNS:
-        names = ", ".join(name for name in _columns(old, table) if name != "seq")
-        order = " ORDER BY seq" if "seq" in _columns(old, table) else ""
-        _copy(old, new, table, f"SELECT {names} FROM {table} WHERE run = ?{order}", (id,))
+        order = " ORDER BY seq" if "seq" in old.columns(table) else ""
+        _copy(old, new, table, f"SELECT * FROM {table} WHERE run = ?{order}", (id,))
 
 
 def _copy(
-    old: sqlite3.Connection, new: sqlite3.Connection, table: str, rows: str, values: tuple[Any, ...], also: str = ""
+    old: _Source, new: sqlite3.Connection, table: str, rows: str, values: tuple[Any, ...], also: str = ""
 ) -> None:
-    found = old.execute(rows, values)
-    names = [column[0] for column in found.description]
-    places = ", ".join("?" * len(names))
-    new.executemany(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({places}){also}", _each(found))
-
-
-def _each(found: sqlite3.Cursor) -> Iterator[Any]:
-    yield from found
-
-
-def _columns(database: sqlite3.Connection, table: str) -> list[str]:
-    return [row[1] for row in database.execute(f"PRAGMA table_info({table})")]
+    """Copies rows, but for their `seq`, which is another one in each store."""
+    names = ", ".join(name for name in old.columns(table) if name != "seq")
+    places = ", ".join("?" * (names.count(",") + 1))
+    found = old.rows(rows.replace("*", names, 1), values)
+    new.executemany(f"INSERT INTO {table} ({names}) VALUES ({places}){also}", found)

@@ -115,8 +115,11 @@ def packed(line: str) -> str | bytes:
 
 
 def unpacked(kept: str | bytes) -> str:
-    """The line that was kept."""
-    return kept if isinstance(kept, str) else zlib.decompress(kept).decode()
+    """The line that was kept. Raises ValueError when it is damaged."""
+    try:
+        return kept if isinstance(kept, str) else zlib.decompress(kept).decode()
+    except zlib.error as error:
+        raise ValueError(str(error)) from error
 
 
 def digest_of(text: str) -> str:

@@ -121,7 +121,10 @@ _WHY = {
     "SQLITE_PERM": ("permission is denied", "Make the folder accessible, or name another one with --store"),
     "SQLITE_BUSY": ("another process keeps it locked", "Try again when that has ended"),
     "SQLITE_LOCKED": ("another process keeps it locked", "Try again when that has ended"),
-    "SQLITE_CORRUPT": ("it is damaged", "Move the folder away; a new store begins with the next run"),
+    "SQLITE_CORRUPT": (
+        "it is damaged",
+        "Move the folder away, and put what can be read into a new store: yao-test store merge NEW OLD",
+    ),
     "SQLITE_NOTADB": (f"its {FILE} is not a database", "Name another folder with --store"),
     "SQLITE_IOERR": ("the disk does not take it", "Look after the disk, or name a store elsewhere with --store"),
 }
@@ -219,6 +222,16 @@ def understood(folder: Path) -> Iterator[None]:
     except OSError as error:
         hint = "Make the folder accessible, or name another one with --store"
         raise StoreError(f"Cannot use the store {folder}: {error.strerror or error}", hint) from error
+
+
+@contextmanager
+def parsing(folder: Path) -> Iterator[None]:
+    """A stored text that cannot be parsed, which raises ValueError, becomes a StoreError."""
+    try:
+        yield
+    except ValueError as error:
+        why, hint = _WHY["SQLITE_CORRUPT"]
+        raise StoreError(f"Cannot use the store {folder}: {why}", hint) from error
 
 
 @contextmanager

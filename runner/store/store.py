@@ -18,7 +18,7 @@ from runner.results.saved import read_text
 from runner.store.locks import is_under_way
 from runner.store.rows import CUT_SHORT as NOT_ENDED
 from runner.store.rows import line_with_fingerprint, unpacked
-from runner.store.schema import changing, close, open_for_reading, understood
+from runner.store.schema import changing, close, open_for_reading, parsing, understood
 from scripttest.typing_names import Record
 from scripttest.values import Value, names_of
 
@@ -230,8 +230,9 @@ class Store:
         rows = self.rows(f"{_LINES} WHERE seq = ?", (seq,))
         if not rows or rows[0][0] is None:
             raise ConfigurationError(f"There is no result {seq} in the store {self.folder}", "Was its run removed?")
-        line: Record = json.loads(line_with_fingerprint(unpacked(rows[0][0]), rows[0][1]))
-        return line
+        with parsing(self.folder):
+            line: Record = json.loads(line_with_fingerprint(unpacked(rows[0][0]), rows[0][1]))
+            return line
 
     def text(self, run: str) -> str:
         """The run, named as for `run`, as the text of a `.jsonl` report; without a summary while it has not ended."""
@@ -253,7 +254,8 @@ class Store:
             return None
         if digest not in self._fingerprints:
             rows = self.rows("SELECT content FROM fingerprints WHERE digest = ?", (digest,))
-            self._fingerprints[digest] = json.loads(rows[0][0]) if rows else {}
+            with parsing(self.folder):
+                self._fingerprints[digest] = json.loads(rows[0][0]) if rows else {}
         return self._fingerprints[digest] or None
 
     def labels(self, run: str | None = None) -> list[KeptLabel]:
@@ -289,7 +291,8 @@ class Store:
     def _text(self, run: str, results: Sequence[Any]) -> str:
         """The text of a report on a run, with these lines of results and their fingerprints."""
         (start, summary), *_ = self.rows("SELECT start, summary FROM runs WHERE id = ?", (run,))
-        lines = [start, *(line_with_fingerprint(unpacked(line), fingerprint) for line, fingerprint in results)]
+        with parsing(self.folder):
+            lines = [start, *(line_with_fingerprint(unpacked(line), fingerprint) for line, fingerprint in results)]
         lines += [line for (line,) in self.rows("SELECT line FROM remarks WHERE run = ? ORDER BY seq", (run,))]
         return "".join(f"{line}\n" for line in [*lines, *([summary] if summary is not None else ())])
 
@@ -304,6 +307,8 @@ class Store:
         )
         ((last,),) = self.rows("SELECT coalesce(max(seq), 0) FROM results WHERE run = ?", (id,))
         ((labels,),) = self.rows("SELECT count(*) FROM labels WHERE run = ?", (id,))
+        with parsing(self.folder):
+            parsed = [json.loads(text) for text in (reports, start, summary or "{}")]
         return KeptRun(
             id=id,
             started_at=started_at,
@@ -313,9 +318,9 @@ class Store:
             commit=commit,
             place=place,
             profile=profile,
-            reports=tuple(json.loads(reports)),
-            start=json.loads(start),
-            summary=json.loads(summary) if summary else {},
+            reports=tuple(parsed[0]),
+            start=parsed[1],
+            summary=parsed[2],
             session=session,
             counts=counts,
             last_seq=last,

@@ -364,6 +364,58 @@ def test_a_store_that_breaks_during_a_run_costs_no_result(here: Application, tem
         assert [(run.id, run.counts) for run in store.runs()] == [(found.id, {"passed": 5})]
 
 
+NOISE = """
+    export function TestNoise(t) {
+        let text = "";
+        for (let x = 1, i = 0; i < 5000; i++) { x = (x * 1103515245 + 12345) % 2147483648; text += x.toString(36); }
+        console.log(text);
+    }
+"""
+
+
+def test_what_can_be_read_of_a_damaged_store_is_merged(here: Application) -> None:
+    for _ in range(2):
+        here.run("-i", "scripts.demo.some", "--store", "bad")
+    here.write({"some_test.ts": NOISE})
+    here.run("-i", "scripts.demo.some", "--store", "bad")
+    here.run("-i", "scripts.demo.some", "--store", "other")
+    path = here.root / "bad" / FILE
+    with closing(sqlite3.connect(path)) as database:
+        ((line,),) = database.execute("SELECT line FROM results ORDER BY length(line) DESC LIMIT 1").fetchall()
+    content = path.read_bytes()
+    found = (content.find(line[at : at + 40]) for at in range(len(line) // 2, len(line), 40))
+    page = next(at for at in found if at > 0) // 4096 * 4096
+    path.write_bytes(content[:page] + b"\xa5" * 4096 + content[page + 4096 :])
+    merged = here.run("store", "merge", "good", "bad", "other")
+    assert merged == (
+        2,
+        "bad: 2 runs added\nother: 1 run added\n",
+        "Error: Cannot read 1 run of bad: damaged\nHint: All other runs were copied\n",
+    )
+    with kept(here, "good") as store:
+        assert [len(store.report(run.id).results) for run in store.runs()] == [1, 2, 2]
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["results SET line = X'0102'", "fingerprints SET content = '{'", "runs SET start = 'x'", "runs SET reports = ''"],
+)
+def test_stored_texts_that_are_damaged_are_said(here: Application, change: str) -> None:
+    (here.root / ".yao-test").mkdir()
+    for _ in range(2):
+        here.run("-i", "scripts.demo.some")
+    with closing(sqlite3.connect(here.root / ".yao-test" / FILE)) as database, database:
+        database.execute(f"UPDATE {change}")
+    runs = [here.run(*command) for command in (("show", "run:latest"), ("history", "TestA"), ("store", "list"))]
+    said = [run for run in runs if run.code]
+    assert said
+    for run in said:
+        assert run.code == 2
+        assert re.match(
+            "Error: Cannot (use the store <app>/.yao-test: it is damaged|read the report run:.*)\n", run.stderr
+        )
+
+
 def test_a_damaged_store_costs_the_store_alone(here: Application) -> None:
     here.run(*BOTH, "--store", "store")
     path = here.root / "store" / FILE

@@ -54,6 +54,7 @@ def list_runs(environment: Environment, folder: str | None, branch: str | None, 
 def merge(environment: Environment, into: str, stores: tuple[str, ...]) -> int:
     """Copies the runs of other stores into this one and prints how many are new."""
     target = named_store(environment, into)
+    damaged: list[str] = []
     for name in stores:
         source = named_store(environment, name)
         if source == target:
@@ -65,6 +66,9 @@ def merge(environment: Environment, into: str, stores: tuple[str, ...]) -> int:
         ]
         said += [f"{count(found.labels, 'label')} added"] if found.labels else []
         environment.stdout.write(f"{name}: {', '.join(said)}\n")
+        damaged += [f"{count(found.unread, 'run')} of {name}"] if found.unread else []
+    if damaged:
+        raise ConfigurationError(f"Cannot read {', '.join(damaged)}: damaged", "All other runs were copied")
     return exit_codes.PASSED
 
 
