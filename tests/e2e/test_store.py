@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import signal
 import sqlite3
@@ -131,6 +132,24 @@ def test_a_run_is_followed_killed_and_resumed_as_one(here: Application) -> None:
             assert {result.test for result in later} == {f"Test{n}" for n in range(5)}
             assert sorted(record["id"] for record in store.report(found.id).results) == [f"Test{n}" for n in range(5)]
     assert lines_of(here.root / "r.jsonl")[0]["run_id"] == found.id
+
+
+def test_a_run_without_a_report_that_was_killed_goes_on(here: Application) -> None:
+    here.write({"slow_test.ts": SLOW})
+    with here.start("-i", "scripts.demo.slow", "--store", "my store") as command:
+        eventually(lambda: (here.root / "my store" / FILE).exists(), "the store is made")
+        with kept(here, "my store") as store:
+            (found,) = eventually(store.runs, "the run is in the store")
+            eventually(lambda: store.results(found.id), "a test has ended")
+            os.killpg(command.pid, signal.SIGKILL)
+            command.wait()
+    here.write({"slow_test.ts": SLOW.replace("60000", "1")})
+    listed = here.run("store", "list", "--store", "my store").stdout
+    (again,) = re.findall(r"was cut short. It goes on with: (.*)\n", listed)
+    for part in again.split(" && "):
+        assert here.run(*shlex.split(part)[1:]).code == 0, part
+    with kept(here, "my store") as store:
+        assert [(run.id, run.state, run.counts) for run in store.runs()] == [(found.id, "passed", {"passed": 5})]
 
 
 def test_a_run_that_is_interrupted_says_so(here: Application) -> None:

@@ -18,10 +18,13 @@ from runner.results.saved import load
 from scripttest.typing_names import Record
 
 
-def read_report(environment: Environment, path: str, quiet: bool = False, *, count: bool = True) -> Report:
+def read_report(
+    environment: Environment, path: str, quiet: bool = False, *, count: bool = True, store: str | None = None
+) -> Report:
     """A saved report, or a run of the store, such as `run:latest`; its warnings go to standard error, with `quiet` only
-    what is wrong with the file. Without `count` its summary is not made. Raises ConfigurationError."""
-    report = _loaded(environment, path, count).replace(
+    what is wrong with the file. Without `count` its summary is not made. `store` is what `--store` says. Raises
+    ConfigurationError."""
+    report = _loaded(environment, path, count, store).replace(
         root=_root(environment.directory), clean=environment.secrets.text
     )
     for warning in report.damage if quiet else report.warnings:
@@ -29,13 +32,13 @@ def read_report(environment: Environment, path: str, quiet: bool = False, *, cou
     return report
 
 
-def _loaded(environment: Environment, path: str, count: bool) -> Report:
+def _loaded(environment: Environment, path: str, count: bool, folder: str | None) -> Report:
     place = absolute(path, environment.directory)
     if not path.startswith(RUN) or place.exists():
         return load(place, count=count)
     from runner.store.store import Store
 
-    with Store(store_folder(environment, None)) as store:
+    with Store(store_folder(environment, folder)) as store:
         return store.report(path.removeprefix(RUN))
 
 

@@ -6,6 +6,7 @@ import click
 
 from runner.cli.commands.flags import Command
 from runner.cli.commands.reports import EXTENSION_LIST, read_report, understanding, write_reports
+from runner.cli.commands.stores import HELP
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.results.report import Report
@@ -14,7 +15,8 @@ from runner.results.report import Report
 @click.command(
     "show",
     cls=Command,
-    help="Shows a saved .jsonl or .json report on the console, or writes it in another format.",
+    help="Shows a saved .jsonl or .json report, or a run of the store (run:ID), on the console, or writes it in"
+    " another format.",
 )
 @click.argument("report", metavar="REPORT")
 @click.option(
@@ -23,6 +25,7 @@ from runner.results.report import Report
 @click.option(
     "-r", "--reporter", metavar="ID", help="Print the report with a built-in reporter, such as report.markdown."
 )
+@click.option("--store", metavar="DIR", help=HELP)
 @click.option(
     "-v", "--verbose", count=True, help="Show each test, also with several suites, and the output of passing tests."
 )
@@ -34,6 +37,7 @@ def show(
     report: str,
     output: tuple[str, ...],
     reporter: str | None,
+    store: str | None,
     verbose: int,
     quiet: bool,
     no_color: bool,
@@ -43,7 +47,7 @@ def show(
         raise ConfigurationError("--reporter prints a report, and --output writes one", "Leave one of them out")
     if quiet and verbose:
         raise ConfigurationError("--quiet and --verbose cannot be used together")
-    saved = read_report(environment, report, quiet=not (output or reporter))
+    saved = read_report(environment, report, quiet=not (output or reporter), store=store)
     if output:
         write_reports(environment, saved, output)
     elif reporter:

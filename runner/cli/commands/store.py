@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from shlex import quote
 
 import click
 
@@ -38,11 +39,13 @@ def list_runs(environment: Environment, folder: str | None, branch: str | None, 
         environment.stdout.write(json.dumps({"runs": list(map(run_record, runs))}, indent=2, ensure_ascii=False) + "\n")
         return exit_codes.PASSED
     environment.stdout.write(list_of(runs) if runs else "")
+    named = f" --store {quote(folder)}" if folder is not None else ""
     for run in runs:
         if run.state == CUT_SHORT:
-            report = run.reports[0] if run.reports else "FILE.jsonl"
-            again = "" if run.reports else f"yao-test show run:{run.id} -o {report} && "
-            environment.stdout.write(f"{run.id} was cut short. It goes on with: {again}yao-test --resume {report}\n")
+            report = quote(run.reports[0]) if run.reports else "FILE.jsonl"
+            again = "" if run.reports else f"yao-test show run:{run.id}{named} -o {report} && "
+            again += f"yao-test --resume {report}{named}"
+            environment.stdout.write(f"{run.id} was cut short. It goes on with: {again}\n")
     environment.stdout.write(f"{count(len(runs), 'run')}\n")
     return exit_codes.PASSED
 
