@@ -39,10 +39,10 @@ def place_of(application: Path) -> str:
 def check_store(folder: Path) -> None:
     """Looks whether a store can be used, before anything runs. Raises ConfigurationError for what is no store, or one
     of a newer version; what cannot be read is left to be found when it is written."""
-    if folder.exists() and not folder.is_dir():
-        raise ConfigurationError(f"Cannot use the store {folder}: it is not a folder", "Name a folder with --store")
     path = folder / FILE
     try:
+        if folder.exists() and not folder.is_dir():
+            raise ConfigurationError(f"Cannot use the store {folder}: it is not a folder", "Name a folder with --store")
         if path.exists() and not path.is_file():
             raise ConfigurationError(
                 f"Cannot use the store {folder}: its {FILE} is not a file", "Name another folder with --store"

@@ -99,6 +99,20 @@ def test_several_commands_keep_their_runs_at_once(here: Application) -> None:
         assert [run.counts for run in store.runs()] == [{"passed": 2, "failed": 2, "skipped": 1}] * 4
 
 
+def put_in_later(here: Application, said: str) -> None:
+    """Does what a message says that puts a run into the store."""
+    (again,) = re.findall(r"After that, put the run into the store: yao-test (.*)\n", said)
+    assert here.run(*again.replace("<app>", str(here.root)).split()).code in (0, 1)
+
+
+@pytest.fixture
+def temporary(here: Application, tmp_path: Path) -> Path:
+    """The folder for temporary files of its commands."""
+    here.temporary = tmp_path / "temporary"
+    here.temporary.mkdir()
+    return here.temporary
+
+
 SLOW = "".join(
     f"export async function Test{n}(t) {{ await new Promise((go) => setTimeout(go, {0 if n < 3 else 60_000})); }}\n"
     for n in range(5)
@@ -237,6 +251,19 @@ def test_what_is_no_store_is_refused(here: Application, name: str, content: byte
     assert f"Cannot use the store <app>/store: {said}\n" in run.stderr
 
 
+def test_a_name_that_is_no_path_is_said(here: Application, temporary: Path) -> None:
+    here.run("-i", "scripts.demo.some", "--store", "store")
+    for command in (("store", "list", "--store", ""), ("store", "merge", "", "store"), ("history", "--store", "")):
+        run = here.run(*command)
+        assert (run.code, run.stderr.splitlines()[0]) == (2, "Error: Cannot use the store: its name is empty")
+    assert not (here.root / FILE).exists()
+    long = "x" * 300
+    run = here.spawn("-i", "scripts.demo.some", "--store", long)
+    assert run.code == 3
+    assert f"Cannot use the store <app>/{long}: File name too long\n" in run.stdout
+    assert len(list(temporary.iterdir())) == 1
+
+
 def test_a_pipe_in_place_of_the_database_holds_nobody_up(here: Application) -> None:
     (here.root / "store").mkdir()
     os.mkfifo(here.root / "store" / FILE)
@@ -310,20 +337,6 @@ def test_a_disk_that_takes_no_more_costs_the_store_alone(here: Application) -> N
     assert listed.endswith("\n1 run\n")
 
 
-def put_in_later(here: Application, said: str) -> None:
-    """Does what a message says that puts a run into the store."""
-    (again,) = re.findall(r"After that, put the run into the store: yao-test (.*)\n", said)
-    assert here.run(*again.replace("<app>", str(here.root)).split()).code in (0, 1)
-
-
-@pytest.fixture
-def temporary(here: Application, tmp_path: Path) -> Path:
-    """The folder for temporary files of its commands."""
-    here.temporary = tmp_path / "temporary"
-    here.temporary.mkdir()
-    return here.temporary
-
-
 @pytest.mark.parametrize("output", [(), ("-o", "r.json")])
 def test_a_run_without_a_report_to_resume_has_a_spare_one(
     here: Application, temporary: Path, output: tuple[str, ...]
@@ -349,6 +362,8 @@ def test_a_spare_report_goes_where_it_can_be_written(here: Application, temporar
     assert run.code == 3, run
     (here.root / "store").chmod(0o700)
     put_in_later(here, run.stdout)
+    (spare,) = re.findall(r"--resume (\S+) --store", run.stdout)
+    Path(spare.replace("<app>", str(here.root))).unlink()
     with kept(here) as store:
         assert [found.counts for found in store.runs()] == [{"passed": 1, "failed": 1}]
 

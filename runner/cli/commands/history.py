@@ -19,6 +19,8 @@ from runner.store.store import Store
 
 RUNS = 100
 """How many runs are read where no number is given."""
+MOST = 1_000_000
+"""The largest number that can be given."""
 
 
 @click.command(
@@ -33,7 +35,7 @@ RUNS = 100
 @click.option("--branch", metavar="NAME", help="Only runs of this branch.")
 @click.option("--profile", metavar="NAME", help="Only runs with this profile.")
 @click.option(
-    "--last", metavar="N", type=click.IntRange(min=1), default=RUNS, show_default=True, help="Only the newest N runs."
+    "--last", metavar="N", type=click.IntRange(1, MOST), default=RUNS, show_default=True, help="Only the newest N runs."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the history as JSON.")
 @click.option("--no-color", is_flag=True, help="Use no colours.")

@@ -34,6 +34,9 @@ def store_folder(environment: Environment, given: str | None, application: Path 
 
 
 def named_store(environment: Environment, name: str) -> Path:
-    """The folder of a store, from its path or from that of its database file."""
+    """The folder of a store, from its path or from that of its database file. Raises ConfigurationError if it is
+    empty."""
+    if not name:
+        raise ConfigurationError("Cannot use the store: its name is empty", "Name the folder of the store")
     place = absolute(name, environment.directory)
     return place.parent if place.name == FILE else place
