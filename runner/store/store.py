@@ -16,6 +16,7 @@ from runner.errors import ConfigurationError
 from runner.results.report import Report
 from runner.results.saved import read_text
 from runner.store.locks import is_under_way
+from runner.store.places import FILE
 from runner.store.rows import CUT_SHORT as NOT_ENDED
 from runner.store.rows import line_with_fingerprint, unpacked
 from runner.store.schema import changing, close, open_for_reading, parsing, understood
@@ -135,6 +136,7 @@ class Store:
         """Opens it. Raises ConfigurationError when there is none, or one of a newer version."""
         self.folder = folder
         self._database = open_for_reading(folder)
+        self._file = _file_in(folder)
         self._fingerprints: dict[str, Record] = {}
 
     def __enter__(self) -> Self:
@@ -148,6 +150,11 @@ class Store:
     def close(self) -> None:
         """Closes it."""
         close(self.folder, self._database)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the folder still has the database that was opened, and not another one or none."""
+        return _file_in(self.folder) == self._file
 
     def change(self) -> int:
         """A number that is another one as soon as a process has written something: cheap enough to ask often."""
@@ -336,6 +343,15 @@ class Store:
         """The result of a query; see `runner.store.schema` for the tables."""
         with understood(self.folder):
             return self._database.execute(statement, values).fetchall()
+
+
+def _file_in(folder: Path) -> tuple[int, int] | None:
+    """What identifies the database of a folder; None if it has none."""
+    try:
+        found = (folder / FILE).stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _report(run: str, text: str) -> Report:

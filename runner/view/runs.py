@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Lock
 
 from runner.application.application import repository_of
-from runner.errors import MissingError
+from runner.errors import MissingError, RunnerError
 from runner.reporters.html.variants import variants_of_records
 from runner.results.report import Report
 from runner.results.suite_json import shown_name
@@ -64,8 +64,14 @@ class Runs:
 
     @contextmanager
     def reading(self) -> Iterator[Store]:
-        """The store, for whose turn it is."""
+        """The store, for whose turn it is; opened again if there is another one in the folder. Raises
+        ConfigurationError if there is none any more, StoreError."""
         with self._lock:
+            if not self._store.is_current:
+                store = Store(self.folder)
+                self._store.close()
+                self._store = store
+                self._shown.clear()
             yield self._store
 
     def close(self) -> None:
@@ -75,13 +81,16 @@ class Runs:
 
     def change(self) -> object:
         """A value that changes whenever something is written, or a run ends."""
-        with self._lock:
-            return self._store.change(), self._store.under_way()
+        try:
+            with self.reading() as store:
+                return store, store.change(), store.under_way()
+        except RunnerError as error:
+            return error.message
 
     def newest(self, limit: int) -> Record:
         """`{runs: [head, ...], more, version}`, those that began last first."""
-        with self._lock:
-            found = self._store.runs(limit=limit + 1)
+        with self.reading() as store:
+            found = store.runs(limit=limit + 1)
         return {"runs": [self.head(run) for run in found[:limit]], "more": len(found) > limit, "version": VERSION}
 
     def head(self, run: KeptRun) -> Record:
@@ -156,33 +165,27 @@ class Runs:
 
     def run(self, id: str) -> KeptRun:
         """A run of the store. Raises MissingError."""
-        with self._lock:
-            return self._run(id)
-
-    def _run(self, id: str) -> KeptRun:
-        run = self._store.run(id)
-        if run.id != id:
-            raise MissingError(f"There is no run {id} in the store {self._store.folder}")
-        return run
+        with self.reading() as store:
+            return _run(store, id)
 
     def _head_before(self, run: KeptRun) -> Record:
-        with self._lock:
-            return {**self.head(run), "before": self._store.before(run.id)}
+        with self.reading() as store:
+            return {**self.head(run), "before": store.before(run.id)}
 
     def _current(self, id: str) -> tuple[KeptRun, RunPages]:
         """A run, and what it is on a page by now."""
-        with self._lock:
-            run = self._run(id)
-            state = (run.session, run.state, None if run.is_over else self._store.change())
+        with self.reading() as store:
+            run = _run(store, id)
+            state = (run.session, run.state, None if run.is_over else store.change())
             known = self._shown.pop(id, None)
             if known is None or known.state[0] != run.session:
                 known = _Known(state=(None,), seen=0, shown=RunPages(self._revisions))
             if known.state == state:
                 pass
             elif run.state == UNDER_WAY:
-                known.shown.add(self._prepared(run, self._store.ended_tests(id, known.seen, run.last_seq)))
+                known.shown.add(self._prepared(run, store.ended_tests(id, known.seen, run.last_seq)))
             else:
-                known.shown.take(self._prepared(run, self._store.report(id)))
+                known.shown.take(self._prepared(run, store.report(id)))
             self._shown[id] = _Known(state=state, seen=run.last_seq, shown=known.shown)
             while len(self._shown) > IN_MEMORY:
                 self._shown.popitem(last=False)
@@ -197,6 +200,14 @@ class Runs:
             clean=self._clean,
             text="",
         )
+
+
+def _run(store: Store, id: str) -> KeptRun:
+    """The run with this id. Raises MissingError."""
+    run = store.run(id)
+    if run.id != id:
+        raise MissingError(f"There is no run {id} in the store {store.folder}")
+    return run
 
 
 def _status_of(run: KeptRun) -> str:

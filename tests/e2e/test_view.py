@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pwd import getpwuid
 from subprocess import Popen
+from typing import Any
 
 import pytest
 from command import Application, MakeApplication
@@ -42,7 +43,10 @@ def started(here: Application, *arguments: str, directory: str = "") -> Iterator
         assert process.stdout is not None
         link = LINK.fullmatch(process.stdout.readline().decode())
         assert link, process.communicate()
-        yield process, int(link[1]), link[2], here.anonymous(process.stdout.readline())
+        try:
+            yield process, int(link[1]), link[2], here.anonymous(process.stdout.readline())
+        finally:
+            process.kill()
 
 
 def asked(port: int, token: str) -> int:
@@ -143,6 +147,38 @@ def test_bad_flags_are_said(here: Application) -> None:
     assert here.run("view", "--port", "x").code == 2
     assert here.run("view", "something").code == 2
     assert here.run("view", "-a", "nowhere").code == 2
+
+
+def test_a_store_that_is_replaced_is_opened_again(here: Application) -> None:
+    folder, other = here.root / ".yao-test", here.root / "other"
+    newer = keep(other, report([suite("a.jsonl")], [result("a.jsonl", "a", input="x", output="y")]))
+    with started(here) as (process, port, token, _), Store(folder) as store:
+        (run,) = store.runs()
+        said = {"at": 0, "run": 1, "turn": 0, "criterion": "", "passed": True, "why": ""}
+        headers = {"X-Yao-Test-Token": token, "Content-Type": "application/json"}
+
+        def put_label() -> tuple[int, dict[str, Any]]:
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+            with closing(connection):
+                connection.request("PUT", f"/api/runs/{run.id}/labels", json.dumps(said), headers)
+                response = connection.getresponse()
+                return response.status, json.loads(response.read())
+
+        assert put_label()[0] == 200
+        folder.rename(here.root / "elsewhere")
+        status, answer = put_label()
+        assert (status, answer["error"].startswith(f"There is no store in {folder}. ")) == (400, True)
+        other.rename(folder)
+        assert put_label() == (
+            400,
+            {"error": f"There is no run {run.id} in the store {folder}. yao-test store list shows them"},
+        )
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        with closing(connection):
+            connection.request("GET", "/api/runs?limit=2", headers=headers)
+            assert [one["id"] for one in json.loads(connection.getresponse().read())["runs"]] == [newer]
+        process.terminate()
+        assert here.finish(process) == (143, "", "")
 
 
 def labelled(here: Application, passed: bool, *arguments: str, prefix: tuple[str, ...] = ()) -> str:
