@@ -143,13 +143,14 @@ def collector(text: str, where: str) -> str:
     try:
         address = urlsplit(text)
         known = address.scheme in ("http", "https") and bool(address.hostname) and (address.port or 1) > 0
+        known = known and text.isprintable() and " " not in text and not address.fragment
     except ValueError:
         known = False
     if not known:
         raise ConfigurationError(
             f'Cannot use {where} "{text}": it must be the address of a collector', "Such as http://localhost:4318"
         )
-    if address.username is not None or address.password is not None:
+    if address.username is not None or address.password is not None or address.query:
         raise ConfigurationError(
             f"Cannot use {where}: the address appears in logs, so it must not hold a key",
             "Put it into OTEL_EXPORTER_OTLP_HEADERS, such as authorization=Bearer%20...",

@@ -40,6 +40,8 @@ class Collector:
         self.spans: list[SentSpan] = []
         self.headers: list[Mapping[str, str]] = []
         self.paths: list[str] = []
+        self.bodies: list[bytes] = []
+        """The bodies that it took, unpacked."""
         self.status = 200
         self.location = ""
         """Where it sends those who ask, with a status of 3xx."""
@@ -55,6 +57,7 @@ class Collector:
         if self.status != 200:
             return
         content = gzip.decompress(body) if self.headers[-1].get("content-encoding") == "gzip" else body
+        self.bodies.append(content)
         for of_resource in ExportTraceServiceRequest.FromString(content).resource_spans:
             resource = _values(of_resource.resource.attributes)
             for of_scope in of_resource.scope_spans:

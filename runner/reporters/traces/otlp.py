@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import requests
@@ -63,11 +63,12 @@ class OtlpReporter:
             )
         )
         self._queue = _Queue(self._sent, max_queue_size=None if variables.get("OTEL_BSP_MAX_QUEUE_SIZE") else QUEUE)
-        self._provider = TracerProvider(resource=_resource(variables), shutdown_on_exit=False)
+        clean = environment.secrets.text
+        self._provider = TracerProvider(resource=_resource(variables, clean), shutdown_on_exit=False)
         self._provider.add_span_processor(self._queue)
-        parent = TraceContextTextMapPropagator().extract(
-            {name.lower(): variables[name] for name in ("TRACEPARENT", "TRACESTATE") if name in variables}
-        )
+        told = {name.lower(): variables.get(name, "") for name in ("TRACEPARENT", "TRACESTATE")}
+        whole = {name: text for name, text in told.items() if clean(text) == text}
+        parent = TraceContextTextMapPropagator().extract(whole)
         tracer = self._provider.get_tracer("yao-test", VERSION)
         self._spans = Spans(tracer, parent, environment.content_in_spans)
         self._patience = PATIENCE
@@ -170,6 +171,9 @@ def _headers(variables: Mapping[str, str]) -> Mapping[str, str]:
     return parse_env_headers(text, liberal=True)
 
 
-def _resource(variables: Mapping[str, str]) -> Resource:
+def _resource(variables: Mapping[str, str], clean: Callable[[str], str]) -> Resource:
+    """What says who sends the spans; the SDK reads it from the environment."""
     named = variables.get("OTEL_SERVICE_NAME") or "service.name=" in variables.get("OTEL_RESOURCE_ATTRIBUTES", "")
-    return Resource.create({} if named else {"service.name": "yao-test", "service.version": VERSION})
+    said = Resource.create({} if named else {"service.name": "yao-test", "service.version": VERSION})
+    attributes = {key: clean(value) if isinstance(value, str) else value for key, value in said.attributes.items()}
+    return Resource(attributes, said.schema_url)

@@ -8,7 +8,7 @@ import sys
 import pytest
 from command import Application, MakeApplication
 from span_collector import collecting
-from traced_app import sending
+from traced_app import KEY, sending
 
 HEADER = "key-0f-the-collector"
 
@@ -68,6 +68,25 @@ def test_headers_reach_the_collector_and_nothing_else(application: Application) 
     assert run.code == 0, run
 
 
+def test_secrets_in_variables_of_the_sdk_are_not_sent(
+    application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    variables = {
+        "OTEL_SERVICE_NAME": f"of {KEY}",
+        "OTEL_RESOURCE_ATTRIBUTES": f"team=agents,token={KEY}",
+        "TRACEPARENT": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+        "TRACESTATE": f"own={KEY}",
+    }
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    with collecting() as collector:
+        sending(application, collector, "-i", "scripts.demo.twice", "--run", "TestGood", **variables)
+    whole = collector.named("run of yao-test")
+    assert (whole.resource["service.name"], whole.resource["team"]) == ("of ***MY_TOKEN***", "agents")
+    assert whole.trace == "4bf92f3577b34da6a3ce929d0e0e4736"
+    assert all(KEY.encode() not in body for body in collector.bodies)
+
+
 def test_variables_of_the_sdk_hold(application: Application, monkeypatch: pytest.MonkeyPatch) -> None:
     trace, parent = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
     with collecting() as collector:
@@ -104,6 +123,13 @@ def test_variables_of_the_sdk_hold(application: Application, monkeypatch: pytest
             {},
             "Cannot use --otlp: the address appears in logs, so it must not hold a key",
         ),
+        (
+            ["--otlp", "http://here?api_key=a-long-word"],
+            {},
+            "Cannot use --otlp: the address appears in logs, so it must not hold a key",
+        ),
+        (["--otlp", "http://he\nre"], {}, "it must be the address of a collector"),
+        (["--otlp", "http://here#there"], {}, "it must be the address of a collector"),
         (
             ["--otlp"],
             {"OTEL_EXPORTER_OTLP_ENDPOINT": "here"},
