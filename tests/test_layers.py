@@ -129,7 +129,8 @@ ROOMS = {
     "runner/cluster": "runner runner/security runner/cli runner/application runner/connectors runner/cases runner/agents"
     " runner/fingerprints runner/planning runner/execution runner/results",
     "runner/pytest_plugin": "runner runner/security runner/cli runner/application runner/connectors runner/cases"
-    " runner/agents runner/fingerprints runner/planning runner/execution runner/reporters/console runner/results",
+    " runner/agents runner/fingerprints runner/planning runner/execution runner/reporters runner/reporters/console"
+    " runner/results",
     "runner/doctor": "runner runner/security runner/application runner/connectors runner/agents runner/agents/mcp",
     "runner/view": "runner runner/security runner/statistics runner/cli runner/application runner/results runner/store"
     " runner/reporters runner/reporters/html",

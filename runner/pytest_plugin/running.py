@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,10 +16,11 @@ from runner.environment import SCRIPT_PARTS, Environment
 from runner.execution.run import run
 from runner.execution.stopping import Stop
 from runner.reporters.console.console import failure_text
+from runner.reporters.rerun_command import pattern_of
 from runner.results.events import Event, RunStart, TestEnd
 from runner.results.failure_texts import error_text
 from runner.security.keys import take_keys
-from runner.security.secrets import Secrets
+from runner.security.secrets import Secrets, unsteered
 from scripttest import Status, start_processes
 
 if TYPE_CHECKING:
@@ -104,15 +104,15 @@ class Runs:
         if result is None or ran.suite is None:
             raise TestFailedError(f"{item.name} is not a test of {item.path}")
         if result.logs:
-            item.add_report_section("call", "yao-test", "\n".join(line.text for line in result.logs))
+            item.add_report_section("call", "yao-test", unsteered("\n".join(line.text for line in result.logs)))
         outcome = result.outcome
         if outcome.status == Status.SKIPPED:
-            pytest.skip(outcome.skip_reason or "skipped")
+            pytest.skip(unsteered(outcome.skip_reason or "skipped"))
         if outcome.status == Status.FAILED:
             decisive = outcome.decisive
             head = error_text(decisive) if decisive is not None else "it failed"
             text = failure_text(ran.suite, result, ran.flags, self._environment)
-            raise TestFailedError(f"{head}\n\n{text}")
+            raise TestFailedError(unsteered(f"{head}\n\n{text}"))
 
     def close(self) -> None:
         """Ends all processes."""
@@ -127,8 +127,7 @@ class Runs:
 
     def _run_file(self, path: Path, names: list[str]) -> _Collected:
         application = Application(find_root(path))
-        pattern = f"^({'|'.join(map(_escaped, names))})$"
-        typed = RunOptions(inputs=(str(path),), run=pattern, skip_interactive=True, watch=True, quiet=True)
+        typed = RunOptions(inputs=(str(path),), run=pattern_of(names), skip_interactive=True, watch=True, quiet=True)
         found = configured(typed, GIVEN, application)
         is_module = path.suffix in (".ts", ".js")
         if is_module and self._processes is None:
@@ -165,8 +164,3 @@ def end(config: pytest.Config) -> None:
     if _KEY in config.stash:
         config.stash[_KEY].close()
         del config.stash[_KEY]
-
-
-def _escaped(name: str) -> str:
-    """A name as a part of a pattern of `--run`, where a slash would begin another level."""
-    return re.sub(r"[^\w-]", lambda match: "." if match[0] in " /" else f"\\{match[0]}", name)

@@ -124,6 +124,24 @@ export function BenchmarkNumbers(b: testing.B) { while (b.loop()); }
 """
 
 
+def test_any_case_runs_and_nothing_in_it_steers_the_terminal(shared_app: MakeApplication) -> None:
+    here = shared_app(
+        {
+            "/assistants/demo/package.yao": '{"connector": "scripted"}',
+            "/assistants/demo/prompts.yml": "- {role: system, content: Hi}\n",
+            "/assistants/demo/replies.yml": '- reply: "Hello \\e[32mgreen\\e[0m"\n',
+            "/assistants/demo/tests/cases.jsonl": '{"id": "✓ 👍 (a)", "input": "Hi", "assert": {"type": "equals", "value": "No"}}\n',
+            "odd_test.ts": "export function TestX(t) { console.log('\\x1b[2J'); t.fail('\\x1b]0;x\\x07'); }\n",
+        }
+    )
+    code, said = run(here, "assistants")
+    assert code == 1
+    assert "2 failed" in said
+    assert "\x1b" not in said
+    for shown in ("\\u001b[32mgreen", "\\u001b[2J", "\\u001b]0;x"):
+        assert shown in said
+
+
 def test_functions_that_are_tests_are_items(shared_app: MakeApplication) -> None:
     here = shared_app({"kinds_test.ts": FUNCTIONS})
     code, output = run(here, "-v")
