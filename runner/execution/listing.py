@@ -104,7 +104,7 @@ class _Printed:
         self._line(text)
 
     def warn(self, message: str) -> None:
-        self._line(self._style.paint(f"Warning: {message}", "yellow"))
+        self._line(self._style.paint(f"Warning: {in_line(message)}", "yellow"))
 
     def suite(self, name: str, tests: Iterable[str]) -> None:
         before = self._tests

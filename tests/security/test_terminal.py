@@ -65,7 +65,7 @@ def test_a_name_stays_in_its_line(app: MakeApplication) -> None:
     here = app(agent(replies="- reply: Hello\n", cases=[case, *others]))
     run = ("-i", case_file(), "-o", "r.jsonl", "--store", "store")
     texts = [here.run(*run, *more) for more in ((), ("-v",), ("--durations", "3"), ("--runs", "2"))]
-    reports = ("show r.jsonl", "status r.jsonl", "diff r.jsonl r.jsonl")
+    reports = ("show r.jsonl", "status r.jsonl", "diff r.jsonl r.jsonl", "regrade r.jsonl -o regraded.jsonl")
     stores = ("history --store store", f"history {said[0]} --store store", "store list --store store")
     texts += [here.run(*command.split()) for command in (*reports, *stores)]
     texts.append(here.run("-i", case_file(), "--dry-run"))

@@ -24,6 +24,7 @@ from runner.results.report import Report, in_order
 from runner.results.result_texts import counts_text, name_of
 from runner.results.snapshot_lines import together
 from runner.results.summary import counts_record, remarks, usage_record
+from runner.security.secrets import in_line
 from scripttest import TestKey
 from scripttest.typing_names import Record
 
@@ -77,7 +78,7 @@ def merge(
     whole, said = _measured(joined.report, misses), [*joined.said, *misses]
     missing = [] if as_runs else lacking(reports, parts, whole)
     for line in said[:SAID]:
-        environment.stderr.write(f"Warning: {line}\n")
+        environment.stderr.write(f"Warning: {in_line(line)}\n")
     if len(said) > SAID:
         environment.stderr.write(f"Warning: ... and {len(said) - SAID} more\n")
     write_reports(environment, whole, output)

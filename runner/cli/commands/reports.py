@@ -15,6 +15,7 @@ from runner.reporters import EXTENSIONS, check_writable, maker_for_file
 from runner.reporters.files.document import write_whole
 from runner.results.report import Report
 from runner.results.saved import load
+from runner.security.secrets import in_line
 from scripttest.typing_names import Record
 
 
@@ -28,7 +29,7 @@ def read_report(
         root=_root(environment.directory), clean=environment.secrets.text
     )
     for warning in report.damage if quiet else report.warnings:
-        environment.stderr.write(f"Warning: {warning}\n")
+        environment.stderr.write(f"Warning: {in_line(warning)}\n")
     return report
 
 

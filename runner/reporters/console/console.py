@@ -89,7 +89,7 @@ class ConsoleReporter:
                 self._paint(f"Error: {event.message}\n", "red") + (f"Hint: {event.hint}\n" if event.hint else "")
             )
         elif isinstance(event, Warned):
-            self._write(self._paint(f"Warning: {event.message}\n", "yellow"))
+            self._write(self._paint(f"Warning: {in_line(event.message)}\n", "yellow"))
         elif isinstance(event, RunEnd) and not (self._options.watch and event.stopped == STALE):
             self._end(event, so_far)
 
