@@ -125,6 +125,9 @@ def _problem(reporter: Reporter, error: Exception) -> RunError:
     if _tells_errors(reporter):
         what = "Cannot write the output" if isinstance(error, OSError) else "The console broke"
         return RunError(message=f"{what}: {describe(error)}")
+    path = getattr(reporter, "path", None)
+    if isinstance(error, OSError) and error.strerror and (path or error.filename):
+        return RunError(message=f"Cannot write {path or error.filename}: {error.strerror}")
     return RunError(message=f"Reporter {type(reporter).__name__} broke: {describe(error)}")
 
 

@@ -102,7 +102,7 @@ def test_a_disk_without_room_is_said_of_each_report_alone(app: MakeApplication) 
     run = here.run("-i", "scripts.demo.a", "-o", str(full), "-o", str(whole))
     assert (run.code, run.stderr) == (3, "")
     assert run.stdout.count("Error: ") == 1
-    assert "Error: Reporter JsonReporter broke: No space left on device" in run.stdout
+    assert "Error: Cannot write <home>/full.json: No space left on device\n" in run.stdout
     assert "1 failed" in whole.read_text()
 
 

@@ -174,7 +174,7 @@ def test_a_report_that_cannot_be_finished_fails_the_run(app: MakeApplication) ->
     )
     run = app({"/data/out/.keep": "", "a_test.ts": code}).run("-i", "scripts.demo.a", "-o", "data/out/r.json")
     assert run.code == 3
-    assert "Error: Reporter JsonReporter broke: No such file or directory" in run.stdout
+    assert "Error: Cannot write <app>/data/out/r.json: No such file or directory\n" in run.stdout
     assert "Traceback" not in run.stdout + run.stderr
 
 

@@ -25,9 +25,7 @@ LOST = [f"disk/r{end}" for end in (".json", ".html", ".md", ".xml", ".ctrf.json"
 """Reports on a disk that goes away."""
 PIPE = "pipe.jsonl"
 """A report whose reader goes away."""
-BROKEN_REPORT = re.compile(
-    r"^Error: Reporter \w+ broke: (?:Broken pipe|No such file or directory): .*/home/(.*)$", re.M
-)
+BROKEN_REPORT = re.compile(r"^Error: Cannot write .*/home/(.*): (?:Broken pipe|No such file or directory)$", re.M)
 KILLED = re.compile(r"worker process was killed by signal 9 \(SIGKILL\)")
 
 

@@ -128,7 +128,7 @@ def test_a_reporter_that_raises_is_closed_and_the_others_say_so(at: str, error: 
     assert bad.events[-1] == "close"
     assert bad.events.count("close") == 1
     assert len(good.said) == 1
-    assert good.said[0].startswith("Reporter Faulty broke: ")
+    assert good.said[0].startswith(("Reporter Faulty broke: ", "Cannot write /r.xml: "))
     assert good.events.count("close") == 1
     assert good.events[-1] == "close"
     assert [error.message for error in stream.execution.errors] == good.said
@@ -140,7 +140,7 @@ def test_an_error_when_no_reporter_is_left_is_kept() -> None:
     stream.send(START)
     stream.send(END)
     stream.close()
-    assert [error.message for error in stream.untold] == ["Reporter Faulty broke: No space left on device: /r.xml"]
+    assert [error.message for error in stream.untold] == ["Cannot write /r.xml: No space left on device"]
     assert stream.execution.errors == stream.untold
 
 
