@@ -1,12 +1,14 @@
 """What `--cluster` costs, and what it survives: on two local workers, beside the same tests without it.
 
     PYTHONPATH=tests/helpers python tests/bench/cluster.py speed [--tests 10000] [--rounds 3] [--work 0]
+    PYTHONPATH=tests/helpers python tests/bench/cluster.py workloads [--tests 10000] [--rounds 3]
     PYTHONPATH=tests/helpers python tests/bench/cluster.py survival [--cases 2000]
     PYTHONPATH=tests/helpers python tests/bench/cluster.py pieces
 
-`--work` is how many additions each test makes. `speed` runs script tests with `--parallel 2`, and on a scheduler and two workers that are there already; it prints wall
+`speed` runs script tests with `--parallel 2`, and on a scheduler and two workers that are there already; it prints wall
 clock and processor time of all processes, and where Linux has `perf` the instructions that they took, which other programs
-on the machine change least. `survival` kills a worker and then the command in a run of cases, goes on with
+on the machine change least. Its tests make two assertions, and as many additions as `--work` says. `workloads` does the same
+with the tests of `workloads.py`, ten or fifty in a file. `survival` kills a worker and then the command in a run of cases, goes on with
 `--resume`, and counts results, calls of models, and runs in the store. `pieces` measures what one piece costs the scheduler.
 """
 
@@ -28,9 +30,12 @@ from typing import NamedTuple
 
 from agent_files import agent, case_file
 from command import COMMAND, eventually, make_application
+from commands import prepare
 from dask_cluster import DaskCluster
 from faults import lines_of, with_model
 from model_server import ModelServer, echo
+from tools import all_tools
+from workloads import Workload
 
 MODULE_TESTS = 50
 TICK = os.sysconf("SC_CLK_TCK")
@@ -38,7 +43,7 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("what", choices=("speed", "survival", "pieces"))
+    parser.add_argument("what", choices=("speed", "workloads", "survival", "pieces"))
     parser.add_argument("--tests", type=int, default=10_000)
     parser.add_argument("--cases", type=int, default=2000)
     parser.add_argument("--rounds", type=int, default=3)
@@ -47,6 +52,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         if said.what == "speed":
             speed(Path(folder), said.tests, said.rounds, said.work)
+        elif said.what == "workloads":
+            for tests in (10, MODULE_TESTS):
+                workload(Path(folder), Workload(modules=said.tests // tests, tests=tests), said.rounds)
         elif said.what == "survival":
             survival(Path(folder), said.cases)
         else:
@@ -102,18 +110,24 @@ def measured(work: Callable[[], None], processes: list[int]) -> Cost:
 def speed(folder: Path, count: int, rounds: int, work: int) -> None:
     files = {f"m{number}_test.ts": module(number, work) for number in range(count // MODULE_TESTS)}
     here = make_application(folder, files)
+    print(f"{count} script tests in {len(files)} modules")
+    compare(["-i", "scripts.demo"], count, rounds, here.root, here.environment)
 
+
+def workload(folder: Path, workload: Workload, rounds: int) -> None:
+    job = prepare(all_tools()["yao-test"], workload, folder)
+    print(f"{workload.name} tests of `workloads.py`")
+    compare(job.command[1:], workload.total, rounds, job.folder, dict(os.environ))
+
+
+def compare(words: list[str], count: int, rounds: int, root: Path, environment: dict[str, str]) -> None:
     def run(*flags: str) -> None:
-        done = subprocess.run(
-            [*COMMAND, "-q", "-i", "scripts.demo", *flags], cwd=here.root, env=here.environment, capture_output=True
-        )
+        done = subprocess.run([*COMMAND, "-q", *words, *flags], cwd=root, env=environment, capture_output=True)
         assert done.returncode == 0, done.stdout + done.stderr
         assert f"{count} passed".encode() in done.stdout, done.stdout
 
-    print(
-        f"{count} script tests in {len(files)} modules; wall clock and processor time in seconds, 10^9 instructions\n"
-    )
-    with DaskCluster(folder / "cluster") as cluster:
+    print("wall clock and processor time in seconds, 10^9 instructions\n")
+    with DaskCluster(root.parent / "cluster") as cluster:
         others = [process.pid for process in (cluster.scheduler, *cluster.workers)]
         for _ in range(rounds):
             alone = measured(lambda: run("--parallel", "2"), [])
