@@ -11,7 +11,7 @@ from runner.execution.script_events import broken_failure
 from runner.planning.plan import LeftOut, RunPlan
 from runner.reporters.console.style import Style, count
 from runner.results.places import near
-from runner.security.secrets import in_line
+from runner.security.terminal import in_line
 from scripttest import Broken, Listed
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from itertools import chain
 from runner.cli.options import absolute
 from runner.planning.case_source import CaseSource, Sources
 from runner.planning.inputs import CaseInput, GeneratorInput
-from runner.security.secrets import own
+from runner.security.terminal import own
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

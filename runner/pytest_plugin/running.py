@@ -20,7 +20,8 @@ from runner.reporters.rerun_command import pattern_of
 from runner.results.events import Event, RunStart, TestEnd
 from runner.results.failure_texts import error_text
 from runner.security.keys import take_keys
-from runner.security.secrets import Secrets, unsteered
+from runner.security.secrets import Secrets
+from runner.security.terminal import unsteered
 from scripttest import Status, start_processes
 
 if TYPE_CHECKING:

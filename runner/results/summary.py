@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from runner.results.counts import Counts, counted
-from runner.security.secrets import in_line
+from runner.security.terminal import in_line
 from scripttest.typing_names import Record
 
 TYPE_CHECKING = False

@@ -11,7 +11,7 @@ from command import Application, make_application
 from terminal import Terminal
 
 from runner.reporters.console.fitting import cut, fitted, isolated, shortened, width
-from runner.security.secrets import own
+from runner.security.terminal import own
 
 RED, PLAIN = own("\x1b[31m"), own("\x1b[0m")
 LONG = "a-case-with-a-name-that-tells-a-whole-story-and-does-not-come-to-its-end"

@@ -8,7 +8,7 @@ from runner.reporters.console.style import Style, count, in_milliseconds
 from runner.reporters.console.variant_lines import aligned
 from runner.results.fingerprint_changes import changed, described
 from runner.results.result_texts import dollars
-from runner.security.secrets import in_line
+from runner.security.terminal import in_line
 from runner.store.history import Level, Since, TestHistory, Trend
 from runner.store.store import KeptRun, Store
 from scripttest.typing_names import Record

@@ -24,7 +24,7 @@ from runner.results.report import Report, in_order
 from runner.results.result_texts import counts_text, name_of
 from runner.results.snapshot_lines import together
 from runner.results.summary import counts_record, remarks, usage_record
-from runner.security.secrets import in_line
+from runner.security.terminal import in_line
 from scripttest import TestKey
 from scripttest.typing_names import Record
 

@@ -15,7 +15,7 @@ from runner.reporters import EXTENSIONS, check_writable, maker_for_file
 from runner.reporters.files.document import write_whole
 from runner.results.report import Report
 from runner.results.saved import load
-from runner.security.secrets import in_line
+from runner.security.terminal import in_line
 from scripttest.typing_names import Record
 
 

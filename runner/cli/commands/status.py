@@ -9,7 +9,7 @@ from runner.cli.commands.flags import Command
 from runner.environment import Environment
 from runner.execution.state import state_of
 from runner.reporters.console.style import count
-from runner.security.secrets import in_line
+from runner.security.terminal import in_line
 
 
 @click.command(

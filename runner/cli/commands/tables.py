@@ -16,7 +16,7 @@ from rich.text import Text
 
 from runner.reporters.console.change_lines import error_of, fact_of, runs_of
 from runner.results.fingerprint_changes import described
-from runner.security.secrets import own, unsteered
+from runner.security.terminal import own, unsteered
 
 if TYPE_CHECKING:
     from runner.environment import Environment

@@ -10,7 +10,7 @@ from runner.results.counts import Counts
 from runner.results.events import RunEnd, RunStatus, SuiteStart
 from runner.results.model import CaseResult, Suite, TestResult
 from runner.results.value_texts import as_text
-from runner.security.secrets import in_line
+from runner.security.terminal import in_line
 from scripttest import Status
 
 OUTPUT_LIMIT = 4000

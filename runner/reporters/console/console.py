@@ -27,7 +27,7 @@ from runner.results.events import (
 from runner.results.failure_texts import place
 from runner.results.fold import Execution
 from runner.results.model import Suite, TestResult
-from runner.security.secrets import in_line
+from runner.security.terminal import in_line
 from scripttest import Failure, Outcome, ResultWarning, StackFrame, Status
 
 TYPE_CHECKING = False

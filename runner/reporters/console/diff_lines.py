@@ -11,7 +11,7 @@ from runner.reporters.console.verdict_lines import CASE_HEAD, HEAD, case_rows, m
 from runner.results.change_report import ChangeReport
 from runner.results.changes import KINDS, Change, Comparison
 from runner.results.fingerprint_changes import described
-from runner.security.secrets import in_line
+from runner.security.terminal import in_line
 
 COLORS = {"bad": "red", "warning": "yellow", "good": "green", "neutral": "cyan", "quiet": "dim"}
 """Tone of a kind of change → its colour."""

@@ -18,7 +18,7 @@ import re
 from functools import lru_cache
 from unicodedata import bidirectional, category, east_asian_width
 
-from runner.security.secrets import OWN
+from runner.security.terminal import OWN
 
 MORE = "…"
 _PIECE = re.compile(f"{OWN}|.", re.DOTALL)

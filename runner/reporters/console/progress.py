@@ -19,7 +19,7 @@ from runner.reporters.console.fitting import cut, fitted, isolated, shortened, v
 from runner.reporters.console.style import WIDTH, Style
 from runner.results.events import Event, RunEnd
 from runner.results.fold import Execution
-from runner.security.secrets import own
+from runner.security.terminal import own
 
 DELAY = 0.4
 """Seconds before it appears."""

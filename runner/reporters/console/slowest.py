@@ -6,7 +6,7 @@ from heapq import nlargest
 
 from runner.reporters.console.style import Style, in_milliseconds
 from runner.results.model import Suite, TestResult
-from runner.security.secrets import in_line
+from runner.security.terminal import in_line
 
 
 class Slowest:

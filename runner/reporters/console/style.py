@@ -4,7 +4,7 @@ them takes longer than most runs."""
 from __future__ import annotations
 
 from runner.results.failure_texts import error_text
-from runner.security.secrets import own
+from runner.security.terminal import own
 from scripttest import Failure, LogLine, ResultWarning
 
 TYPE_CHECKING = False

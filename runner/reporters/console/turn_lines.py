@@ -20,7 +20,7 @@ from runner.results.model import (
 from runner.results.result_texts import trials_text
 from runner.results.turn_json import graded_turn
 from runner.results.value_texts import called, cut, one_line, text_of, written
-from runner.security.secrets import in_line
+from runner.security.terminal import in_line
 from scripttest import Status
 from scripttest.values import Value, fields_of
 

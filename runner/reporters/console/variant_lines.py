@@ -10,7 +10,7 @@ from runner.reporters.console.verdict_lines import Row, sentences
 from runner.results.report import Report
 from runner.results.sides import Sides
 from runner.results.variants import MatrixRow, Piece, marked, matrix, verdicts_on
-from runner.security.secrets import in_line
+from runner.security.terminal import in_line
 
 ROWS = 50
 """Cases of the matrix."""

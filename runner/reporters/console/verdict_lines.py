@@ -11,7 +11,7 @@ from runner.results.judging import JudgesNoise
 from runner.results.result_keys import ResultKey
 from runner.results.result_texts import dollars
 from runner.results.sides import A_AND_B, Sides
-from runner.security.secrets import in_line
+from runner.security.terminal import in_line
 from runner.statistics.intervals import Estimate, Interval
 from runner.statistics.single_cases import fewest_runs
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from runner.results.value_texts import as_text, cut
-from runner.security.secrets import spelled
+from runner.security.terminal import spelled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ import pytest
 from runner.results import events, model
 from runner.results.events import RunError
 from runner.results.model import Suite, SuiteKind
-from runner.security.secrets import RedactedStream, Secrets, own
+from runner.security.secrets import RedactedStream, Secrets
+from runner.security.terminal import own
 from scripttest import Failure, LogLine, Outcome
 
 KEY = "sk-T0p/S3cret+9=x"

@@ -17,7 +17,8 @@ from runner.reporters.rerun_command import flags_of
 from runner.results import events, model
 from runner.results.fold import Execution
 from runner.results.model import SuiteKind
-from runner.security.secrets import OWN, Secrets, own
+from runner.security.secrets import Secrets
+from runner.security.terminal import OWN, own
 
 THREE = """\
 ═══════════════════════════════════════════════════════════════════════════════
