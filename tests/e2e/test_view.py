@@ -10,7 +10,6 @@ import shutil
 import signal
 import socket
 import sqlite3
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -205,14 +204,12 @@ def test_labels_have_the_names_of_the_user_and_the_machine(here: Application) ->
 
 
 def test_labels_of_people_with_one_user_name_on_two_machines_both_stay(here: Application) -> None:
-    elsewhere = ("/usr/bin/unshare", "--user", "--map-root-user", "--uts")
-    if subprocess.run([*elsewhere, "true"], capture_output=True, check=False).returncode:
-        pytest.skip("no machine can be made up here")
     copy = here.root / "copy"
     shutil.copytree(here.root / ".yao-test", copy)
     mine = labelled(here, True, prefix=("env", "USER=root"))
-    other = ("env", "USER=root", *elsewhere, "sh", "-c", 'hostname other && exec "$@"', "sh")
-    assert labelled(here, False, "--store", "copy", prefix=other) == "root@other"
+    labelled(here, False, "--store", "copy", prefix=("env", "USER=root"))
+    with closing(sqlite3.connect(copy / FILE)) as database, database:  # as the other machine would have written it
+        assert database.execute("UPDATE labels SET person = 'root@other' WHERE person = ?", (mine,)).rowcount == 1
     assert here.run("store", "merge", ".yao-test", "copy").stdout == "copy: 0 runs added, 1 known, 1 label added\n"
     with Store(here.root / ".yao-test") as store:
         assert {label.person: label.passed for label in store.labels()} == {mine: True, "root@other": False}
