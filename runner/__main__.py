@@ -17,17 +17,23 @@ if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
 
 import gc
 
-from runner.execution.stopping import leave
+from scripttest import import_quickly
 
 
 def main() -> None:
     """Runs the command and ends the process. Until a run has begun, Ctrl-C ends it at once."""
+    modules = import_quickly()
+    from runner.execution.stopping import leave
+
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, leave)
     gc.disable()  # while modules are loaded there is nothing to collect; a run turns it on
     from runner.cli.main import main as run
 
-    run()
+    code = run()
+    if modules is not None:
+        modules.save()
+    os._exit(code)
 
 
 if __name__ == "__main__":

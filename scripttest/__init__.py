@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from scripttest.compile.comments import without_comments
     from scripttest.compile.compiler import Compiled, Instrument
     from scripttest.coverage.coverage import Coverage
-    from scripttest.diagnostics.stack import code_frame
+    from scripttest.diagnostics.code_frame import code_frame
     from scripttest.diagnostics.written_calls import WrittenCall, WrittenCalls
     from scripttest.errors import Cause, CompileError, HostError, Location, MissingScriptError, ScriptError, StackFrame
     from scripttest.files import (
@@ -45,12 +45,13 @@ if TYPE_CHECKING:
         Started,
         Status,
     )
+    from scripttest.shortcuts.imports import import_quickly
     from scripttest.test_key import TestKey
     from scripttest.walls.environment import hide_environment
     from scripttest.walls.jailed import ProgramResult, run_jailed
     from scripttest.walls.machine import Wall, missing_walls, sandbox_of, system_walls
-    from scripttest.workers.functions import FunctionPool
-    from scripttest.workers.loaded import FunctionCall, FunctionError, MissingFunctionError, Returned
+    from scripttest.workers.function_calls import FunctionCall, FunctionError, MissingFunctionError, Returned
+    from scripttest.workers.functions import FunctionPool, FunctionServices
     from scripttest.workers.module_run import Module
     from scripttest.workers.worker import Processes, start_processes, worker_command
 
@@ -69,6 +70,7 @@ __all__ = [
     "FunctionCall",
     "FunctionError",
     "FunctionPool",
+    "FunctionServices",
     "HostError",
     "HostRecord",
     "Inlined",
@@ -105,6 +107,7 @@ __all__ = [
     "hide_environment",
     "hold",
     "holds_secrets",
+    "import_quickly",
     "kind_of",
     "lazy_names",
     "missing_walls",
@@ -138,8 +141,8 @@ __getattr__ = lazy_names(
             "read_file",
         ),
         "folder_locks": ("hold",),
-        "workers.functions": ("FunctionPool",),
-        "workers.loaded": ("FunctionCall", "FunctionError", "MissingFunctionError", "Returned"),
+        "workers.function_calls": ("FunctionCall", "FunctionError", "MissingFunctionError", "Returned"),
+        "workers.functions": ("FunctionPool", "FunctionServices"),
         "host.host": ("ScriptHost",),
         "host.services": ("Link", "Services"),
         "workers.module_run": ("Module",),
@@ -159,8 +162,9 @@ __getattr__ = lazy_names(
             "Started",
             "Status",
         ),
+        "shortcuts.imports": ("import_quickly",),
         "test_key": ("TestKey",),
-        "diagnostics.stack": ("code_frame",),
+        "diagnostics.code_frame": ("code_frame",),
         "diagnostics.written_calls": ("WrittenCall", "WrittenCalls"),
         "walls.environment": ("hide_environment",),
         "walls.jailed": ("ProgramResult", "run_jailed"),

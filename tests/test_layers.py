@@ -147,10 +147,10 @@ DOORS = {
     "scripttest": "errors files folder_locks lazy names poll_loop process results test_key typing_names values",
     "scripttest/walls": "confinement environment jailed machine",
     "scripttest/compile": "at_once boundary builds comments compiler esbuild reach requests sources",
-    "scripttest/shortcuts": "__init__ built_ins bytecode library scan slicing",
-    "scripttest/diagnostics": "sourcemap stack written_calls",
+    "scripttest/shortcuts": "__init__ built_ins bytecode imports library scan slicing",
+    "scripttest/diagnostics": "code_frame sourcemap stack written_calls",
     "scripttest/coverage": "coverage",
-    "scripttest/workers": "answers boots functions libraries loaded module_run pool protocol session worker",
+    "scripttest/workers": "answers boots function_calls functions libraries module_run pool protocol session worker",
     "scripttest/host": "__init__",
     "bindings": "agent_ids clock errors go_syntax inline_snapshots inline_source json_path ledger mocks patterns policy rooted scratch script_globals services snapshot_files snapshots workspace world",
     "bindings/processes": "__init__ formats http schema_size schemas text",
@@ -177,7 +177,7 @@ DOORS = {
     " verdict verdict_json",
     "runner/modes": "base case_environment interactive tracing transcripts",
     "runner/store": "baseline failures history joining places pruning revisions rows run_writer schema spare store",
-    "runner/planning": "case_source configured gaps generators inputs last_failed order plan planner regrading request resume resume_origin saved_run selection shards suite_key tags test_functions",
+    "runner/planning": "case_source configured gaps generators inputs last_failed order plan planner regrading request resumable resume resume_origin saved_run selection shards suite_key tags test_functions",
     "runner/reporters": "__init__ base multiplexer ordered rerun_command",
     "runner/reporters/console": "change_lines console diff_lines overview_lines progress style trust_lines variant_lines verdict_lines",
     "runner/reporters/files": "agent document github jsonl markdown_parts markdown_result variant_report",
@@ -342,7 +342,7 @@ def test_a_script_run_loads_no_library_that_it_does_not_use(flags: list[str]) ->
         "def leave(code):\n"
         "    heavy = {'httpx', 'pydantic', 'xml', 'rich', 'click', 'regex', 'jsonpath_ng', 'sqlite3', 'runner.store', 'asyncio', 'dataclasses', 'subprocess', 'inspect', 'typing', 'hashlib'}\n"
         "    print('LOADED', sorted(heavy & sys.modules.keys()), code); sys.stdout.flush(); os.kill(os.getpid(), 9)\n"
-        "os._exit = leave; c.main()"
+        "leave(c.main())"
     )
     result = subprocess.run([sys.executable, "-c", code, *flags], cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.stdout.splitlines()[-1] == "LOADED [] 0", result.stdout + result.stderr

@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bindings import Answered
@@ -63,7 +63,7 @@ class Runtime:
         self,
         assistants: Assistants,
         connectors: Connectors,
-        functions: FunctionPool,
+        functions: Callable[[], FunctionPool],
         servers: Servers,
         variables: PromptVariables,
         now: Callable[[], datetime],
@@ -72,10 +72,11 @@ class Runtime:
         parts: Parts | None = None,
     ) -> None:
         """`now` is the time that `$SYS` variables say; with a `recording` it is that of the recorded case. `scratch`
-        makes the scratch folder of the run. With `parts`, each chat notes what it used."""
+        makes the scratch folder of the run. `functions` makes what calls scripts, when an agent has one. With
+        `parts`, each chat notes what it used."""
         self.assistants = assistants
         self.connectors = connectors
-        self.functions = functions
+        self._make_functions = functions
         self.servers = servers
         self.variables = variables
         """What prompts may use of the environment."""
@@ -94,6 +95,14 @@ class Runtime:
         """Variant → its connectors, of those that have variables of their own."""
         self.on_usage: Callable[[str, Usage, bool], None] | None = None
         """Hears what each model call took: the connector's id, its usage, and whether it was free."""
+
+    @cached_property
+    def functions(self) -> FunctionPool:
+        """Calls the functions of scripts. Many agents have none, and then nothing of this is loaded."""
+        functions = self._make_functions()
+        if self._parts is not None:
+            functions.tell_compiled(self._parts.take)
+        return functions
 
     async def call(self, request: AgentRequest) -> Answer:
         """Calls an agent once.
@@ -358,7 +367,8 @@ class Runtime:
 
     async def close(self) -> None:
         """Ends processes and connections."""
-        await self.functions.close()
+        if "functions" in self.__dict__:
+            await self.functions.close()
         await self.servers.close()
         for connectors in (self.connectors, *self._varied.values()):
             await connectors.close()

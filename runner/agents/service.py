@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Coroutine, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bindings import SCRIPT_GLOBALS, HostProcesses, ProcessError, World
+from bindings import HostProcesses, ProcessError, World
 from runner.agents.assistant import Assistants
 from runner.agents.chat import CHAT, Chat
 from runner.agents.helpers import Helpers
@@ -19,14 +19,13 @@ from runner.agents.requests import Scope
 from runner.agents.runtime import Parts, Runtime
 from runner.application.application import Application
 from runner.connectors.load import Connectors
-from runner.connectors.timing import CaseTime, is_case_late, uncounted
-from scripttest import FunctionPool
+from runner.connectors.timing import CaseTime
 
 if TYPE_CHECKING:
     from runner.agents.prompts import PromptVariables
     from runner.connectors.recording import Recording
     from runner.parts import Part
-    from scripttest import Instrument, TestKey
+    from scripttest import FunctionPool, FunctionServices, TestKey
 
 T = TypeVar("T")
 CLOSING = 5.0
@@ -46,14 +45,12 @@ class AgentService:
         context: Mapping[str, Any],
         variables: Mapping[str, str],
         prompt_variables: PromptVariables,
-        command: list[str],
-        workers: int,
+        functions: Callable[[FunctionServices], FunctionPool],
         connector: str,
         timeout: float,
         recording: Recording | None = None,
         parts: Parts | None = None,
         prices: Mapping[str, Any] | None = None,
-        instrument: Instrument | None = None,
     ) -> None:
         """Starts the thread.
 
@@ -62,14 +59,12 @@ class AgentService:
             context: the fields of the run's context.
             variables: the environment with the application's `.env` and with keys, for connectors and MCP servers.
             prompt_variables: the variables that prompts may use.
-            command: command line of a worker.
-            workers: most hooks that run at the same time.
+            functions: makes what calls the functions of scripts, which ask these processes.
             connector: for helper agents without a connector.
             timeout: time limit of a call from a script test, in seconds.
             recording: records or answers model calls.
             parts: makes the digests of what chats use.
             prices: prices of connectors whose files have none.
-            instrument: changes the compiled code of hooks and tools, to measure coverage.
         """
         self._application = application
         self._context = context
@@ -86,16 +81,7 @@ class AgentService:
         self.runtime = Runtime(
             Assistants(application),
             Connectors(application.root, variables, prices=prices),
-            FunctionPool(
-                application.root,
-                command,
-                self._processes,
-                SCRIPT_GLOBALS,
-                workers,
-                uncounted,
-                is_case_late,
-                instrument,
-            ),
+            lambda: functions(self._processes),
             Servers(application.root, variables, self._processes.call_tool),
             prompt_variables,
             lambda: datetime.now().astimezone(),
@@ -103,8 +89,6 @@ class AgentService:
             recording,
             parts,
         )
-        if parts is not None:
-            self.runtime.functions.tell_compiled(parts.take)
         self.helpers = Helpers(self.runtime, connector)
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()

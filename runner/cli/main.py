@@ -58,8 +58,8 @@ COMPLETING = "_YAO_TEST_COMPLETE"
 """The shell sets this variable when it asks how a command line can be completed."""
 
 
-def main() -> None:
-    """Entry point of `yao-test`; ends the process."""
+def main() -> int:
+    """Runs the command line of this process, and returns the exit code when everything is written."""
     environment = from_process()
     hide_environment()
     code = _completed(environment) if COMPLETING in environment.variables else run_command(sys.argv[1:], environment)
@@ -71,7 +71,7 @@ def main() -> None:
     except OSError as error:
         code = code or exit_codes.RUNTIME
         os.write(2, f"Error: Cannot write the output: {error.strerror}\n".encode())
-    os._exit(code)
+    return code
 
 
 def _completed(environment: Environment) -> int:
@@ -98,8 +98,6 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
         values = read(arguments) or _through_click(arguments, environment)
         if isinstance(values, int):
             return values
-        from scripttest import start_processes
-
         options = options_from(values)
         if options.resume is not None:
             from runner.planning.resume import with_saved_options
@@ -126,11 +124,11 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
         with _coverage_of(options, application) as coverage:
             if options.watch and environment.terminal and sys.stdin is not None and sys.stdin.isatty():
                 return _watch(typed, values, environment, application, coverage)
-            processes = (
-                None
-                if _only_cases(options.inputs, environment.directory)
-                else start_processes(SCRIPT_PARTS, application.root, coverage.folder if coverage else None)
-            )
+            processes = None
+            if not _only_cases(options.inputs, environment.directory):
+                from scripttest import start_processes
+
+                processes = start_processes(SCRIPT_PARTS, application.root, coverage.folder if coverage else None)
             from runner.execution.run import run
 
             return run(options, environment, application, processes, settings=settings, coverage=coverage)
@@ -269,7 +267,3 @@ def click_command() -> click.Command:
     )
     with_version: click.Command = click.version_option(VERSION, prog_name="yao-test")(command)
     return with_version
-
-
-if __name__ == "__main__":
-    main()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from runner.cli.options import RunOptions
 from runner.planning.case_source import CaseSource, PlacedCase
 from runner.planning.plan import RunPlan, suite_of
-from runner.planning.resume import ResumeState, Retained
+from runner.planning.resumable import ResumeState, Retained
 from runner.planning.saved_run import Saved
 from scripttest import Status
 

@@ -13,7 +13,7 @@ from runner.execution.services_of_tests import TestServices
 from runner.execution.stopping import Interrupted, Signals, Stop, Woken
 from runner.planning.planner import make_plan
 from runner.planning.request import RunRequest
-from scripttest import EVERY_RUN, ScriptHost, start_processes
+from scripttest import EVERY_RUN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from runner.execution.script_modules import ScriptModules
     from runner.planning.plan import RunPlan
     from runner.planning.selection import Selection
-    from scripttest import Coverage, Processes
+    from scripttest import Coverage, Processes, ScriptHost
 
 
 def run(
@@ -159,6 +159,7 @@ def _check_selection(
     """Lists tests here until `--run` matches one, for a run that has them run elsewhere; where only a subtest may
     match, runs the tests that may have it until one begins. Raises ConfigurationError when it matches none."""
     from runner.execution.host_modules import host_modules
+    from scripttest import start_processes
 
     application, options = plan.application, plan.options
     in_ci = environment.replace(variables={**environment.variables, "CI": "1"})  # which writes no snapshots
@@ -185,6 +186,8 @@ def open_host(
     coverage: Coverage | None = None,
 ) -> ScriptHost:
     """Opens the script host with at most `workers` workers."""
+    from scripttest import ScriptHost
+
     return ScriptHost(
         application.root,
         processes,

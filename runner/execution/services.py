@@ -3,10 +3,9 @@ passing script test needs few of them."""
 
 from __future__ import annotations
 
-from bindings import HostProcesses, Worlds
+from bindings import SCRIPT_GLOBALS, HostProcesses, Worlds
 from runner.environment import SCRIPT_PARTS
 from runner.errors import ConfigurationError
-from scripttest import worker_command
 from scripttest.values import Value
 
 TYPE_CHECKING = False
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from runner.fingerprints.fingerprints import Fingerprints
     from runner.parts import Part
     from runner.planning.request import RunRequest
-    from scripttest import Coverage, TestKey
+    from scripttest import Coverage, FunctionPool, FunctionServices, TestKey
 
 
 class RunServices:
@@ -134,7 +133,7 @@ class RunServices:
             from runner.agents.prompts import PromptVariables
             from runner.agents.service import AgentService
 
-            request, coverage, variables = self._request, self._coverage, self._variables()
+            request, variables = self._request, self._variables()
             options, clean = request.options, request.environment.secrets.text
             self._service = AgentService(
                 application=request.application,
@@ -142,14 +141,12 @@ class RunServices:
                 context=request.context,
                 variables=variables.every,
                 prompt_variables=PromptVariables(named=variables.named, environment=variables.every, clean=clean),
-                command=worker_command(SCRIPT_PARTS, coverage.folder if coverage is not None else None),
-                workers=request.environment.cpus,
+                functions=self._functions,
                 connector=options.connector or "",
                 timeout=options.case_timeout,
                 recording=self.recording,
                 parts=self.fingerprints().parts,
                 prices=request.settings.prices,
-                instrument=coverage.instrument if coverage is not None else None,
             )
             if self.usage is not None:
                 self._service.runtime.on_usage = self.usage.spend
@@ -158,6 +155,23 @@ class RunServices:
             if self.on_agents is not None:
                 self.on_agents(self._service)
         return self._service
+
+    def _functions(self, services: FunctionServices) -> FunctionPool:
+        """What calls hooks and tools, as many at the same time as there are processors."""
+        from runner.connectors.timing import is_case_late, uncounted
+        from scripttest import FunctionPool, worker_command
+
+        coverage = self._coverage
+        return FunctionPool(
+            self._request.application.root,
+            worker_command(SCRIPT_PARTS, coverage.folder if coverage is not None else None),
+            services,
+            SCRIPT_GLOBALS,
+            self._request.environment.cpus,
+            uncounted,
+            is_case_late,
+            coverage.instrument if coverage is not None else None,
+        )
 
     def fingerprints(self) -> Fingerprints:
         """Makes the fingerprints of the results of this run, and compares those of an earlier one."""

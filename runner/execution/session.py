@@ -9,7 +9,6 @@ from runner.execution.ending import ending_of, exit_code_of
 from runner.execution.last_lines import name_written, say_baseline
 from runner.execution.listeners import Listeners
 from runner.execution.repetition import Repetition
-from runner.execution.script_modules import ScriptModules
 from runner.execution.services import RunServices
 from runner.execution.services_of_tests import TestServices
 from runner.execution.stopping import Stop
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from runner.execution.outcome import Outcome
     from runner.execution.remote import Remote
     from runner.execution.rounds import Rounds
+    from runner.execution.script_modules import ScriptModules
     from runner.execution.snapshots import SnapshotWatch
     from runner.reporters.multiplexer import Multiplexer
     from runner.results.coverage import CoverageReport

@@ -19,7 +19,8 @@ from runner.planning.gaps import Gap, Reason
 from runner.planning.inputs import is_generator, resolve_application
 from runner.planning.planner import make_plan
 from runner.planning.request import RunRequest
-from runner.planning.resume import Retained, retain, with_saved_options
+from runner.planning.resumable import Retained
+from runner.planning.resume import retain, with_saved_options
 from runner.planning.saved_run import read_saved
 from scripttest import Listed, start_processes
 from scripttest.values import Value

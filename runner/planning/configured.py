@@ -9,7 +9,7 @@ from runner.application.application import Application
 from runner.application.configuration import configured
 from runner.cli.options import FLAGS, RunOptions
 from runner.cli.settings import Configured
-from runner.planning.resume import COMPARED, FROM_FILE
+from runner.planning.resumable import COMPARED, FROM_FILE
 
 
 def with_configuration(options: RunOptions, values: Mapping[str, Any], application: Application) -> Configured:

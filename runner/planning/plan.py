@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from runner.modes.transcripts import Transcripts
     from runner.planning.case_source import CaseSource
     from runner.planning.order import Order
-    from runner.planning.resume import ResumeState
+    from runner.planning.resumable import ResumeState
     from runner.store.places import StorePlace
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from runner.planning.choice import Choice
     from runner.planning.regraded_cases import Regrading
     from runner.planning.request import RunRequest
-    from runner.planning.resume import ResumeState
+    from runner.planning.resumable import ResumeState
     from runner.planning.selection import Selection
     from runner.results.model import Suite
     from runner.store.places import StorePlace
@@ -223,13 +223,18 @@ class _Planner:
         resumable = self._is_resumable(store)
         resume = None
         if resumable:
-            from runner.planning.resume import take_up
+            from runner.planning.resumable import ResumeState, origin_of
 
-            typed = settings.typed or options
-            resume = take_up(self._named, typed, self._sources, suites, directory, fingerprints())
-            self._sources = resume.sources
-            self._warnings += resume.warnings
-            self._left_out.append(LeftOut(flag=f"--resume {options.resume}", tests=resume.retained_count))
+            prints = fingerprints()
+            origin = origin_of(self._named, settings.typed or options, self._sources, prints.parts.key)
+            resume = ResumeState(sources=self._sources, origin=origin)
+            if options.resume is not None:
+                from runner.planning.resume import take_up
+
+                resume = take_up(self._named, origin, self._sources, suites, directory, prints)
+                self._sources = resume.sources
+                self._warnings += resume.warnings
+                self._left_out.append(LeftOut(flag=f"--resume {options.resume}", tests=resume.retained_count))
         elif options.dry_run and options.outputs and not self._writes_cases:
             self._warnings.append(f"--dry-run writes no report to {', '.join(options.outputs)}")
         self._check(resume)

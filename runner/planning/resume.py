@@ -1,7 +1,7 @@
 """`--resume OUTPUT.jsonl`: valid results of an earlier run are kept, everything else runs, and the same file continues.
 
-The start line of a report has in `resume` how it was made: `{key, options, planned}`. Each result has a `fingerprint`
-of what it depends on (`runner.fingerprints`).
+The start line of a report says how it was made (`runner.planning.resumable`). Each result has a `fingerprint` of what
+it depends on (`runner.fingerprints`).
 
 | found in the report | what happens |
 | --- | --- |
@@ -17,19 +17,19 @@ of what it depends on (`runner.fingerprints`).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from runner.cli.options import FLAGS, RunOptions, absolute
 from runner.cli.shard import read_shard
 from runner.errors import ConfigurationError
-from runner.planning.gaps import Gap, holding
+from runner.planning.gaps import holding
 from runner.planning.kept_runs import Runs
+from runner.planning.resumable import COMPARED, FROM_FILE, GUARDING, ResumeState, Retained
 from runner.planning.resume_origin import OTHER_APPLICATION, check_application, taken_over
 from runner.planning.saved_run import RESUMING, Saved, read_saved
 from runner.version import VERSION
 from scripttest.typing_names import Record
-from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,75 +40,6 @@ if TYPE_CHECKING:
     from runner.planning.case_source import CaseSource
     from runner.results.line_file import LineFile
     from runner.results.model import Suite, TestResult
-    from scripttest import Status
-
-COMPARED = (
-    "name connector app user team locale ctx run tags variants until_decided runs repeat min_pass_rate threshold "
-    "require_judge judge_samples judge_connector on_inconclusive simulator interactive skip_interactive "
-    "on_missing_input before after strict lenient record replay record_missing allow_net "
-    "allow_exec update_snapshots shard profile strict_db"
-).split()
-"""Options that a resumed run takes from the earlier run, and that must not change."""
-FROM_FILE = (
-    "connector user team locale ctx threshold require_judge simulator interactive skip_interactive on_missing_input "
-    "before after strict lenient strict_db timeout"
-).split()
-"""Options that come from the configuration file as it is now, unless the command line of the first run had them:
-results show whether they were made with others."""
-GUARDING = ("require_trust", "trust_from", "sandbox")
-"""Options that it takes too, and that may change."""
-LISTED = 1000
-"""The start of a report lists the ids of at most this many cases of one input; of more it has only the number."""
-
-
-class ResumeState(Value):
-    """What a run takes from an earlier one, and what a later run can take from this one."""
-
-    sources: list[CaseSource]
-    """The cases, with their results of the earlier run."""
-    retained: Retained | None = None
-    """The results that are kept; None: there is no earlier run."""
-    origin: Record | None = None
-    """The content of `resume` in the start line of the report; None when the run writes no report that needs it."""
-    warnings: tuple[str, ...] = ()
-    resumed_report: LineFile | None = None
-    """The open report that is continued; it is locked from before it was read."""
-
-    @property
-    def retained_count(self) -> int:
-        """How many tests have a result of the earlier run."""
-        if self.retained is None:
-            return 0
-        return len({(suite, record["id"]) for suite, kept in self.retained.results.items() for record in kept})
-
-
-class Retained(Value):
-    """The results that a run takes from the earlier one."""
-
-    saved: Saved
-    results: Mapping[str, list[Record]]
-    """Suite id → its results, with the positions that their tests have in this run."""
-    ended: Mapping[str, Mapping[str, Status]]
-    """Suite id → its cases of which no run is repeated, with their statuses."""
-    gaps: tuple[Gap, ...]
-    """What runs again, as far as that is known before modules are loaded."""
-    warnings: tuple[str, ...]
-
-    def statuses(self, suite: str) -> dict[str, dict[int, Status]]:
-        """Test → the status of each of its runs that has a result; 0 is the only run of a test that runs once."""
-        found: dict[str, dict[int, Status]] = {}
-        for record in self.results.get(suite, ()):
-            found.setdefault(record["id"], {})[record.get("run", 0)] = record["status"]
-        return found
-
-    def places(self, suite: str) -> frozenset[int]:
-        """The positions of the tests that have results."""
-        return frozenset(record["position"] for record in self.results.get(suite, ()))
-
-    @property
-    def count(self) -> int:
-        """How many results there are."""
-        return sum(map(len, self.results.values()))
 
 
 def with_saved_options(
@@ -162,18 +93,15 @@ def _variants(texts: Any) -> tuple[Variant, ...]:
 
 def take_up(
     options: RunOptions,
-    typed: RunOptions,
+    origin: Record,
     sources: list[CaseSource],
     suites: tuple[Suite, ...],
     directory: Path,
     fingerprints: Fingerprints,
 ) -> ResumeState:
     """Reads the report that `--resume` names, and removes all results from it that are not kept. Raises
-    ConfigurationError, also when another run still writes the report. `typed` are the options without those of the
-    configuration file."""
-    origin = origin_of(options, typed, sources, fingerprints.parts.key)
-    if options.resume is None:
-        return ResumeState(sources=sources, origin=origin)
+    ConfigurationError, also when another run still writes the report. `origin` goes into its start line."""
+    assert options.resume is not None
     path = absolute(options.resume, directory)
     file = _open(path)
     retained = retain(read_saved(path), options, sources, suites, fingerprints)
@@ -193,25 +121,6 @@ def take_up(
         warnings=(said, *taken, *retained.warnings),
         resumed_report=file,
     )
-
-
-def origin_of(options: RunOptions, typed: RunOptions, sources: Iterable[CaseSource], key: str) -> Record:
-    """`{key, options, from_file?, planned}` of the start line; `from_file` names the options that the configuration
-    file has said, `planned` is `{suite: {cases, ids?}}`."""
-    defaults = RunOptions(inputs=())
-    kept = ("inputs", "timeout", *COMPARED, *GUARDING)
-    given = {name: getattr(options, name) for name in kept if getattr(options, name) != getattr(defaults, name)}
-    if options.shard is not None:
-        given["shard"] = str(options.shard)
-    if options.variants:
-        given["variants"] = list(map(str, options.variants))
-    planned: dict[str, Record] = {}
-    for source in sources:
-        planned[source.suite.name] = {"cases": source.selected}
-        if source.selected <= LISTED:
-            planned[source.suite.name]["ids"] = [located.case.id for located in source.cases()]
-    read = [name for name in FROM_FILE if name in given and getattr(typed, name) != getattr(options, name)]
-    return {"key": key, "options": given, **({"from_file": read} if read else {}), "planned": planned}
 
 
 def retain(

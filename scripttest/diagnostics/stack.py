@@ -1,4 +1,4 @@
-"""Converts the text of the engine's stacks into frames of the original sources, and makes code frames.
+"""Converts the text of the engine's stacks into frames of the original sources.
 
 A realm evaluates all code under one file name, so the line decides where a frame belongs: line 1 is the framework, and
 each script has its own range of lines. In frames of a script that was called with `Process`, the file name is the name
@@ -13,9 +13,9 @@ from pathlib import Path
 
 from scripttest.compile.boundary import Boundary
 from scripttest.compile.compiler import Compiled, Script
+from scripttest.diagnostics.code_frame import lines_of
 from scripttest.diagnostics.sourcemap import SourceMap
 from scripttest.errors import Location, StackFrame
-from scripttest.files import anywhere, read_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ def _offset(script: Script, line: int, column: int) -> int:
 
 def at_call(location: Location, name: str) -> Location:
     """Where a call of `name` begins whose arguments end at a place: the engine puts a call at its last inner call."""
-    lines = _lines(location.file)
+    lines = lines_of(location.file)
     text = lines[location.line - 1][: location.column + len(name)] if location.line <= len(lines) else ""
     for line in range(location.line, max(0, location.line - CALL_LINES), -1):
         found = list(re.finditer(rf"\b{re.escape(name)}(?=\s*(\(|$))", text))
@@ -230,36 +230,10 @@ def at_call(location: Location, name: str) -> Location:
 
 def _as_written(code: str, location: Location) -> str:
     """Code without the numbers that the compiler adds to names which it found twice."""
-    text = "\n".join(_lines(location.file))
+    text = "\n".join(lines_of(location.file))
 
     def written(match: re.Match[str]) -> str:
         known = re.search(rf"\b{re.escape(match[0])}\b", text)
         return match[0] if known else match[1]
 
     return re.sub(r"\b([A-Za-z_$][\w$]*?)\d+\b", written, code)
-
-
-def _lines(file: str) -> list[str]:
-    try:
-        return read_file(file, anywhere).decode("utf-8-sig", "replace").split("\n")
-    except OSError:
-        return []
-
-
-def code_frame(location: Location, around: int = 2) -> str:
-    """The lines around a place with a marker under it; empty when the file cannot be read."""
-    lines = _lines(location.file)
-    if not 1 <= location.line <= len(lines):
-        return ""
-    first = max(1, location.line - around)
-    last = min(len(lines), location.line + around)
-    width = len(str(last))
-    out = []
-    for number in range(first, last + 1):
-        text = lines[number - 1].rstrip("\r")[:200]
-        here = number == location.line
-        out.append(f"{'>' if here else ' '} {number:>{width}} | {text}".rstrip())
-        if here and location.column:
-            indent = "".join("\t" if c == "\t" else " " for c in text[: location.column - 1])
-            out.append(f"  {' ' * width} | {indent}{'^' * max(1, min(location.length, len(text) - len(indent)))}")
-    return "\n".join(out)

@@ -21,14 +21,9 @@ from scripttest.results import LogLine, MockedCalls
 from scripttest.values import Value
 from scripttest.workers.answers import Begun, EarlyFailure, FunctionResult, HostCall, Logged, Message, mocked_of
 from scripttest.workers.boots import Boots
+from scripttest.workers.function_calls import FunctionCall, FunctionError, Returned
 from scripttest.workers.libraries import Libraries
-from scripttest.workers.loaded import (
-    FunctionCall,
-    FunctionError,
-    LoadedScript,
-    Returned,
-    compile_failure,
-)
+from scripttest.workers.loaded import LoadedScript, compile_failure
 from scripttest.workers.pool import WorkerPool
 from scripttest.workers.protocol import MessageError
 from scripttest.workers.session import Loss, WorkerSlot

@@ -314,7 +314,7 @@ def _at_assertion(frame: StackFrame, type: str) -> StackFrame:
 
 
 def _code_frame(location: Location) -> str:
-    from scripttest.diagnostics.stack import code_frame
+    from scripttest.diagnostics.code_frame import code_frame
 
     return code_frame(location)
 

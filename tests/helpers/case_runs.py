@@ -70,7 +70,7 @@ def run_here(
         agents.runtime = runtime = Runtime(
             Assistants(application),
             Connectors(files.root, {}),
-            FunctionPool(files.root, [], processes, SCRIPT_GLOBALS, 1),
+            lambda: FunctionPool(files.root, [], processes, SCRIPT_GLOBALS, 1),
             Servers(files.root, {}, processes.call_tool),
             PromptVariables(),
             datetime.now,

@@ -15,14 +15,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runner.agents.mcp.base import Server
-from runner.agents.mcp.process import CallProcess, ProcessServer
 from runner.application.application import Application
 from runner.application.documents import read_json
 from runner.errors import ConfigurationError, MissingError, did_you_mean
 from scripttest.values import Value
 
 if TYPE_CHECKING:
+    from runner.agents.mcp.base import Server
+    from runner.agents.mcp.process import CallProcess
     from runner.connectors.endpoint import Endpoint
 
 SUFFIXES = (".mcp.yao", ".mcp.json", ".mcp.jsonc")
@@ -89,6 +89,8 @@ class Servers:
         shown = _shown(definition)
         definition = _substituted(definition, self._variables, file.path)
         if transport == "process":
+            from runner.agents.mcp.process import ProcessServer
+
             return ProcessServer(id, definition, file.path, file.mapping, self._call_process)
         try:
             from runner.agents.mcp.client import RemoteServer

@@ -1,0 +1,153 @@
+"""Modules come from one file while it has what Python has written of their sources; else they are imported as always."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from scripttest.shortcuts import PLAIN
+
+REPOSITORY = Path(__file__).parents[3]
+PROBE = """
+import sys
+from scripttest.shortcuts.imports import import_quickly
+modules = import_quickly()
+import runner.one, runner.room.two
+for module in (runner, runner.one, runner.room, runner.room.two):
+    spec = module.__spec__
+    quickly = type(spec.loader).__name__ == "_Loader"
+    print(spec.name, quickly, module.__file__, module.__cached__, getattr(module, "__path__", None))
+print(runner.one.value(), runner.one.value.__code__.co_filename, spec.loader.get_source(spec.name))
+if modules is not None:
+    modules.save()
+"""
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A project with the packages of this one, of which only the shortcut is not made up."""
+    root = tmp_path / "tree"
+    for file in ("__init__.py", "lazy.py", "shortcuts/__init__.py", "shortcuts/imports.py"):
+        (root / "scripttest" / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(REPOSITORY / "scripttest" / file, root / "scripttest" / file)
+    (root / "runner/room").mkdir(parents=True)
+    (root / "runner/__init__.py").write_text("")
+    (root / "runner/one.py").write_text("def value():\n    return 1\n")
+    (root / "runner/room/__init__.py").write_text("from runner.one import value\n")
+    (root / "runner/room/two.py").write_text("TEXT = 'of two'\n")
+    return root
+
+
+def run(root: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONDONTWRITEBYTECODE", PLAIN)}
+    environment = {**kept, "PYTHONPATH": str(root), **variables}
+    return subprocess.run([sys.executable, "-c", PROBE], cwd=root, env=environment, capture_output=True, text=True)
+
+
+def probe(root: Path, **variables: str) -> str:
+    """What the modules of a tree say of themselves."""
+    done = run(root, **variables)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def the_file(root: Path) -> Path:
+    """The one file."""
+    (found,) = (root / "scripttest/shortcuts/__pycache__").glob("*.pycs")
+    return found
+
+
+def test_modules_are_as_if_imported_one_by_one(tree: Path) -> None:
+    plain = probe(tree, **{PLAIN: "imports"})
+    assert not list(tree.rglob("*.pycs"))
+    assert " True " not in plain and "\n1 " in plain and "TEXT = 'of two'" in plain
+    assert probe(tree) == plain
+    assert probe(tree) == plain.replace(" False ", " True ")
+
+
+def test_a_module_that_changed_is_read_again(tree: Path) -> None:
+    probe(tree)
+    probe(tree)
+    changed = tree / "runner/one.py"
+    changed.write_text("def value():\n    return 2\n")
+    os.utime(changed, (1, 1))
+    said = probe(tree)
+    assert "runner.one False" in said and "runner.room True" in said and "\n2 " in said
+    said = probe(tree)
+    assert "runner.one True" in said and "\n2 " in said
+
+
+def test_a_module_that_is_gone_cannot_be_imported(tree: Path) -> None:
+    probe(tree)
+    (tree / "runner/one.py").unlink()
+    assert "ModuleNotFoundError: No module named 'runner.one'" in run(tree).stderr
+
+
+def test_bytecode_that_names_its_source_from_a_folder_gets_its_path(tree: Path) -> None:
+    subprocess.run([sys.executable, "-m", "compileall", "-q", "runner"], cwd=tree, check=True)
+    probe(tree)
+    said = probe(tree)
+    assert "runner.one True" in said and f"\n1 {tree}/runner/one.py " in said
+
+
+def test_a_tree_that_was_moved_is_read_where_it_is(tree: Path) -> None:
+    probe(tree)
+    there = tree.rename(tree.with_name("there"))
+    said = probe(there)
+    assert f"runner.one False {there}/runner/one.py" in said and f"\n1 {there}/runner/one.py " in said
+    assert f"runner.one True {there}/runner/one.py" in probe(there)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: b"",
+        lambda content: content[:5],
+        lambda content: content[:60],
+        lambda content: b"\xff" * len(content),
+        lambda content: b"\0" * len(content),
+        lambda content: b"\xff" * 5 + b"\0" * len(content),
+        lambda content: content.replace(sys.version.encode(), sys.version.replace(".", ":").encode()),
+    ],
+    ids=["empty", "no number", "no table", "ones", "zeros", "a long table", "another Python"],
+)
+def test_a_file_that_cannot_be_used_is_replaced(tree: Path, damage: Callable[[bytes], bytes]) -> None:
+    probe(tree)
+    file = the_file(tree)
+    file.write_bytes(damage(file.read_bytes()))
+    assert "runner.one False" in probe(tree)
+    assert "runner.one True" in probe(tree)
+
+
+def test_bytecode_that_is_cut_off_is_read_where_python_has_it(tree: Path) -> None:
+    whole = probe(tree)
+    file = the_file(tree)
+    file.write_bytes(file.read_bytes()[:-9])
+    assert probe(tree).replace(" True ", " False ") == whole
+    assert file.read_bytes()[-9:] != b""
+    assert probe(tree) == whole.replace(" False ", " True ")
+
+
+def test_nothing_is_written_where_python_writes_nothing(tree: Path) -> None:
+    elsewhere = tree.with_name("elsewhere")
+    probe(tree, PYTHONPYCACHEPREFIX=str(elsewhere))
+    assert not list(tree.rglob("__pycache__")) and len(list(elsewhere.rglob("*.pycs"))) == 1
+    probe(tree)
+    the_file(tree).unlink()
+    probe(tree, PYTHONDONTWRITEBYTECODE="1")
+    assert not list(tree.rglob("*.pycs"))
+
+
+def test_a_folder_that_takes_no_file_is_no_error(tree: Path) -> None:
+    probe(tree)
+    file = the_file(tree)
+    file.unlink()
+    file.mkdir()
+    assert "runner.one False" in probe(tree)
+    assert [path.name for path in file.parent.iterdir() if path.name.startswith(f"{file.name}.")] == []
