@@ -36,6 +36,8 @@ from scripttest.workers.worker import Processes, Worker
 
 LONGEST_WAIT = 3600.0
 """Seconds that one wait takes at the most; the system call takes no more than a few weeks."""
+FIRST_ANSWERS = 0.05
+"""Seconds in which the compiler is answered before anybody asks for records."""
 MAX_IDLE_DEATHS = 3
 """The host gives up when this many workers in a row have ended without an error message while no test ran."""
 MAX_IDLE_KILLS = 30
@@ -133,8 +135,9 @@ class ScriptHost:
         self._closed = True
 
     def run(self, modules: list[Module], left: Callable[[], float | None] = lambda: None) -> Iterator[HostRecord]:
-        """Compiles, lists and runs modules; blocks between records. The compiler begins at once. Raises HostError if
-        the host itself fails.
+        """Compiles, lists and runs modules; blocks between records, and for `FIRST_ANSWERS` seconds at most before it
+        returns, while the compiler asks about the first modules. The iterator raises HostError if the host itself
+        fails.
 
         `left` returns None, or how many seconds running tests may still take; then no further test begins. Whoever
         changes its result must call `wake`.
@@ -142,10 +145,25 @@ class ScriptHost:
         self._modules = {module.source.key: module for module in modules}
         self._open = set(self._modules)
         self._compiler.add([module.source for module in modules], self._compiled)
-        return self._records(len(modules), left)
+        broken = None
+        try:
+            self._queue.reserve(len(modules))
+            self._answer_compiler()
+        except HostError as error:
+            broken = error
+        return self._records(left, broken)
 
-    def _records(self, modules: int, left: Callable[[], float | None]) -> Iterator[HostRecord]:
-        self._queue.reserve(modules)
+    def _answer_compiler(self) -> None:
+        """Answers the compiler until a worker has the first module, because the caller may have other things to do
+        before it takes records."""
+        end = time.monotonic() + FIRST_ANSWERS
+        while self._open and not self._module_runs and (rest := end - time.monotonic()) > 0:
+            self._wait(rest)
+        self._queue.assign()
+
+    def _records(self, left: Callable[[], float | None], broken: HostError | None) -> Iterator[HostRecord]:
+        if broken is not None:
+            raise broken
         while self._open or self._out:
             while self._out:
                 yield self._out.popleft()
