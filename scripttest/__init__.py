@@ -45,7 +45,7 @@ if TYPE_CHECKING:
         Started,
         Status,
     )
-    from scripttest.shortcuts.imports import import_quickly
+    from scripttest.shortcuts.imports import ModuleFile, import_quickly
     from scripttest.test_key import TestKey
     from scripttest.walls.environment import hide_environment
     from scripttest.walls.jailed import ProgramResult, run_jailed
@@ -84,6 +84,7 @@ __all__ = [
     "MissingScriptError",
     "MockedCalls",
     "Module",
+    "ModuleFile",
     "Outcome",
     "Processes",
     "ProgramResult",
@@ -162,7 +163,7 @@ __getattr__ = lazy_names(
             "Started",
             "Status",
         ),
-        "shortcuts.imports": ("import_quickly",),
+        "shortcuts.imports": ("ModuleFile", "import_quickly"),
         "test_key": ("TestKey",),
         "diagnostics.code_frame": ("code_frame",),
         "diagnostics.written_calls": ("WrittenCall", "WrittenCalls"),

@@ -21,10 +21,11 @@ from runner.cluster.pieces import Heard
 from runner.connectors.journal import Journal
 from runner.connectors.limits import Limits
 from runner.connectors.timing import Timing
+from runner.results.verdict import Verdict, verdict_on
 
 if TYPE_CHECKING:
     from runner.execution.services import RunServices
-    from scripttest import TestKey
+    from runner.results.model import TestResult
 
 
 class SentAnswers:
@@ -107,10 +108,10 @@ class StoredAnswers:
         """See `Journal.lines`."""
         return tuple(self._journal.lines(tests)) if self._journal is not None else ()
 
-    def end(self, test: TestKey, broke: bool) -> None:
-        """See `Journal.end`."""
-        if self._journal is not None:
-            self._journal.end(test, broke)
+    def end(self, result: TestResult) -> None:
+        """Takes note of the end of a run of a test; see `Journal.end`."""
+        if self._journal is not None and not result.cut_short:
+            self._journal.end(result.key, verdict_on(result) is Verdict.BROKEN)
 
     @property
     def _journal(self) -> Journal | None:

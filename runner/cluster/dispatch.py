@@ -257,7 +257,8 @@ class Dispatch:
             if isinstance(said, TestStart):
                 flight.under_way[said.place.of_test] = said.name
             elif isinstance(said, TestEnd) and result is not None:
-                flight.under_way.pop(result.place.of_test, None)
+                if flight.under_way:
+                    flight.under_way.pop(result.place.of_test, None)
                 if result.cut_short and self._stop.reason is None:
                     return
             self._ledger.take(said, part_with(flight.piece, suite))

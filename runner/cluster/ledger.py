@@ -9,7 +9,6 @@ from runner.cluster.pieces import CasesPart, Done, ModulePart, Piece
 from runner.results.events import AttemptEnd, Event, SuiteEnd, SuiteStart, TestEnd, TestStart, TurnStart
 from runner.results.model import TestResult
 from runner.results.test_place import TestPlace
-from runner.results.verdict import Verdict, verdict_on
 from scripttest import Cause, Failure, Outcome, Status, kind_of
 from scripttest.values import Value
 
@@ -177,8 +176,7 @@ class Ledger:
             self._done[suite].append(Done(name=result.name, position=position, run=result.run, status=status))
         if result.run:
             self._runs.setdefault(result.place.of_test, {})[result.run] = status
-        if not result.cut_short:
-            self._answers.end(result.key, broke=verdict_on(result) is Verdict.BROKEN)
+        self._answers.end(result)
         if ended is not None:
             self._ended.setdefault(suite, {})[position] = ended.outcome.status
             if result.run:
@@ -200,8 +198,9 @@ class Ledger:
         return self._runs.get(TestPlace(suite=part.suite.id, position=placed.position), {})
 
     def _is_over(self, place: TestPlace) -> bool:
-        ended = self._ended.get(place.suite, ())
-        return place.position in ended or place.run in self._runs.get(place.of_test, ())
+        if place.position in self._ended.get(place.suite, ()):
+            return True
+        return bool(self._runs) and place.run in self._runs.get(place.of_test, ())
 
     def _rest_of_module(self, part: ModulePart) -> ModulePart | None:
         id = part.module.id

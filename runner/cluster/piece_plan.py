@@ -23,11 +23,12 @@ _OF_THE_RUN = (
 """Options that decide about the whole run, which is the affair of the command."""
 
 
-def options_of(options: RunOptions, recordings: Path) -> RunOptions:
-    """The options of a run for its pieces. What they record goes to a folder of this machine."""
+def options_of(options: RunOptions, recordings: Path | None) -> RunOptions:
+    """The options of a run for its pieces. What they record goes to a folder of this machine; None: nothing is
+    recorded."""
     plain = RunOptions(inputs=("everything",))
     left_out = {name: getattr(plain, name) for name in _OF_THE_RUN}
-    record = str(recordings) if options.record else None
+    record = None if recordings is None else str(recordings)
     return options.replace(inputs=plain.inputs, quiet=True, no_color=True, record=record, **left_out)
 
 

@@ -9,11 +9,10 @@ of scripts.
 from __future__ import annotations
 
 import os
-import shutil
 import sys
-import tempfile
 import threading
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from queue import SimpleQueue
 from typing import IO, TYPE_CHECKING, Any
@@ -38,6 +37,7 @@ from scripttest import ScriptHost, hide_environment, start_processes
 if TYPE_CHECKING:
     from runner.agents.service import AgentService
     from runner.cluster.answers import SentAnswers
+    from scripttest import ModuleFile
 
 
 class Runner:
@@ -57,12 +57,11 @@ class Runner:
         self._setup = setup = self._here.value(setup)
         self._root = root
         self._outbox = Outbox(lambda values: write(frame(EVENT, self._there.packed(values))))
-        self._scratch = Path(tempfile.mkdtemp(prefix="yao-test-piece-"))
         said = {"CI": "1", CONTENT_IN_SPANS: str(setup.content_in_spans)}
         self._environment = environment.replace(directory=setup.directory, variables={**environment.variables, **said})
         self._application = Application(root)
         self._processes = start_processes(SCRIPT_PARTS, root) if setup.has_modules else None
-        self._options = options_of(setup.options, self._scratch / "recordings")
+        self._options = options_of(setup.options, self._scratch / "recordings" if setup.options.record else None)
         self._parallel = setup.parallel or 1
         request = RunRequest(
             options=self._options,
@@ -87,7 +86,17 @@ class Runner:
                 self._processes.close()
             self._services.__exit__()
         finally:
-            shutil.rmtree(self._scratch, ignore_errors=True)
+            if "_scratch" in self.__dict__:
+                import shutil
+
+                shutil.rmtree(self._scratch, ignore_errors=True)
+
+    @cached_property
+    def _scratch(self) -> Path:
+        """A folder for what the pieces write."""
+        import tempfile
+
+        return Path(tempfile.mkdtemp(prefix="yao-test-piece-"))
 
     def say(self, value: Any) -> None:
         """Sends an event, or a `Heard`, soon and with others; from any thread."""
@@ -191,8 +200,8 @@ class _Usage:
         self._say(Heard(usage=(connector, usage, free)))
 
 
-def main() -> None:
-    """Runs pieces until standard input ends, and ends the process."""
+def main(modules: ModuleFile | None) -> None:
+    """Runs pieces until standard input ends, and ends the process. `modules` is where modules are imported from."""
     incoming, outgoing = os.fdopen(os.dup(0), "rb"), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
@@ -226,6 +235,8 @@ def main() -> None:
         runner.run(pieces.get())
         runner.stop = Stop()
         write(frame(DONE, b""))
+        if modules is not None:
+            modules.save()
 
 
 def _listen(incoming: IO[bytes], runner: Runner, pieces: SimpleQueue[Piece]) -> None:

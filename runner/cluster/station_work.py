@@ -35,7 +35,14 @@ IDLE = 20.0
 DYING = 3.0
 """Seconds that it gets to end what it has started."""
 _READ = 1 << 18
-_RUNNER = "import gc; gc.disable(); from runner.cluster.piece_runner import main; main()"
+_RUNNER = """
+import gc
+from scripttest import import_quickly
+gc.disable()
+modules = import_quickly()
+from runner.cluster.piece_runner import main
+main(modules)
+"""
 """While modules are loaded there is nothing to collect; a piece turns it on."""
 _ENDED = (Status.closing, Status.closed, Status.failed)
 _lock = threading.Lock()

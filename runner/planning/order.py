@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from hashlib import blake2b
 from pathlib import Path
 
 from runner.planning.suite_key import suite_key
@@ -42,4 +41,6 @@ class Order(Value):
         return sorted(range(len(keys)), key=lambda place: self._number(keys[place]))
 
     def _number(self, key: str) -> bytes:
+        from hashlib import blake2b
+
         return blake2b(f"{self.seed}\0{key}".encode("utf-8", "surrogatepass"), digest_size=8).digest()

@@ -88,9 +88,10 @@ class ModuleFile:
 
     def save(self) -> None:
         """Writes the file again with the modules that were missing, if there are any, and Python may write bytecode."""
+        missed, self._missed = self._missed, set()
         if sys.dont_write_bytecode:
             return
-        new = {name: found for name in sorted(self._missed) if (found := _written(name)) is not None}
+        new = {name: found for name in missed if (found := _written(name)) is not None}
         if not new:
             return
         kept = {name: (entry, self._bytecode(entry)) for name, entry in self._table.items() if name not in new}
