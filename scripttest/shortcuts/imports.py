@@ -2,7 +2,7 @@
 
 Python keeps the bytecode of a module in a file of its own below `__pycache__`. A run of three tests imports more than a
 hundred modules of ours, and a run of one case three hundred; to look for that many files takes a twelfth of the run
-(`tests/bench/imports.py`). So the command copies what Python has written there into one more file, after a table of
+(`tests/bench/shortcuts.py`). So the command copies what Python has written there into one more file, after a table of
 contents. A module is imported from it while its source has the size and the time of change that Python has noted, which
 is how Python itself judges its files. All other modules are imported the plain way, and all of them while the file is
 missing, damaged, or from another Python.
