@@ -24,12 +24,13 @@ class PatternTimeout(PatternError):  # noqa: N818
 
 
 class Pattern:
-    """A compiled pattern."""
+    """A pattern that Go accepts. It is compiled for its first search: many are never searched for."""
 
-    def __init__(self, source: str, program: Any, names: dict[str, int]) -> None:
+    def __init__(self, source: str, translated: str, names: dict[str, int]) -> None:
         self.source = source
-        self._program = program
+        self._translated = translated
         self._names = names
+        self._program: Any = None
 
     def search(self, text: str, seconds: float = 1.0) -> bool:
         """True when the pattern matches somewhere in the text.
@@ -53,30 +54,35 @@ class Pattern:
         return found | {name: match[number] for name, number in self._names.items()}
 
     def _search(self, text: str, seconds: float) -> Any:
+        if self._program is None:
+            self._program = self._compiled()
         try:
             return self._program.search(text, timeout=seconds, concurrent=True)
         except TimeoutError as error:
             raise PatternTimeout(self.source, seconds) from error
 
+    def _compiled(self) -> Any:
+        import regex
+
+        try:
+            return regex.compile(self._translated, regex.VERSION0)
+        except (regex.error, RecursionError, OverflowError) as error:
+            raise PatternError(f"not supported ({error})", self.source, None) from error
+
 
 def compile(pattern: str) -> Pattern:
-    """Reads a pattern, as for `--run`: it is searched for, not anchored.
+    """Reads a pattern, as for `--run`: it is searched for, not anchored. A search raises PatternError too, for one that
+    the library does not take.
 
     Raises:
         PatternError: Go would not accept it, or it is too long or too deep.
     """
     known = _compiled.get(pattern)
     if known is None:
-        import regex
-
         translated, names = for_regex(pattern)
-        try:
-            program = regex.compile(translated, regex.VERSION0)
-        except (regex.error, RecursionError, OverflowError) as error:
-            raise PatternError(f"not supported ({error})", pattern, None) from error
         if len(_compiled) >= 500:
             _compiled.clear()
-        known = _compiled[pattern] = Pattern(pattern, program, names)
+        known = _compiled[pattern] = Pattern(pattern, translated, names)
     return known
 
 
