@@ -19,9 +19,9 @@ MAX_STARTS = 200
 MAX_REPAIRS = 3
 """Most of them that are tried to repair."""
 
-_OPENING = re.compile(r"[{\[]")
-_REPAIRABLE = re.compile(r"\{|\[\s*[\[{\"]")
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\]]', re.DOTALL)
+_OPENING = r"[{\[]"
+_REPAIRABLE = r"\{|\[\s*[\[{\"]"
+_TOKEN = r'(?s)"(?:[^"\\]|\\.)*+"|[{}\[\]]'
 
 
 def extract_json(text: str, *, yaml: bool = True) -> Any | None:
@@ -80,7 +80,7 @@ def values_in(text: str) -> Iterator[Any]:
     decoder = json.JSONDecoder(parse_constant=_refuse, parse_float=finite)
     at = repairs = 0
     for _ in range(MAX_STARTS):
-        opening = _OPENING.search(text, at)
+        opening = re.compile(_OPENING).search(text, at)
         if opening is None:
             return
         at = opening.start()
@@ -88,7 +88,7 @@ def values_in(text: str) -> Iterator[Any]:
             value, at = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
             value, end = None, at + 1
-            if repairs < MAX_REPAIRS and _REPAIRABLE.match(text, at):
+            if repairs < MAX_REPAIRS and re.compile(_REPAIRABLE).match(text, at):
                 repairs += 1
                 value, end = _repaired(text, at)
             at = end
@@ -115,7 +115,7 @@ def _repaired(text: str, start: int) -> tuple[Any | None, int]:
 def _closing(text: str, start: int) -> int | None:
     """The end of the bracket at a position, brackets in strings left aside."""
     depth = 0
-    for token in _TOKEN.finditer(text, start):
+    for token in re.compile(_TOKEN).finditer(text, start):
         if not token[0].startswith('"'):
             depth += 1 if token[0] in "{[" else -1
             if depth == 0:

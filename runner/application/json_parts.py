@@ -13,7 +13,7 @@ JsonPath = tuple[str | int, ...]
 """Keys and indexes, from the outermost value inwards."""
 KEEP_ONE = "Keep one of the two"
 MERGE_ONCE = "Merge several mappings with a list: <<: [*first, *second]"
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\],:]|[^\s"{}\[\],:]+')
+_TOKEN = r'"(?:[^"\\]|\\.)*+"|[{}\[\],:]|[^\s"{}\[\],:]+'
 
 
 class Part(Value):
@@ -47,7 +47,7 @@ def parts_of(text: str) -> Iterator[Part]:
     path: JsonPath = ()
     start: int | None = None
     takes_key = False
-    for match in _TOKEN.finditer(text):
+    for match in re.finditer(_TOKEN, text):
         token, at = match[0], match.start()
         if token == ":":
             continue
@@ -93,7 +93,7 @@ def repeated_keys(text: str) -> list[Repeated]:
     first: dict[tuple[int, str], int] = {}
     open_objects: list[int] = []
     takes_key = False
-    for match in _TOKEN.finditer(text):
+    for match in re.finditer(_TOKEN, text):
         token, at = match[0], match.start()
         if token in ("{", "["):
             open_objects.append(at)

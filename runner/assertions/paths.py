@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from runner.assertions.base import Evidence, Judges, Verdict
     from runner.assertions.model import Assertion
 
-_STEP = re.compile(r"""\.?\[(?:'[^']*'|"[^"]*"|-?\d+)]|\.?[^.\[\]*?(,:'"]+""")
+_STEP = r"""\.?\[(?:'[^']*'|"[^"]*"|-?\d+)]|\.?[^.\[\]*?(,:'"]+"""
 """A step of a plain path."""
 
 
@@ -126,7 +126,7 @@ def _way(root: Any, path: str) -> str:
 
     reached, value = "the output", root
     at = 1 if path.startswith("$") else 0
-    while step := _STEP.match(path, at):
+    while step := re.compile(_STEP).match(path, at):
         at = step.end()
         found = library.find(root, path[:at])
         if len(found) != 1:

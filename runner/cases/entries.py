@@ -23,7 +23,7 @@ Places = dict[JsonPath, Position]
 STRING = r'"(?:[^"\\\n]|\\.)*+"'
 COMMENT = r"//[^\n]*|#[^\n]*"
 _TOKEN = re.compile(rf'{STRING}|{COMMENT}|[{{}}\[\],:"]|[^\s"{{}}\[\],:/#]+|/')
-_NOISE = re.compile(rf"{STRING}|{COMMENT}|,(?=(?>\s|{COMMENT})*+[\]}}])")
+_NOISE = rf"{STRING}|{COMMENT}|,(?=(?>\s|{COMMENT})*+[\]}}])"
 _LARGE = 1_000_000
 """Characters of an entry beyond which its parts are not looked for: that would take longer than to read it."""
 _CLOSES = {"}": "{", "]": "["}
@@ -81,7 +81,7 @@ class Entry(Value):
 
 def without_noise(text: str) -> str:
     """The text with spaces for comments and trailing commas, so that positions stay true."""
-    return _NOISE.sub(lambda match: match[0] if match[0][0] == '"' else " " * len(match[0]), text)
+    return re.sub(_NOISE, lambda match: match[0] if match[0][0] == '"' else " " * len(match[0]), text)
 
 
 class Splitter:

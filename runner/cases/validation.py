@@ -28,7 +28,7 @@ _AT_ONCE = 500
 _CASES = validator_of(schema_of(list[Case]))
 _OTHER_MODES = tuple(f'"{name}"' for name in TELLING)
 """A text with a case of another mode contains one of these."""
-_WHERE = re.compile(r"(.*) at line (\d+) column (\d+)", re.DOTALL)
+_WHERE = r"(?s)(.*) at line (\d+) column (\d+)"
 _BROKEN = (
     ("EOF", "it ends too early: a bracket or a quote is not closed"),
     ("expected `,` or", "a comma or a closing bracket is missing before this"),
@@ -224,7 +224,7 @@ def _as_written(path: JsonPath, entry: Entry) -> JsonPath:
 
 
 def _broken(entry: Entry, why: str) -> Problem:
-    match = _WHERE.fullmatch(why)
+    match = re.fullmatch(_WHERE, why)
     text, line, column = (match[1], int(match[2]), int(match[3])) if match else (why, 1, 1)
     lines = entry.text.split("\n")
     before = lines[line - 1].encode()[: max(column - 1, 0)].decode(errors="ignore")

@@ -37,7 +37,7 @@ _COMPARED = 2000
 _DAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _CLOCK = r"\d{1,2}:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:\s?[AaPp][Mm]\b)?"
-_CHANGING = re.compile(
+_CHANGING = (
     rf"(?P<time>\b(?:"
     rf"{_DAY}[a-z]*,?\s(?:\d{{1,2}}\s{_MONTH}[a-z]*|{_MONTH}[a-z]*\s\d{{1,2}}),?\s\d{{4}}"
     r"|\d{4}-\d\d-\d\d"
@@ -79,7 +79,7 @@ def steady_text(text: str) -> str:
     if text[:1] in ("{", "["):
         with suppress(ValueError, RecursionError):
             text = json.dumps(json.loads(text), sort_keys=True, ensure_ascii=False)
-    return _CHANGING.sub(lambda match: f"<{match.lastgroup}>", text)
+    return re.sub(_CHANGING, lambda match: f"<{match.lastgroup}>", text)
 
 
 def likeness(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:

@@ -47,7 +47,7 @@ SCRIPTS = ("script", "module")
 SIZE = 8
 """Bytes of a digest."""
 _VARIABLE = re.compile(r"\$ENV\.(\w+)")
-_COUNTER = re.compile(r"(?<=\$yaoHits\[)\d+(?=\])")
+_COUNTER = r"(?<=\$yaoHits\[)\d+(?=\])"
 """The number of a counter of `--coverage`: files get theirs in the order in which they are loaded."""
 _OF_SECRETS = ("key",)
 """Options of a connector that do not count."""
@@ -146,7 +146,7 @@ class PartDigests:
         """Takes note of a script that was compiled."""
         from scripttest import without_comments
 
-        texts = (_COUNTER.sub("", without_comments(script.code)) for script in compiled.scripts)
+        texts = (re.sub(_COUNTER, "", without_comments(script.code)) for script in compiled.scripts)
         codes = (text.encode("utf-8", "replace") for text in texts)
         part = part_of(compiled.source, self.root)
         self._known[part] = digest_of_bytes(*codes)

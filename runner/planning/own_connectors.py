@@ -17,7 +17,7 @@ from runner.security.files import read_text
 if TYPE_CHECKING:
     from runner.planning.case_source import CaseSource
 
-_MAY_CHOOSE = re.compile(r"\b(?:connector|delegate|import|require)\b")
+_MAY_CHOOSE = r"\b(?:connector|delegate|import|require)\b"
 """Words in a handler that show that its Create hook may choose another connector or another agent."""
 
 
@@ -59,7 +59,7 @@ def _asks(assistant: Assistant) -> bool:
     if assistant.sandbox is not None or not (assistant.prompts or assistant.servers):
         return False
     handler = "" if assistant.script is None else read_text(assistant.script)
-    return "Create" not in handler or not _MAY_CHOOSE.search(handler)
+    return "Create" not in handler or not re.search(_MAY_CHOOSE, handler)
 
 
 def _names_connector(source: CaseSource) -> bool:

@@ -13,15 +13,15 @@ SHORTEST = 32
 BINARY = frozenset(("audio", "input_audio", "base64"))
 """Types of parts whose `data` is base64."""
 
-_BASE64 = re.compile(r"[\w+/=\r\n-]*")
-_DATA = re.compile(rf"(;base64,)([\w+/=\r\n-]{{{SHORTEST},}})")
+_BASE64 = r"[\w+/=\r\n-]*"
+_DATA = rf"(;base64,)([\w+/=\r\n-]{{{SHORTEST},}})"
 
 
 def without_content(value: Any) -> Any:
     """A JSON value in which `data:image/png;base64,… (12 KB)` replaces the content of a `data:` URL, also within a
     text, and `… (12 KB)` for the data of a part that holds it as `data`, such as `input_audio`."""
     if isinstance(value, str):
-        return _DATA.sub(lambda found: found[1] + _size(found[2]), value) if ";base64," in value else value
+        return re.sub(_DATA, lambda found: found[1] + _size(found[2]), value) if ";base64," in value else value
     if isinstance(value, dict):
         cleaned = {key: without_content(item) for key, item in value.items()}
         audio = value.get("input_audio")
@@ -35,7 +35,7 @@ def without_content(value: Any) -> Any:
 
 
 def _is_long(data: Any) -> bool:
-    return isinstance(data, str) and len(data) >= SHORTEST and _BASE64.fullmatch(data) is not None
+    return isinstance(data, str) and len(data) >= SHORTEST and re.fullmatch(_BASE64, data) is not None
 
 
 def sizes(attachments: Any) -> list[str]:

@@ -19,7 +19,7 @@ _DEFAULTS = {
     if name not in ("cause", "message", "frames")
 }
 _CAUSES = {cause.value: cause for cause in Cause}
-_PLACE = re.compile(r"(.+):(\d+):(\d+)")
+_PLACE = r"(.+):(\d+):(\d+)"
 """A place as older reports have it, of warnings too."""
 
 Named = Callable[[str], str]
@@ -112,7 +112,7 @@ def frames_of(records: Iterable[Record] | None, named: Named) -> tuple[StackFram
 
 def frame_at(location: Any, named: Named) -> tuple[StackFrame, ...]:
     """The frame for a place `file:line:column`; empty if the text is not a place."""
-    found = _PLACE.fullmatch(str(location or ""))
+    found = re.fullmatch(_PLACE, str(location or ""))
     if not found:
         return ()
     location = Location(file=named(found[1]), line=int(found[2]), column=int(found[3]))

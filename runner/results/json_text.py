@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_LONE = re.compile("[\ud800-\udfff]")
+_LONE = "[\ud800-\udfff]"
 _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=False)
 
 
@@ -30,12 +30,12 @@ def json_line(value: Any) -> str:
 
 def without_halves(text: str) -> str:
     """JSON text without halves of surrogate pairs, which UTF-8 cannot encode."""
-    return text if text.isascii() else _LONE.sub(_spelled, text)
+    return text if text.isascii() else re.sub(_LONE, _spelled, text)
 
 
 def is_utf8(text: str) -> bool:
     """Whether UTF-8 can encode a text."""
-    return text.isascii() or not _LONE.search(text)
+    return text.isascii() or not re.search(_LONE, text)
 
 
 def plain(value: Any) -> Any:

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     pass
 
-_LEVEL = re.compile(r"\[(trace|debug|warn|error)\] ")
+_LEVEL = r"\[(trace|debug|warn|error)\] "
 
 
 def result_record(result: TestResult) -> Record:
@@ -110,7 +110,7 @@ def logs_of(record: Record) -> tuple[LogLine, ...]:
     levels = record.get("log_levels")
     if levels:
         return tuple(_with_level(level, line) for level, line in zip(levels, lines, strict=True))
-    found = ((_LEVEL.match(line), line) for line in lines)
+    found = ((re.match(_LEVEL, line), line) for line in lines)
     return tuple(_with_level(level[1] if level else "info", line) for level, line in found)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 TEXT_LIMIT = 300
 """At most this many characters of a text are shown in one line."""
 
-_NAME = re.compile(r"[A-Za-z_$][\w$]*")
+_NAME = r"[A-Za-z_$][\w$]*"
 
 
 def written(result: AssertionResult) -> str:
@@ -67,7 +67,7 @@ def _literal(value: Any) -> str:
     """A JSON value as one writes it in JavaScript: `{amount: 3500, type: "travel"}`."""
     if isinstance(value, dict):
         items = (
-            f"{key if _NAME.fullmatch(key) else json.dumps(key, ensure_ascii=False)}: {_literal(item)}"
+            f"{key if re.fullmatch(_NAME, key) else json.dumps(key, ensure_ascii=False)}: {_literal(item)}"
             for key, item in value.items()
         )
         return f"{{{', '.join(items)}}}"
