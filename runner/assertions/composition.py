@@ -104,7 +104,7 @@ def _levels(value: Any) -> int:
 def _part(item: Any) -> Assertion:
     """An assertion as written in a list. Raises ValueError, which says what is wrong."""
     from runner.assertions.model import Assertion
-    from runner.shapes.declared import ValidationError
+    from runner.shapes.declared import complaints_of
     from runner.shapes.fields import as_checked, known_fields
 
     if isinstance(item, str):
@@ -117,8 +117,8 @@ def _part(item: Any) -> Assertion:
         _known("field", field, known_fields(Assertion))
     try:
         return Assertion.model_validate(fields)
-    except ValidationError as error:
-        first = error.errors()[0]
+    except ValueError as error:
+        first = complaints_of(error)[0]
         raise ValueError(f'"{".".join(map(str, first["loc"]))}": {first["msg"]}') from error
 
 

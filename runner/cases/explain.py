@@ -18,7 +18,7 @@ from runner.cases.mock_replies import UNKNOWN_PART, WRONG_REPLY, known_parts
 from runner.cases.model import Case
 from runner.cases.problems import Finding
 from runner.errors import did_you_mean
-from runner.shapes.declared import Model, ValidationError, fields_of, schema_of
+from runner.shapes.declared import Model, complaints_of, fields_of, schema_of
 from runner.shapes.durations import NO_DURATION
 from runner.shapes.fields import known_fields, model_at, same_fields
 from runner.shapes.numbers import TOO_LARGE
@@ -55,9 +55,9 @@ class _Complaint(Value):
     bounds: dict[str, Any]
 
 
-def explain(error: ValidationError, value: dict[str, Any], model: type[Case]) -> list[Finding]:
-    """What is wrong with the value of a case of that model, in pydantic's order."""
-    errors = error.errors(include_url=False, include_input=False)
+def explain(error: ValueError, value: dict[str, Any], model: type[Case]) -> list[Finding]:
+    """What is wrong with the value of a case of that model by pydantic's ValidationError, in its order."""
+    errors = complaints_of(error)
     complaints = [_complaint(item["loc"], item["type"], item.get("ctx", {}), value) for item in errors]
     findings: dict[tuple[JsonPath, str], Finding] = {}
     for complaint in complaints:

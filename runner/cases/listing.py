@@ -11,14 +11,13 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pydantic_core import from_json
-
 from runner.application.json_parts import Part, parts_of
 from runner.application.positions import Position
 from runner.cases.entries import Entry, without_noise
 from runner.cases.problems import Problem, Problems
 from runner.errors import did_you_mean
 from runner.shapes.fields import FREE
+from runner.shapes.plain_fit import json_of
 
 LISTS = ("tests", "cases")
 DEFAULTS = "defaults"
@@ -73,7 +72,7 @@ def entries_in(listing: Entry, value: dict[str, Any], problems: Problems) -> Ite
 
 def is_usable(defaults: Entry, problems: Problems) -> bool:
     """Whether defaults are an object; adds what is wrong with them to the problems."""
-    if not isinstance(value := from_json(defaults.text), dict):
+    if not isinstance(value := json_of(defaults.text), dict):
         hint = 'They are fields of cases, such as {"timeout": "30s"}'
         problems.add(Problem(position=defaults.start, text='"defaults" must be an object', hint=hint))
         return False
@@ -87,7 +86,7 @@ def with_defaults(entry: Entry, defaults: Entry | None) -> Entry:
     """An entry whose missing fields are those of the defaults."""
     if defaults is None:
         return entry
-    own, others = from_json(without_noise(entry.text)), from_json(without_noise(defaults.text))
+    own, others = json_of(without_noise(entry.text)), json_of(without_noise(defaults.text))
     given = {name for name, value in own.items() if value is not None}
     given |= {name for names in _INSTEAD if not given.isdisjoint(names) for name in names}
     merged = dict(own)

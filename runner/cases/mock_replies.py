@@ -7,9 +7,7 @@ from functools import partial
 from types import NoneType
 from typing import Annotated, Any
 
-from pydantic_core import PydanticCustomError
-
-from runner.shapes.declared import Shaped, changed
+from runner.shapes.declared import Shaped, changed, complaint
 from runner.shapes.numbers import FreeObject
 
 UNKNOWN_PART = "unknown_part"
@@ -41,10 +39,10 @@ def _checked(kind: str, replies: dict[str, Any]) -> dict[str, Any]:
     for pattern, reply in replies.items():
         for part in reply if isinstance(reply, dict) else ():
             if part not in PARTS[kind]:
-                raise PydanticCustomError(UNKNOWN_PART, "unknown part", {"at": (pattern, part)})
+                raise complaint(UNKNOWN_PART, "unknown part", {"at": (pattern, part)})
         problem = _problem(kind, reply)
         if problem:
-            raise PydanticCustomError(WRONG_REPLY, "wrong reply", {"at": (pattern,), "problem": problem})
+            raise complaint(WRONG_REPLY, "wrong reply", {"at": (pattern,), "problem": problem})
     return replies
 
 

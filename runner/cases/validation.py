@@ -8,8 +8,6 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from pydantic_core import from_json
-
 from runner.application.json_parts import KEEP_ONE, JsonPath, given_twice, repeated_keys, repeats_keys
 from runner.application.positions import Position
 from runner.cases.entries import Entry, Splitter, without_noise
@@ -17,15 +15,15 @@ from runner.cases.kinds import TELLING, all_cases, as_case, unknown_mode
 from runner.cases.listing import entries_in, list_of
 from runner.cases.model import Case
 from runner.cases.problems import Finding, Problem, Problems
-from runner.shapes.declared import ValidationError, schema_of, validator_of
+from runner.shapes.declared import once, schema_of, validator_of
 from runner.shapes.fields import FREE
+from runner.shapes.plain_fit import DoubtError, fitted, is_wanted, json_of, plain_json
 from scripttest.values import Value
 
 VARS, SIMULATOR = "vars", "simulator"
 """An entry with one of these fields may stand for several cases."""
 _AT_ONCE = 500
 """Most entries of one line."""
-_CASES = validator_of(schema_of(list[Case]))
 _OTHER_MODES = tuple(f'"{name}"' for name in TELLING)
 """A text with a case of another mode contains one of these."""
 _WHERE = r"(?s)(.*) at line (\d+) column (\d+)"
@@ -111,7 +109,7 @@ class Validator:
         model, value = as_case(value)
         try:
             return model.model_validate(value)
-        except ValidationError as error:
+        except ValueError as error:
             from runner.cases.explain import at, explain
 
             complaint = unknown_mode(value)
@@ -127,7 +125,7 @@ class Validator:
     def _one(self, entry: Entry) -> Iterator[tuple[Entry, Case]]:
         text = without_noise(entry.text)
         try:
-            value = from_json(text, allow_inf_nan=False)
+            value = json_of(text)
         except ValueError as error:
             if "trailing characters" in str(error):
                 yield from self._several(entry)
@@ -190,12 +188,31 @@ def _all(elements: str) -> list[Case] | None:
     cases: list[Case] | None
     try:
         if f'"{FREE}' in text or "null" in text or "NaN" in text or "Infinity" in text:
-            cases = list(map(_checked, from_json(text, allow_inf_nan=False)))
+            cases = list(map(_checked, json_of(text)))
         else:
-            cases = _CASES.validate_json(text)
+            cases = _standard(text)
     except ValueError:
         cases = _of_all_modes(text) if any(mark in text for mark in _OTHER_MODES) else None
     return None if cases is None or repeats_keys(text) else cases
+
+
+def _standard(text: str) -> list[Case]:
+    """The cases of a JSON array of standard cases. Raises ValueError."""
+    cases: list[Case]
+    if is_wanted():
+        try:
+            cases = fitted(schema_of(list[Case]), plain_json(text))
+            return cases
+        except (DoubtError, ValueError, RecursionError):
+            pass
+    cases = _standard_cases().validate_json(text)
+    return cases
+
+
+@once
+def _standard_cases() -> Any:
+    """A validator of lists of standard cases."""
+    return validator_of(schema_of(list[Case]))
 
 
 def _of_all_modes(text: str) -> list[Case] | None:

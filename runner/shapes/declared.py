@@ -4,10 +4,11 @@
         type: Literal["text", "file"]
         names: Annotated[list[str], Field(spellings=("names", "name"))] = Field(default_factory=list)
 
-Importing pydantic itself took a third of the time of a run of one case. Besides its core, pydantic makes a schema from
-annotations. This module does that for the annotations that case files need: texts, numbers, literals, unions, lists,
-other models, and `Shaped` for all others. `runner.cases.json_schema` gives the same schemas to pydantic, which prints
-them. `tests/bench/first_case.py` measures the gain; tests compare this module with pydantic's own models.
+Importing pydantic itself took a third of the time of a run of one case, and its core takes a tenth, which `plain_fit`
+spares where all values fit. Besides its core, pydantic makes a schema from annotations. This module does that for the
+annotations that case files need: texts, numbers, literals, unions, lists, other models, and `Shaped` for all others.
+`runner.cases.json_schema` gives the same schemas to pydantic, which prints them. `tests/bench/first_case.py` measures
+the gain; tests compare this module with pydantic's own models.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from types import NoneType, UnionType
 from typing import (
+    TYPE_CHECKING,
     Annotated,
     Any,
     ClassVar,
@@ -31,7 +33,10 @@ from typing import (
     get_type_hints,
 )
 
-from pydantic_core import SchemaValidator, ValidationError
+from runner.shapes.plain_fit import DoubtError, Schema, fill, is_wanted
+
+if TYPE_CHECKING:
+    from pydantic_core import SchemaValidator
 
 __all__ = [
     "Declared",
@@ -40,8 +45,9 @@ __all__ = [
     "OpenModel",
     "Schema",
     "Shaped",
-    "ValidationError",
     "changed",
+    "complaint",
+    "complaints_of",
     "fields_of",
     "in_order",
     "once",
@@ -49,8 +55,6 @@ __all__ = [
     "validator_of",
 ]
 
-Schema = dict[str, Any]
-"""A schema of pydantic's core."""
 _MISSING: Any = object()
 _BASIC = {str: "str", int: "int", float: "float", bool: "bool", Any: "any"}
 _LIMITS = ("pattern", "ge", "gt", "le", "min_length", "allow_inf_nan")
@@ -74,6 +78,22 @@ class Shaped:
 def changed(schema: Schema, change: Callable[[Any], Any]) -> Schema:
     """A schema whose values are changed after they are checked."""
     return {"type": "function-after", "function": {"type": "no-info", "function": change}, "schema": schema}
+
+
+def complaint(kind: str, text: str, said: Mapping[str, Any]) -> ValueError:
+    """What a function that changes values raises for one that it refuses. pydantic passes on `kind` and what is `said`
+    with the place of the value."""
+    from pydantic_core import PydanticCustomError
+
+    return PydanticCustomError(kind, text, dict(said))
+
+
+def complaints_of(error: ValueError) -> list[Any]:
+    """What is wrong by pydantic's ValidationError: `{type, loc, msg, ctx?}` each."""
+    from pydantic_core import ValidationError
+
+    assert isinstance(error, ValidationError)
+    return list(error.errors(include_url=False, include_input=False))
 
 
 def in_order(*schemas: Schema) -> Schema:
@@ -142,7 +162,7 @@ def Field(  # noqa: N802 - as pydantic and attrs call it
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(Field,))
 class Model:
-    """Base: no unknown fields, no coercion between types. Making one raises ValidationError."""
+    """Base: no unknown fields, no coercion between types. Making one raises pydantic's ValidationError."""
 
     __slots__ = ("__dict__", "__pydantic_extra__", "__pydantic_fields_set__", "__pydantic_private__")
     __pydantic_fields_set__: set[str]
@@ -151,17 +171,18 @@ class Model:
     """What pydantic looks at when it prints a JSON Schema."""
 
     def __init__(self, **fields: Any) -> None:
-        _validator(type(self)).validate_python(fields, self_instance=self)
+        if not _filled(self, fields):
+            _validator(type(self)).validate_python(fields, self_instance=self)
 
     @classmethod
     def model_validate(cls, value: Any) -> Self:
-        """The record of a JSON value. Raises ValidationError."""
-        record: Self = _validator(cls).validate_python(value)
-        return record
+        """The record of a JSON value. Raises pydantic's ValidationError."""
+        record = cls.__new__(cls)
+        return record if _filled(record, value) else _validator(cls).validate_python(value)
 
     @classmethod
     def model_validate_json(cls, text: str) -> Self:
-        """The record of a JSON text. Raises ValidationError."""
+        """The record of a JSON text. Raises pydantic's ValidationError."""
         record: Self = _validator(cls).validate_json(text)
         return record
 
@@ -325,7 +346,20 @@ def _model(model: type[Model], named: bool) -> Schema:
 
 def validator_of(schema: Any) -> SchemaValidator:
     """What checks values, by a schema."""
+    from pydantic_core import SchemaValidator
+
     return SchemaValidator(schema)
+
+
+def _filled(record: Model, value: Any) -> bool:
+    """Whether a record could be filled without pydantic."""
+    if not is_wanted():
+        return False
+    try:
+        fill(record, schema_of(type(record)), value)
+    except DoubtError:
+        return False
+    return True
 
 
 @once

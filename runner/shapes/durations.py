@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic_core import PydanticCustomError
-
 from runner.durations import Duration
 from runner.errors import ConfigurationError
-from runner.shapes.declared import Shaped, changed
+from runner.shapes.declared import Shaped, changed, complaint
 
 NO_DURATION = "no_duration"
 """Type of the complaint; its `problem` and `hint` say what is wrong."""
@@ -19,7 +17,7 @@ def _read(text: str) -> Duration:
         return Duration(text, "")
     except ConfigurationError as error:
         said = {"problem": error.message.rpartition(": ")[2], "hint": error.hint}
-        raise PydanticCustomError(NO_DURATION, "no duration", said) from error
+        raise complaint(NO_DURATION, "no duration", said) from error
 
 
 DurationText = Annotated[Duration, Shaped(lambda schema: changed(schema, _read))]

@@ -7,10 +7,8 @@ import sys
 from collections.abc import Iterator
 from typing import Annotated, Any, TypeVar
 
-from pydantic_core import PydanticCustomError
-
 from runner.application.json_parts import JsonPath
-from runner.shapes.declared import Schema, Shaped, changed, in_order
+from runner.shapes.declared import Schema, Shaped, changed, complaint, in_order
 
 TOO_LARGE = "too_large"
 """Type of the complaint; its `at` is where in the value the number is."""
@@ -20,7 +18,7 @@ T = TypeVar("T")
 
 def _checked(value: T) -> T:
     for place in _too_large(value, ()):
-        raise PydanticCustomError(TOO_LARGE, "too large for a number", {"at": place})
+        raise complaint(TOO_LARGE, "too large for a number", {"at": place})
     return value
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Annotated
 
-from pydantic_core import PydanticCustomError
-
-from runner.shapes.declared import Shaped, changed
+from runner.shapes.declared import Shaped, changed, complaint
 
 NO_TIME = "no_time"
 """Type of the complaint; its `hint` says what is wrong."""
@@ -32,7 +30,7 @@ def _checked(text: str) -> str:
     except (ValueError, OverflowError, OSError) as error:
         is_beyond = str(error).startswith("a clock") or isinstance(error, OverflowError)
         hint = "A clock can stand from 0001-01-02 to 9999-12-30" if is_beyond else 'Write it as "2030-01-31T09:00:00Z"'
-        raise PydanticCustomError(NO_TIME, "no time", {"hint": hint}) from error
+        raise complaint(NO_TIME, "no time", {"hint": hint}) from error
     return text
 
 

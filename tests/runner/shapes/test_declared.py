@@ -11,8 +11,9 @@ import pydantic
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic_core import ValidationError
 
-from runner.shapes.declared import Field, Model, OpenModel, ValidationError, fields_of
+from runner.shapes.declared import Field, Model, OpenModel, fields_of
 
 ROOT = Path(__file__).parents[3]
 
@@ -136,9 +137,9 @@ def test_a_run_of_cases_loads_no_library_that_it_does_not_use() -> None:
         "import sys, os; sys.argv = ['yao-test', '-i', 'assistants/keyword/tests/inputs.jsonl', '--run', 'T001'];"
         "import runner.cli.main as c\n"
         "def leave(code):\n"
-        "    heavy = {'httpx', 'pydantic', 'jsonschema', 'attrs', 'rich', 'click', 'jsonpath_ng', 'json_repair', 'mcp'}\n"
+        "    heavy = {'httpx', 'pydantic', 'pydantic_core', 'regex', 'jsonschema', 'attrs', 'rich', 'click', 'jsonpath_ng', 'json_repair', 'mcp'}\n"
         "    print('LOADED', sorted(heavy & sys.modules.keys()), code); sys.stdout.flush(); os.kill(os.getpid(), 9)\n"
-        "os._exit = leave; c.main()"
+        "leave(c.main())"
     )
     result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
 
