@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from runner.agents.chat import ModelCall, taken
-from runner.results.model import TurnUsage
+from runner.results.case_result import TurnUsage
 from runner.results.regradable import Answered, Regradable
 
 if TYPE_CHECKING:

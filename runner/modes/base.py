@@ -22,7 +22,7 @@ from runner.errors import RunnerError, sentences
 from runner.modes.answered import answered, regradable
 from runner.modes.case_environment import CaseEnvironment
 from runner.modes.failures import failure_of
-from runner.results.model import CaseResult, CheckpointResult, ScoreResult, TurnResult
+from runner.results.case_result import CaseResult, CheckpointResult, ScoreResult, TurnResult
 from scripttest import Cause, Failure, ResultWarning
 
 if TYPE_CHECKING:

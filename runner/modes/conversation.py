@@ -33,7 +33,7 @@ from runner.modes.grading import (
 )
 from runner.modes.rubrics import RUBRICS, Criterion, criteria_of
 from runner.modes.turns import evidence_of_talk, exchange
-from runner.results.model import ScoreResult, ScoreVerdict, TurnResult
+from runner.results.case_result import ScoreResult, ScoreVerdict, TurnResult
 from runner.results.thresholds import below
 from scripttest import ScriptError, Status
 

@@ -20,7 +20,7 @@ from runner.modes.grading import AGGREGATIONS, STOPPED, WHOLE, Grading, for_grad
 from runner.modes.multi_turn import Talk
 from runner.modes.rubrics import RUBRICS, Criterion, criteria_of
 from runner.modes.turns import Checked, Exchange, Spoken, evidence_of_all, take_turn
-from runner.results.model import ScoreResult, ScoreVerdict, TurnResult
+from runner.results.case_result import ScoreResult, ScoreVerdict, TurnResult
 from runner.results.thresholds import below
 from scripttest import Status
 

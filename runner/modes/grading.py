@@ -16,7 +16,7 @@ from runner.assertions.transcript import seen_of, without_files
 from runner.assertions.votes import judged_by
 from runner.modes.base import CaseAttempt
 from runner.modes.rubrics import RUBRICS, Criterion, type_of
-from runner.results.model import CriterionResult, ScoreResult, ScoreVerdict
+from runner.results.case_result import CriterionResult, ScoreResult, ScoreVerdict
 from runner.results.thresholds import reaches, shortfall
 from scripttest import Cause, Failure
 from scripttest.values import Value

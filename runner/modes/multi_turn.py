@@ -32,7 +32,7 @@ from runner.modes.base import CaseAttempt
 from runner.modes.interactive import NoAnswerError, Question
 from runner.modes.simulators import SimulatedUser, Simulation, SimulatorError
 from runner.modes.turns import DEFAULT_MAX_TURNS, Spoken, TakenTurn, evidence_of_all, take_turn
-from runner.results.model import TurnResult
+from runner.results.case_result import TurnResult
 from scripttest import Cause, Status
 
 NOT_REACHED = "agent completed, goal not reached"

@@ -15,8 +15,9 @@ from runner.connectors.base import Completion, Usage
 from runner.connectors.timing import count_in
 from runner.modes.interactive import NoAnswerError, Question
 from runner.modes.simulators import Simulation
+from runner.results.case_result import CaseResult, TurnResult, TurnUsage
 from runner.results.looks import ONCE, Looks
-from runner.results.model import CaseResult, Suite, TestResult, TurnResult, TurnUsage
+from runner.results.model import Suite, TestResult
 from scripttest import Cause, Status, TestKey
 from scripttest.values import Value
 

@@ -14,7 +14,7 @@ from runner.modes.answered import answered, usage_of
 from runner.modes.awaiting import Awaiting, detect
 from runner.modes.base import CaseAttempt
 from runner.modes.simulators import tool_results
-from runner.results.model import TurnResult, TurnUsage
+from runner.results.case_result import TurnResult, TurnUsage
 from scripttest import ScriptError, Status
 from scripttest.values import Value
 
