@@ -167,7 +167,7 @@ DOORS = {
     "runner/application": "application configuration configuration_schema context documents dotenv json_parts models positions sandbox trust yaml_keys",
     "runner/connectors": "base endpoint http journal limits load proxies recording runner_rules stored_answers timing",
     "runner/shapes": "declared durations fields numbers times",
-    "runner/assertions": "__init__ base differences judged model snapshot_texts tools transcript values verdicts votes",
+    "runner/assertions": "__init__ base checking differences judged model snapshot_texts tools transcript values verdicts votes",
     "runner/cases": "attachments conversations dependencies graders json_schema messages model reader references repeats select values",
     "runner/agents": "answer assistant chat helper_answers helpers judges prompts references requests runtime script_votes service variants",
     "runner/agents/mcp": "answers base servers toolbox",

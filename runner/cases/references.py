@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Literal
 
 from bindings import agent_id
-from runner.assertions import TYPES, type_named
+from runner.assertions import TYPES
+from runner.assertions.checking import type_named
 from runner.assertions.model import Assertion
 from runner.cases.model import Case
 from scripttest.values import Value

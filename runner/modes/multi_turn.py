@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runner.assertions import check_all
+from runner.assertions.checking import check_all
 from runner.assertions.model import Assertion
 from runner.cases.attachments import described, parts_of_last, parts_of_turn
 from runner.cases.conversation import ConversationCase, ConversationTurn

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError, Answer
 from runner.agents.chat import ModelCall, taken
-from runner.assertions import check_all
 from runner.assertions.base import AgentUse, AssertionResult, Evidence, Said, ToolUse
+from runner.assertions.checking import check_all
 from runner.errors import RunnerError
 from runner.modes.answered import answered, usage_of
 from runner.modes.awaiting import Awaiting, detect
