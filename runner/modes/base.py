@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from runner.agents.answer import Answer
     from runner.agents.assistant import Assistant
     from runner.cases.model import CallOptions, Case
+    from runner.modes.answered import Exchange
     from runner.modes.transcripts import SavedTalk
-    from runner.modes.turns import Exchange
     from runner.results.regradable import Answered, Regradable
 
 
@@ -150,7 +150,7 @@ class CaseAttempt:
             said: the last message, as the case has it.
         """
         if self.saved is not None:
-            return self.saved.answer(self, said)
+            return self.saved.answer(self.assistant.id, self.chat, said)
         ledger, noted = self.chat.world.ledger, f"agents.{self.assistant.id}"
         ledger.begin(noted)
         try:
