@@ -23,8 +23,8 @@ from runner.agents.helper_answers import Simulation
 from runner.assertions.checking import check_all
 from runner.assertions.model import Assertion
 from runner.cases.attachments import described, parts_of_last, parts_of_turn
-from runner.cases.conversation import ConversationCase, ConversationTurn
-from runner.cases.conversations import Turn
+from runner.cases.conversation import ConversationCase
+from runner.cases.conversations import ConversationTurn, Turn
 from runner.cases.messages import as_written, message_of, messages_of
 from runner.cases.multi_turn import MultiTurnCase
 from runner.connectors.timing import uncounted
