@@ -169,7 +169,7 @@ DOORS = {
     "runner/shapes": "declared durations fields numbers times",
     "runner/assertions": "__init__ base checking differences judged model snapshot_texts tools transcript values verdicts votes",
     "runner/cases": "attachments conversations dependencies graders json_schema messages model reader references repeats select values",
-    "runner/agents": "answer assistant chat helper_answers helpers judges prompts references requests runtime script_votes service variants",
+    "runner/agents": "answer assistant call chat helper_answers helpers judges prompts references requests runtime script_votes service variants",
     "runner/agents/mcp": "answers base servers toolbox",
     "runner/fingerprints": "fingerprints parts scripts",
     "runner/results": "attachments calibration case_json case_result certainty change_report change_verdict changes combining comparison counts coverage criteria events failure_texts fingerprint_changes fold histories inconclusive json_text judged_cases judgements judging labels line_file looks model pipes places regradable repeating replay report result_json result_keys result_problems run_lines sides"

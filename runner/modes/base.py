@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from bindings import DATABASE, World, given_mocks, opened_workspace
 from runner.agents.answer import AgentError
+from runner.agents.call import call_agent, is_unanswered
 from runner.agents.chat import Chat, JudgeUse, taken
 from runner.agents.judges import CaseJudges
 from runner.agents.requests import AgentRequest
-from runner.agents.runtime import is_unanswered
 from runner.assertions.base import AgentUse, AssertionResult, Evidence, Said
 from runner.cases.attachments import described, parts_of_case
 from runner.cases.messages import input_of
@@ -154,8 +154,9 @@ class CaseAttempt:
         ledger, noted = self.chat.world.ledger, f"agents.{self.assistant.id}"
         ledger.begin(noted)
         try:
-            answer = await self.environment.runtime.call(
-                AgentRequest(agent=self.assistant.id, messages=messages, options=dict(options), chat=self.chat)
+            answer = await call_agent(
+                self.environment.runtime,
+                AgentRequest(agent=self.assistant.id, messages=messages, options=dict(options), chat=self.chat),
             )
         except Exception as error:
             ledger.forget(noted)
