@@ -280,6 +280,19 @@ def test_no_module_imports_itself_through_others() -> None:
     TopologicalSorter(graph).prepare()
 
 
+@pytest.mark.parametrize("folder", ["bindings/src", "runner/reporters/html/src"])
+def test_no_module_in_typescript_imports_itself_through_others(folder: str) -> None:
+    """Imports of types count like all others."""
+    graph = {path: set(imported_files(path)) for path in (ROOT / folder).rglob("*.ts*")}
+    TopologicalSorter(graph).prepare()
+
+
+def imported_files(path: Path) -> Iterator[Path]:
+    for name in re.findall(r"""^(?:import|export)\b[^;"']*["'](\.[^"']*)["']""", path.read_text("utf-8"), re.M):
+        places = [path.parent / f"{name}{ending}" for ending in ("", ".ts", ".tsx", "/index.ts")]
+        yield next(place.resolve() for place in places if place.is_file())
+
+
 def wrong_ways(path: Path) -> Iterator[str]:
     place, room = path.relative_to(ROOT).as_posix(), room_of(path)
     for name, line in border_crossings(path):
