@@ -18,7 +18,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from bindings import Answered, agent_id
-from runner.agents import sandbox
 from runner.agents.answer import AgentError, Answer, UsedTool, completion_record
 from runner.agents.chat import Messages, ToolStep, read_messages
 from runner.agents.mocked import mocked_agent
@@ -74,9 +73,12 @@ class Call:
         """All steps; see `call_agent`."""
         if self._assistant.script is not None and not HOOKS & await self._runtime.hooks(self._assistant):
             await self._runtime.evaluate(self._scope)
-        self._tell_of_sandbox()
+        if notice := self._assistant.sandbox_notice:
+            self._scope.chat.note_once(notice)
         if self._assistant.sandbox is not None:
-            await sandbox.prepare(self._runtime, self._scope)
+            from runner.agents.sandbox import prepare
+
+            await prepare(self._runtime, self._scope)
         create = await self._hook("Create", [self._messages, self._options])
         settings = self._object("Create", create)
         for key, (kind, named) in CREATE_KINDS.items():
@@ -196,14 +198,10 @@ class Call:
         returned = await self._runtime.function(call, self._scope, f"{name} of {self._assistant.id}")
         return returned.value
 
-    def _tell_of_sandbox(self) -> None:
-        """Says once in each conversation what answers instead of a sandbox."""
-        notice = sandbox.notice(self._assistant)
-        if notice:
-            self._scope.chat.note_once(notice)
-
     async def _run_sandbox(self, settings: dict[str, Any]) -> Completion:
         """The answer of the runner, which is asked instead of the model."""
+        from runner.agents.sandbox import run
+
         assistant, context = self._assistant, self._scope.context
         said = self._given(f"Create of {assistant.id} must return", settings.get("messages"))
         named = self._runtime.assistants.localized(assistant, str(context.get("locale") or ""))
@@ -217,7 +215,7 @@ class Call:
             turn=sum(message.get("role", "user") == "user" for message in self._messages),
             metadata=context["metadata"],
         )
-        return await sandbox.run(self._runtime, request, self._scope)
+        return await run(self._runtime, request, self._scope)
 
     # the model
 
