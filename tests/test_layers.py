@@ -167,12 +167,12 @@ DOORS = {
     "runner/application": "application configuration configuration_schema context documents dotenv json_parts models positions sandbox trust yaml_keys",
     "runner/connectors": "base endpoint http journal limits load proxies recording runner_rules stored_answers timing",
     "runner/shapes": "declared durations fields numbers plain_fit times",
-    "runner/assertions": "__init__ base differences judged model snapshot_texts tools transcript values verdicts votes",
+    "runner/assertions": "__init__ base checking differences judged model snapshot_texts tools transcript values verdicts votes",
     "runner/cases": "attachments conversations dependencies graders json_schema messages model reader references repeats select values",
-    "runner/agents": "answer assistant chat helper_answers helpers judges prompts references requests runtime script_votes service variants",
+    "runner/agents": "answer assistant call chat helper_answers helpers judges prompts references requests runtime script_votes service variants",
     "runner/agents/mcp": "answers base servers toolbox",
     "runner/fingerprints": "fingerprints parts scripts",
-    "runner/results": "attachments calibration case_json certainty change_report change_verdict changes combining comparison counts coverage criteria events failure_texts fingerprint_changes fold histories inconclusive json_text judged_cases judgements judging labels line_file looks model pipes places regradable repeating replay report result_json result_keys result_problems run_lines sides"
+    "runner/results": "attachments calibration case_json case_result certainty change_report change_verdict changes combining comparison counts coverage criteria events failure_texts fingerprint_changes fold histories inconclusive json_text judged_cases judgements judging labels line_file looks model pipes places regradable repeating replay report result_json result_keys result_problems run_lines sides"
     " result_texts saved snapshot_lines stability stability_json strictness suite_json summary test_place thresholds turn_json value_texts variants"
     " verdict verdict_json",
     "runner/modes": "base case_environment interactive tracing transcripts",
@@ -275,11 +275,22 @@ def test_rooms_do_not_import_each_other_in_circles() -> None:
 
 
 def test_no_module_imports_itself_through_others() -> None:
-    graph = {
-        name: {other for other, line in imported_modules(path) if line not in written(path).for_types}
-        for name, path in MODULES.items()
-    }
+    """Imports for type checkers and those in functions count like all others, so each package can be read downwards."""
+    graph = {name: {other for other, _ in imported_modules(path)} for name, path in MODULES.items()}
     TopologicalSorter(graph).prepare()
+
+
+@pytest.mark.parametrize("folder", ["bindings/src", "runner/reporters/html/src"])
+def test_no_module_in_typescript_imports_itself_through_others(folder: str) -> None:
+    """Imports of types count like all others."""
+    graph = {path: set(imported_files(path)) for path in (ROOT / folder).rglob("*.ts*")}
+    TopologicalSorter(graph).prepare()
+
+
+def imported_files(path: Path) -> Iterator[Path]:
+    for name in re.findall(r"""^(?:import|export)\b[^;"']*["'](\.[^"']*)["']""", path.read_text("utf-8"), re.M):
+        places = [path.parent / f"{name}{ending}" for ending in ("", ".ts", ".tsx", "/index.ts")]
+        yield next(place.resolve() for place in places if place.is_file())
 
 
 def wrong_ways(path: Path) -> Iterator[str]:

@@ -19,159 +19,10 @@
 
 import { apply, includes, own, ownKeys, setPrototypeOf } from "./captured";
 import { certain } from "./certain";
-import type { Kernel } from "./kernel";
+import type { Recorder } from "./check/record";
+import type { Boot, Core, HostBridge, Outcome, Plan } from "./core-state";
 import type { Random } from "./mocks/random";
 import type { Flow } from "./realm/flow";
-import type { Calls } from "./realm/promise";
-import type { Timers } from "./realm/timers";
-import type { Recorder } from "./check/record";
-
-/** Returns null if time is up; the caller is then about to be stopped. */
-type HostBridge = (op: string, a: string, b: string) => string | null;
-
-export interface Boot {
-  /** true in a realm that serves one `Process("scripts...")` call */
-  nested: boolean;
-  /** true if the scripts could overwrite built-ins: the ones that verdicts need are then saved before the scripts run */
-  guarded: boolean;
-  /** false if the scripts certainly have no hooks such as `BeforeEach` */
-  hooks: boolean;
-  /** true if the host keeps the stores, so that later realms have the same ones */
-  shared?: boolean;
-  /** the globals to install, as `name:part name:part`; a part is loaded when one of its globals is first used */
-  globals: string;
-}
-
-export interface Plan {
-  name: string;
-  /** global name of the function; differs from `name` if the compiler renamed it */
-  entry: string;
-  /** whether the host decides which subtests run */
-  filter: boolean;
-  /** which of several runs of the test it is, from 1; it becomes `ctx.metadata.run` */
-  run?: number;
-  /** seed of its random numbers */
-  seed?: string;
-  /** the part that runs it, "fuzz" or "benchmark"; undefined for a plain test */
-  kind?: string;
-}
-
-/** The outcome of one test or subtest. */
-export interface Outcome {
-  failures: { [key: string]: unknown }[];
-  assertions: number;
-  /** How many assertions no judge could judge. */
-  notJudged: number;
-  skipped: boolean;
-  skipReason?: string;
-  /** one function for each subtest, which returns its outcome as JSON */
-  steps: (() => string)[];
-  /** set for a subtest that has ended and passed; records in its parent that the subtest failed later */
-  fails?: () => void;
-  state?: State;
-  assert?: object;
-  require?: object;
-}
-
-/** What a test still has to finish. Made when it is first needed; most tests need none. */
-export interface State {
-  parent: T | undefined;
-  /** 0 for a test, 1 for its subtests ... */
-  depth: number;
-  cleanups: (() => unknown)[];
-  /** promises of subtests and assertions that have not ended */
-  pending: unknown[];
-  /** true for a subtest that still runs after `t.run` has returned */
-  waits?: boolean;
-  /** how often each name of a subtest or snapshot was used */
-  subtests: Record<string, number>;
-  snapshots: Record<string, number>;
-  /** subtests that are running */
-  open: T[];
-  /** ends this subtest */
-  end?: () => void;
-  /** the promise or value that it waits for now, such as the one that its function returned */
-  awaits?: unknown;
-  /** the hook or cleanup that is running; undefined while the test function runs */
-  phase?: string;
-  /** the hook that runs before the cleanups */
-  between?: () => Generator<unknown, void>;
-}
-
-/** The state that the core and the parts share. Scripts never see it. */
-export interface Core extends Kernel {
-  boot: Boot;
-  plan?: Plan;
-  /** JSON of the context. */
-  contextText: string;
-  /** The raw function that calls the worker. Use `bridge` instead, which the part "kernel" makes from it. */
-  $bridge: HostBridge;
-  /** Calls the worker. */
-  bridge(op: string, a: string, b: string): string;
-  /** The current stack, including the callers before each `await`. */
-  here(): string;
-  /** The function that the worker calls. The worker passes values that are not text in its property `part`. */
-  dispatch: { part: unknown };
-  /** Increased whenever the running code is abandoned; code of an earlier era is not resumed. */
-  era: number;
-  /** The hook that runs after the test. */
-  last?: () => Generator<unknown, void>;
-  globals: Record<string, unknown>;
-  evaluate(source: string): unknown;
-  T: typeof T;
-  /** The T of the running test. */
-  root: T;
-  /** The T of the innermost running subtest, or `root`. */
-  current: T;
-  outcomeOf(t: T): Outcome;
-  stateOf(t: T): State;
-  /** Thrown by `skip`, `fatal` and `require` to leave the test function. It is not recorded as a failure. */
-  stop: object;
-  ctx: unknown;
-  /** A proxy for the context. It fills `target` when it is first used; most functions never use it. */
-  blank(target: object): object;
-  ended: boolean;
-  /** How many timers are set, plus how many asynchronous functions are waiting. */
-  left: number;
-  /** How many subtests are running. */
-  subtests: number;
-  timers?: Timers;
-  calls?: Calls;
-  /** Set while the timers that a test function left are fired; if `of` is given, only its timers. Then calls `done`. */
-  settling?: { of: T | undefined; done: () => void };
-  /** The stack where the timer that ran last was set, for failures in its callback or in code that follows from it. */
-  origin?: string;
-  /** The phase of failures while such timers are fired. */
-  late?: string;
-  /** The name that was last read from `t.assert` or `t.require` and is none of theirs. */
-  misspelt?: PropertyKey;
-  /** Milliseconds by which the time is ahead of the real time while such timers are fired. */
-  ahead: number;
-  /** Set while the clock is stopped: called instead of waiting, and returns what `poll` shall return. */
-  stands?: (milliseconds: number) => number;
-  /** Notes that a stopped clock is looked at, other than through `Date`; throws when something waits for it to go on. */
-  look?: () => unknown;
-  /** How many callbacks of timers have run. */
-  fired?: number;
-  /** Whether the clock stood when the time of the test was up. */
-  stood?: boolean;
-  /** Why a test cannot go on whose clock is stopped. */
-  standstill?: string;
-  /** Name of a call → how often a mock answered it. */
-  mocked?: Map<string, number>;
-  /** How many processes were called, including mocked ones. Undefined before the first call. */
-  asked?: number;
-  /** Inline snapshots that are missing in the source or differ, for the command to write. */
-  inlined?: object[];
-  /** Errors from something that tests need and that broke. Undefined before the first one. */
-  broken?: WeakSet<object>;
-  began: number;
-  milliseconds: number;
-  /** Milliseconds on the realm's own clock. */
-  clock(): number;
-  /** A function that the script declared. */
-  declared(name: string): ((...args: unknown[]) => unknown) | undefined;
-}
 
 const globals = globalThis as unknown as Record<string, unknown>;
 const { parse } = JSON;
@@ -269,7 +120,7 @@ export class T {
 
   static {
     core.T = T;
-    core.outcomeOf = (t) => t.#outcome;
+    core.outcomeOf = (t) => (t as T).#outcome;
   }
 }
 

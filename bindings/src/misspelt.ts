@@ -1,6 +1,6 @@
 /** Finds the assertion that a misspelt one was meant to be. */
 
-import type { Core } from "./core";
+import type { Core } from "./core-state";
 
 /** The names in `assert/index.ts`, with a space before and after each; defined by the build. */
 declare const ASSERTIONS: string;

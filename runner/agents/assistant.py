@@ -52,6 +52,15 @@ class Assistant(Value):
     has_old_sandbox: bool = False
     """Whether `package.yao` has the key `sandbox` of old, which means nothing any more."""
 
+    @property
+    def sandbox_notice(self) -> str:
+        """A note for people about its sandbox; empty when it has none."""
+        if self.sandbox is not None:
+            return f"{self.id}: runner.yml stands for its runner {self.sandbox.runner} here, which Yao runs on a node"
+        if self.has_old_sandbox:
+            return f'{self.id}: "sandbox" of package.yao has no version "2.0": its model answers, as in Yao'
+        return ""
+
 
 class Assistants:
     """Finds agents: those of an application, then those that come with this package."""

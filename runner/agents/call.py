@@ -11,30 +11,31 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from bindings import agent_id
-from runner.agents import sandbox
-from runner.agents.answer import AgentError, Answer, UsedTool, completion_record, tool_call_records
-from runner.agents.chat import Messages, Span, ToolStep, read_messages
+from bindings import Answered, agent_id
+from runner.agents.answer import AgentError, Answer, UsedTool, completion_record
+from runner.agents.chat import Messages, ToolStep, read_messages
+from runner.agents.mocked import mocked_agent
 from runner.agents.prompts import fill
-from runner.agents.requests import AgentRequest
+from runner.agents.requests import AgentRequest, Scope
 from runner.connectors.base import Completion, ModelRequest
 from runner.connectors.load import RUNNER
-from runner.connectors.timing import case_now
-from runner.errors import BrokenError, ConfigurationError
+from runner.errors import BrokenError, ConfigurationError, RunnerError, sentences
+from runner.parts import Part
 from scripttest import FunctionCall
 
 if TYPE_CHECKING:
     from runner.agents.mcp.toolbox import ToolBox
-    from runner.agents.requests import Options, Scope
+    from runner.agents.requests import Options
     from runner.agents.runtime import Runtime
 
+DEPTH_LIMIT = 10
+"""How deep agents may call each other."""
 HOOKS = frozenset(("Create", "Next"))
 RETRIES = 3
 """How often a model is asked instead of the tool loop, to correct tool calls that failed."""
@@ -69,12 +70,15 @@ class Call:
         self._on_chunk = on_chunk
 
     async def run(self) -> Answer:
-        """All steps; see `Runtime.call`."""
+        """All steps; see `call_agent`."""
         if self._assistant.script is not None and not HOOKS & await self._runtime.hooks(self._assistant):
             await self._runtime.evaluate(self._scope)
-        self._tell_of_sandbox()
+        if notice := self._assistant.sandbox_notice:
+            self._scope.chat.note_once(notice)
         if self._assistant.sandbox is not None:
-            await sandbox.prepare(self._runtime, self._scope)
+            from runner.agents.sandbox import prepare
+
+            await prepare(self._runtime, self._scope)
         create = await self._hook("Create", [self._messages, self._options])
         settings = self._object("Create", create)
         for key, (kind, named) in CREATE_KINDS.items():
@@ -154,7 +158,8 @@ class Call:
             raise self._nonsense(f"{hook} of {self._assistant.id} must delegate options as an object", options)
         id = agent_id(order["agent_id"])
         try:
-            return await self._runtime.call_other(
+            return await call_other(
+                self._runtime,
                 AgentRequest(
                     agent=id,
                     messages=messages,
@@ -165,7 +170,7 @@ class Call:
                     referer="agent",
                     by=self._assistant.id,
                     delegated=True,
-                )
+                ),
             )
         except ConfigurationError as error:
             raise AgentError(
@@ -193,14 +198,10 @@ class Call:
         returned = await self._runtime.function(call, self._scope, f"{name} of {self._assistant.id}")
         return returned.value
 
-    def _tell_of_sandbox(self) -> None:
-        """Says once in each conversation what answers instead of a sandbox."""
-        notice = sandbox.notice(self._assistant)
-        if notice:
-            self._scope.chat.note_once(notice)
-
     async def _run_sandbox(self, settings: dict[str, Any]) -> Completion:
         """The answer of the runner, which is asked instead of the model."""
+        from runner.agents.sandbox import run
+
         assistant, context = self._assistant, self._scope.context
         said = self._given(f"Create of {assistant.id} must return", settings.get("messages"))
         named = self._runtime.assistants.localized(assistant, str(context.get("locale") or ""))
@@ -214,7 +215,7 @@ class Call:
             turn=sum(message.get("role", "user") == "user" for message in self._messages),
             metadata=context["metadata"],
         )
-        return await sandbox.run(self._runtime, request, self._scope)
+        return await run(self._runtime, request, self._scope)
 
     # the model
 
@@ -258,13 +259,15 @@ class Call:
             completion = await self._runtime.ask(connector, request, self._scope)
             if not completion.tool_calls:
                 return completion, tuple(used), connector
-            runs = await self._use_tools(completion, box)
+            from runner.agents.tool_calls import use_tools, with_results
+
+            runs = await use_tools(completion, box, self._scope, self._runtime.servers)
             used += [run for run, _ in runs]
             retry = hooked and any(retryable for _, retryable in runs)
             over = (not retry or turn == rounds) if hooked else not assistant.loops
             if over:
                 return completion, tuple(used), connector
-            request = request.replace(messages=_with_results(request.messages, completion, runs, retry))
+            request = request.replace(messages=with_results(request.messages, completion, runs, retry))
         raise AgentError(
             f"the tool loop of {assistant.id} did not end: the model still calls tools after {rounds} model calls",
             hint="mcp.options.max_turn in package.yao is the limit",
@@ -289,65 +292,81 @@ class Call:
         samples = box.samples_message() if box else None
         return [*messages, {"role": "system", "content": samples}] if samples else messages
 
-    async def _use_tools(self, completion: Completion, box: ToolBox | None) -> list[tuple[UsedTool, bool]]:
-        """The calls of a completion, made side by side, and whether each is worth another try."""
-        from runner.assertions.base import ToolUse
 
-        async def run(index: int) -> tuple[UsedTool, bool]:
-            call = completion.tool_calls[index]
-            if box is None:
-                use = ToolUse(
-                    name=call.name,
-                    server="",
-                    arguments=call.arguments,
-                    result=None,
-                    error=f'unknown tool "{call.name}": the agent has none',
-                )
-                return UsedTool(call=call, use=use), False
-            started, began = case_now(), time.time()
-            with self._scope.chat.world.branch(call.name, call.arguments):
-                outcome = await box.run(call.name, call.arguments, self._scope)
-            times[index] = (case_now() - started) * 1000
-            spans[index] = self._scope.chat.span(began, self._scope.call)
-            return UsedTool(call=call, use=outcome.use), outcome.retryable
+async def call_agent(runtime: Runtime, request: AgentRequest) -> Answer:
+    """Calls an agent once.
 
-        times: dict[int, float] = {}
-        spans: dict[int, Span] = {}
-        runs = list(await asyncio.gather(*[run(index) for index in range(len(completion.tool_calls))]))
-        chat = self._scope.chat
-        chat.uses += [run.use for run, _ in runs]
+    Raises:
+        AgentError: a hook, the model or the tool loop failed.
+        ConfigurationError: the agent, its prompts or its connector cannot be used.
+    """
+    chat, caller, options = request.chat, request.caller, request.options
+    depth = 0 if caller is None else caller.depth + 1
+    if depth > DEPTH_LIMIT:
+        raise AgentError(f"{DEPTH_LIMIT} agents wait for each other, and {request.agent} would be one more")
+    assistant = runtime.assistants.get(request.agent)
+    if chat.variant is not None:
+        assistant = chat.variant.of(assistant)
+    context = {**chat.context, "assistant_id": assistant.id}
+    if request.referer:
+        context["referer"] = request.referer
+    context["metadata"] = {**(context.get("metadata") or {}), **(options.get("metadata") or {})}
+    context.pop("sandbox", None)
+    if assistant.sandbox is not None:
+        context = assistant.sandbox.context(context)
+    runtime.note(chat, Part(kind="agent", name=assistant.id), Part(kind="prompts", name=assistant.id))
+    with chat.calling(assistant.id, caller.call if caller else None) as number:
+        scope = Scope(chat=chat, assistant=assistant, context=context, depth=depth, call=number)
+        answer = await Call(runtime, scope, request.messages, options, request.on_chunk).run()
+    return answer.replace(chat_id=chat.id)
+
+
+async def call_other(runtime: Runtime, request: AgentRequest) -> Answer:
+    """Calls another agent than the tested one. If the chat has a mock of it, the mock answers. See `call_agent`."""
+    id, chat, caller = request.agent, request.chat, request.caller
+    if request.by:
+        from runner.assertions.base import AgentUse
+
+        chat.agents.append(AgentUse(agent=id, by=request.by, delegated=request.delegated, after=len(chat.uses)))
+    mock = await mocked_agent(chat.world, id, request.messages, request.options)
+    if mock is not None:
+        chat.uses += [tool.use for tool in mock.tools]
+        span = chat.span(time.time(), caller.call if caller else None)
         chat.steps += [
             ToolStep(
                 role=chat.role,
                 turn=chat.turn,
-                agent=self._assistant.id,
-                call=run.call.id,
-                use=run.use,
-                milliseconds=times.get(index, 0),
-                span=spans.get(index) or chat.span(time.time(), self._scope.call),
-                endpoint=self._runtime.servers.endpoint(run.use.server),
+                agent=id,
+                call=tool.call.id,
+                use=tool.use,
+                milliseconds=0,
+                span=span,
             )
-            for index, (run, _) in enumerate(runs)
+            for tool in mock.tools
         ]
-        return runs
+        return mock
+    world, noted = chat.world, f"agents.{id}"
+    world.ledger.begin(noted)
+    try:
+        answer = await call_agent(runtime, request)
+    except (AgentError, RunnerError) as error:
+        if is_unanswered(error):
+            way = f"Or mock it with {world.mock('agent', id)}"
+            world.ledger.end(noted, Answered.MISSING, sentences(error.message, error.hint, way))
+        else:
+            world.ledger.end(noted)
+        raise
+    except Exception:
+        world.ledger.end(noted)
+        raise
+    world.ledger.end(noted)
+    return answer
 
 
-def _with_results(
-    messages: Messages, completion: Completion, runs: list[tuple[UsedTool, bool]], retry: bool
-) -> Messages:
-    said = {"role": "assistant", "content": completion.content or None, "tool_calls": tool_call_records(completion)}
-    results = [
-        {"role": "tool", "tool_call_id": run.call.id, "name": run.call.name, "content": _tool_text(run)}
-        for run, _ in runs
-    ]
-    note = "Some tool calls failed. Correct their arguments and call them again."
-    return [*messages, said, *results, *([{"role": "system", "content": note}] if retry else [])]
-
-
-def _tool_text(tool: UsedTool) -> str:
-    if tool.use.error is not None:
-        return f"Error: {tool.use.error}"
-    return json.dumps(tool.use.result, ensure_ascii=False)
+def is_unanswered(error: AgentError | RunnerError) -> bool:
+    """Whether nothing here could answer a call of an agent that failed with this error: the agent, its files or what it
+    asks for is not here or cannot be used, or its model was not reached."""
+    return error.missing or isinstance(error, RunnerError)
 
 
 @contextmanager

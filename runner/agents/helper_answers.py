@@ -12,6 +12,7 @@ from typing import Any
 
 from runner.agents.answer import AgentError
 from runner.json_in_text import extract_json, values_in
+from scripttest.values import Value
 
 _YES = ("true", "yes", "pass", "passed")
 _NO = ("false", "no", "fail", "failed")
@@ -56,11 +57,20 @@ def verdict_of(agent: str, output: Any) -> dict[str, Any]:
     return verdict
 
 
-def read_simulation(value: Any) -> dict[str, Any] | None:
-    """A simulator's answer as `{input, goal_achieved, reasoning?}`, from an object or a text.
+class Simulation(Value):
+    """The next message of the simulated user."""
 
-    `input` may also be called `message`, and is empty only when the goal is achieved; a text without such an object is
-    itself the input.
+    input: str
+    """Empty only when the goal is achieved."""
+    achieved: bool
+    """Whether the goal is; the input is not sent then."""
+    reasoning: str
+
+
+def read_simulation(value: Any) -> Simulation | None:
+    """Reads a simulator's answer, an object `{input, goal_achieved, reasoning?}` or a text.
+
+    `input` may also be called `message`; a text without such an object is itself the input.
     """
     answer = _object(value)
     said = None if answer is None else next((answer[key] for key in ("input", "message") if answer.get(key)), None)
@@ -70,10 +80,8 @@ def read_simulation(value: Any) -> dict[str, Any] | None:
     message = "" if said is None else _text(said).strip()
     if not message and not achieved:
         return None
-    simulation: dict[str, Any] = {"input": message, "goal_achieved": achieved}
-    if answer is not None and answer.get("reasoning"):
-        simulation["reasoning"] = _text(answer["reasoning"])
-    return simulation
+    reasoning = answer.get("reasoning") if answer is not None else None
+    return Simulation(input=message, achieved=achieved, reasoning=_text(reasoning) if reasoning else "")
 
 
 def read_cases(value: Any) -> list[Any] | None:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from runner.agents.call import call_other
 from runner.agents.chat import Chat
 from runner.agents.requests import AgentRequest
 from runner.errors import ConfigurationError
@@ -51,7 +52,7 @@ class Helpers:
         own = Chat(context, chat.world, of_suite=chat.origin.of_suite)
         own.parts, own.steps, own.calls, own.turn, own.role = chat.parts, chat.steps, chat.calls, chat.turn, role
         messages = [{"role": "user", "content": json.dumps(payload, ensure_ascii=False)}]
-        answer = await self._runtime.call_other(AgentRequest(agent=agent, messages=messages, options=call, chat=own))
+        answer = await call_other(self._runtime, AgentRequest(agent=agent, messages=messages, options=call, chat=own))
         chat.model_calls += own.model_calls
         return answer
 

@@ -22,6 +22,7 @@ from bindings import (
     revived,
 )
 from runner.agents.answer import AgentError, completion_record
+from runner.agents.call import call_other
 from runner.agents.chat import Chat, Messages, read_messages
 from runner.agents.helper_answers import verdict_of
 from runner.agents.mcp.answers import processes as mcp_processes
@@ -273,7 +274,8 @@ class AgentProcesses:
             chat = _with_context(
                 chat, {**scope.context, **{k: options[k] for k in ("locale", "route") if k in options}}
             )
-        answer = await self._agents.runtime.call_other(
+        answer = await call_other(
+            self._agents.runtime,
             AgentRequest(
                 agent=id,
                 messages=messages_from(messages),
@@ -283,7 +285,7 @@ class AgentProcesses:
                 on_chunk=chunks.append,
                 referer="agent" if scope.assistant else None,
                 by=str(scope.context.get("assistant_id") or "") if scope.assistant else "",
-            )
+            ),
         )
         return {**answer.result(), "chunks": chunks}
 

@@ -1,4 +1,4 @@
-"""The agents of one run: what all their calls share, and the functions that call them."""
+"""What the calls of agents in one run share: scripts, models, tools, and notes of what was used."""
 
 from __future__ import annotations
 
@@ -9,18 +9,13 @@ from datetime import datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from bindings import Answered
-from runner.agents.answer import AgentError, Answer
-from runner.agents.call import Call
-from runner.agents.chat import Chat, ModelCall, ModelStep, ToolStep
-from runner.agents.mocked import mocked_agent
-from runner.agents.requests import AgentRequest, Scope
+from runner.agents.answer import AgentError
+from runner.agents.chat import ModelCall, ModelStep
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, Usage
 from runner.connectors.load import RUNNER
 from runner.connectors.stored_answers import Answer as ModelAnswer
 from runner.connectors.stored_answers import ask
 from runner.connectors.timing import case_now
-from runner.errors import RunnerError, sentences
 from runner.parts import Part
 from runner.paths import shown_path
 from scripttest import FunctionCall, FunctionError, MissingFunctionError
@@ -29,16 +24,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.agents.assistant import Assistant, Assistants
+    from runner.agents.chat import Chat
     from runner.agents.mcp.servers import Servers
     from runner.agents.mcp.toolbox import ToolBox
     from runner.agents.prompts import PromptVariables
+    from runner.agents.requests import Scope
     from runner.connectors.journal import Journal
     from runner.connectors.load import Connectors
     from runner.connectors.recording import Recording
     from scripttest import Compiled, FunctionPool, Returned, TestKey
 
-DEPTH_LIMIT = 10
-"""How deep agents may call each other."""
 REFUSALS = (400, 413, 422)
 """Statuses by which a model host finds fault with what the agent asks; all others are the host's own trouble."""
 
@@ -57,7 +52,7 @@ class Parts(Protocol):
 
 
 class Runtime:
-    """The agents of one run. Belongs to one event loop."""
+    """What all calls share. Belongs to one event loop."""
 
     def __init__(
         self,
@@ -104,33 +99,6 @@ class Runtime:
             functions.tell_compiled(self._parts.take)
         return functions
 
-    async def call(self, request: AgentRequest) -> Answer:
-        """Calls an agent once.
-
-        Raises:
-            AgentError: a hook, the model or the tool loop failed.
-            ConfigurationError: the agent, its prompts or its connector cannot be used.
-        """
-        chat, caller, options = request.chat, request.caller, request.options
-        depth = 0 if caller is None else caller.depth + 1
-        if depth > DEPTH_LIMIT:
-            raise AgentError(f"{DEPTH_LIMIT} agents wait for each other, and {request.agent} would be one more")
-        assistant = self.assistants.get(request.agent)
-        if chat.variant is not None:
-            assistant = chat.variant.of(assistant)
-        context = {**chat.context, "assistant_id": assistant.id}
-        if request.referer:
-            context["referer"] = request.referer
-        context["metadata"] = {**(context.get("metadata") or {}), **(options.get("metadata") or {})}
-        context.pop("sandbox", None)
-        if assistant.sandbox is not None:
-            context = assistant.sandbox.context(context)
-        self.note(chat, Part(kind="agent", name=assistant.id), Part(kind="prompts", name=assistant.id))
-        with chat.calling(assistant.id, caller.call if caller else None) as number:
-            scope = Scope(chat=chat, assistant=assistant, context=context, depth=depth, call=number)
-            answer = await Call(self, scope, request.messages, options, request.on_chunk).run()
-        return answer.replace(chat_id=chat.id)
-
     def connectors_of(self, chat: Chat) -> Connectors:
         """The connectors as a chat sees them: those of a variant with variables of its own have these."""
         variant = chat.variant
@@ -164,47 +132,6 @@ class Runtime:
                 kind = "script" if source.script is None else "module"
                 self._shown[source.key] = Part(kind=kind, name=shown_path(source.test, self.connectors.root))
             self.note(chat, self._shown[source.key])
-
-    async def call_other(self, request: AgentRequest) -> Answer:
-        """Calls another agent than the tested one. If the chat has a mock of it, the mock answers. See `call`."""
-        id, chat, caller = request.agent, request.chat, request.caller
-        if request.by:
-            from runner.assertions.base import AgentUse
-
-            chat.agents.append(AgentUse(agent=id, by=request.by, delegated=request.delegated, after=len(chat.uses)))
-        mock = await mocked_agent(chat.world, id, request.messages, request.options)
-        if mock is not None:
-            chat.uses += [tool.use for tool in mock.tools]
-            span = chat.span(time.time(), caller.call if caller else None)
-            chat.steps += [
-                ToolStep(
-                    role=chat.role,
-                    turn=chat.turn,
-                    agent=id,
-                    call=tool.call.id,
-                    use=tool.use,
-                    milliseconds=0,
-                    span=span,
-                )
-                for tool in mock.tools
-            ]
-            return mock
-        world, noted = chat.world, f"agents.{id}"
-        world.ledger.begin(noted)
-        try:
-            answer = await self.call(request)
-        except (AgentError, RunnerError) as error:
-            if is_unanswered(error):
-                way = f"Or mock it with {world.mock('agent', id)}"
-                world.ledger.end(noted, Answered.MISSING, sentences(error.message, error.hint, way))
-            else:
-                world.ledger.end(noted)
-            raise
-        except Exception:
-            world.ledger.end(noted)
-            raise
-        world.ledger.end(noted)
-        return answer
 
     async def hooks(self, assistant: Assistant) -> frozenset[str]:
         """The top-level functions of an agent's script. Raises AgentError when it cannot be compiled."""
@@ -372,12 +299,6 @@ class Runtime:
         await self.servers.close()
         for connectors in (self.connectors, *self._varied.values()):
             await connectors.close()
-
-
-def is_unanswered(error: AgentError | RunnerError) -> bool:
-    """Whether nothing here could answer a call of an agent that failed with this error: the agent, its files or what it
-    asks for is not here or cannot be used, or its model was not reached."""
-    return error.missing or isinstance(error, RunnerError)
 
 
 def _script_error(what: str, error: FunctionError | MissingFunctionError) -> AgentError:

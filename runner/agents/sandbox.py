@@ -28,16 +28,6 @@ SHOWN_ERROR = 200
 """Letters of what a step wrote to its standard error."""
 
 
-def notice(assistant: Assistant) -> str:
-    """A note for people about the sandbox of an agent; empty when it has none."""
-    if assistant.sandbox is not None:
-        name = assistant.sandbox.runner
-        return f"{assistant.id}: runner.yml stands for its runner {name} here, which Yao runs on a node"
-    if assistant.has_old_sandbox:
-        return f'{assistant.id}: "sandbox" of package.yao has no version "2.0": its model answers, as in Yao'
-    return ""
-
-
 def _workspace(runtime: Runtime, scope: Scope) -> Workspace:
     try:
         return workspace_of(scope.chat.world, runtime.scratch)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from runner.assertions import TYPES, check_all
-from runner.assertions import problem as problem_of
+from runner.assertions import TYPES
 from runner.assertions.base import Kind, NotEvaluated, Verdict
+from runner.assertions.checking import check_all
+from runner.assertions.checking import problem as problem_of
 from runner.assertions.verdicts import shorten, show
 from runner.errors import did_you_mean
 

@@ -69,7 +69,7 @@ def inner_of(assertion: Assertion) -> list[Assertion]:
 
 
 def _nested_problem(value: dict[str, Any]) -> str | None:
-    from runner.assertions import problem as problem_of
+    from runner.assertions.checking import problem as problem_of
     from runner.assertions.model import Assertion
 
     if "schema" in value and (wrong := problem_of(Assertion(type="json_schema", value=value["schema"]))):
@@ -90,7 +90,7 @@ async def _wrong(value: dict[str, Any], use: ToolUse, evidence: Evidence, judges
     if "schema" in value and (wrong := await _unfit(value["schema"], arguments)):
         return wrong
     if "assert" in value:
-        from runner.assertions import check_all
+        from runner.assertions.checking import check_all
         from runner.assertions.model import Assertion
 
         inner = inner_of(Assertion(type="tool_arguments", value=value))

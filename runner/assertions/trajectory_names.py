@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from runner.assertions import type_named
 from runner.assertions.base import Kind
+from runner.assertions.checking import type_named
 from runner.assertions.sequence import sequence_verdict, tools_problem
 from runner.assertions.tools import calls_text, fits
 from runner.assertions.verdicts import decide, show

@@ -13,8 +13,7 @@ from runner.security.files import check_named, read_named
 from scripttest.values import Value
 
 if TYPE_CHECKING:
-    from runner.cases.conversation import ConversationTurn
-    from runner.cases.conversations import Turn
+    from runner.cases.conversations import ConversationTurn, Turn
 
 IMAGES = {"bmp": "bmp", "gif": "gif", "jpeg": "jpeg", "jpg": "jpeg", "png": "png", "webp": "webp"}
 """Extension → MIME subtype."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from runner.application.json_parts import JsonPath
-from runner.assertions import problem as assertion_problem
+from runner.assertions.checking import problem as assertion_problem
 from runner.assertions.model import Assertion
 from runner.cases.attachments import Reference, absence_of, parts_of_case, problem_of
 from runner.cases.model import Case

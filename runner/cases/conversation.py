@@ -15,35 +15,21 @@ from runner.cases.conversation_checks import (
     output_outside,
     without,
 )
-from runner.cases.conversations import Checkpoint, Interactive, OnMissingInput, Simulator
-from runner.cases.grader_checks import findings_of_grader, findings_of_graders
-from runner.cases.graders import GradedBy, Grader, Graders, Rubrics, as_grader
-from runner.cases.model import CallOptions, Case, Kind, Message, Part
-from runner.cases.problems import Finding
-from runner.cases.references import (
-    Reference,
-    agent_reference,
-    references_of_assertions,
+from runner.cases.conversations import (
+    Checkpoint,
+    ConversationTurn,
+    Interactive,
+    OnMissingInput,
+    Simulator,
     references_of_simulator,
     references_of_turn,
 )
-from runner.shapes.declared import Field, Model, Schema, Shaped
-from runner.shapes.numbers import FreeValue
-
-
-class ConversationTurn(Model):
-    """The next message of the user, and how the answer is graded."""
-
-    input: str | Message | list[Part]
-    """A text, a message, or parts."""
-    expected_output: FreeValue = None
-    """A reference for grading; it never enters the conversation."""
-    assertions: GradedBy = None
-    """Criteria in words, and other assertions on this turn's answer."""
-    options: CallOptions | None = None
-    """Options of this call, over those of the case."""
-    attachments: list[Part] = Field(default_factory=list)
-    """Parts to add to the message."""
+from runner.cases.grader_checks import findings_of_grader, findings_of_graders
+from runner.cases.graders import GradedBy, Grader, Graders, Rubrics, as_grader
+from runner.cases.model import Case, Kind, Message
+from runner.cases.problems import Finding
+from runner.cases.references import Reference, agent_reference, references_of_assertions
+from runner.shapes.declared import Field, Schema, Shaped
 
 
 def _one_of_two(messages: Any) -> Any:
@@ -183,8 +169,9 @@ class ConversationCase(Case):
         yield from findings_of_graders(self.assertions or (), ("assert",), False)
         yield from findings_of_grader(self.grader)
 
-    def references(self, connector: str, simulator: str) -> Iterator[Reference]:
-        """What its turns, its checkpoints and those who take part in it name."""
+    def references(self, connector: str = "", simulator: str = "") -> Iterator[Reference]:
+        """In addition what its turns, its checkpoints and those who take part in it name."""
+        yield from super().references(connector, simulator)
         if self.grader:
             yield agent_reference(self.grader)
         for turn in self.turns:

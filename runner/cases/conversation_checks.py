@@ -16,7 +16,7 @@ from runner.cases.model import Case, Message
 from runner.cases.problems import Finding
 
 if TYPE_CHECKING:
-    from runner.cases.conversation import ConversationTurn
+    from runner.cases.conversations import ConversationTurn
 
 
 def output_outside(path: JsonPath, entry: Mapping[str, Any]) -> Finding | None:

@@ -3,14 +3,17 @@ beside this one."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from runner.assertions.model import Assertions
+from runner.cases.graders import GradedBy
 from runner.cases.model import CallOptions, Message, Part
+from runner.cases.references import Reference, references_of_assertions, simulator_reference
 from runner.durations import Duration
 from runner.shapes.declared import Field, Model
 from runner.shapes.durations import DurationText
-from runner.shapes.numbers import FreeObject
+from runner.shapes.numbers import FreeObject, FreeValue
 
 OnMissingInput = Literal["skip", "fail", "end"]
 
@@ -22,6 +25,21 @@ class Turn(Model):
     """A text, a message, or parts."""
     assertions: Annotated[Assertions | None, Field(spellings=("assert", "assertions"))] = None
     """Assertions on this turn's output."""
+    options: CallOptions | None = None
+    """Options of this call, over those of the case."""
+    attachments: list[Part] = Field(default_factory=list)
+    """Parts to add to the message."""
+
+
+class ConversationTurn(Model):
+    """The next message of the user, and how the answer is graded."""
+
+    input: str | Message | list[Part]
+    """A text, a message, or parts."""
+    expected_output: FreeValue = None
+    """A reference for grading; it never enters the conversation."""
+    assertions: GradedBy = None
+    """Criteria in words, and other assertions on this turn's answer."""
     options: CallOptions | None = None
     """Options of this call, over those of the case."""
     attachments: list[Part] = Field(default_factory=list)
@@ -67,3 +85,19 @@ class Checkpoint(Model):
     """Ids of checkpoints that must be reached before."""
     required: bool = True
     """Whether the case fails without it."""
+
+
+def references_of_turn(turn: Turn | ConversationTurn, connector: str) -> Iterator[Reference]:
+    """What a turn names; `connector` as in `Case.references`."""
+    yield from references_of_assertions(turn.assertions)
+    if turn.options is not None and turn.options.connector and not connector:
+        yield Reference(kind="connector", text=turn.options.connector)
+
+
+def references_of_simulator(simulator: Simulator | None, fallback: str) -> Iterator[Reference]:
+    """Who plays the user, by the case or else by the flag, and its connector."""
+    use = (simulator.use if simulator else None) or fallback
+    if use:
+        yield simulator_reference(use)
+    if simulator is not None and simulator.options.connector:
+        yield Reference(kind="connector", text=simulator.options.connector)

@@ -10,10 +10,10 @@ from runner.assertions.model import Assertions
 from runner.cases.checks import findings_of_assertions
 from runner.cases.conditions import GIVEN, gives, has
 from runner.cases.conversation_checks import findings_of_checkpoints, findings_of_simulator, without
-from runner.cases.conversations import Checkpoint, Simulator
+from runner.cases.conversations import Checkpoint, Simulator, references_of_simulator
 from runner.cases.model import Case, Kind
 from runner.cases.problems import Finding
-from runner.cases.references import Reference, references_of_assertions, references_of_simulator
+from runner.cases.references import Reference, references_of_assertions
 from runner.shapes.declared import Field
 
 
@@ -58,8 +58,9 @@ class DynamicCase(Case):
         yield from findings_of_assertions(self.turn_assertions or (), ("turn_assertions",))
         yield from findings_of_assertions(self.final_assertions or (), ("final_assertions",))
 
-    def references(self, connector: str, simulator: str) -> Iterator[Reference]:
-        """What its checkpoints and its simulator name."""
+    def references(self, connector: str = "", simulator: str = "") -> Iterator[Reference]:
+        """In addition what its checkpoints and its simulator name."""
+        yield from super().references(connector, simulator)
         yield from references_of_assertions(self.turn_assertions)
         yield from references_of_assertions(self.final_assertions)
         for checkpoint in self.checkpoints:

@@ -45,7 +45,8 @@ class GradedCase(Case):
         yield from findings_of_graders(self.assertions or (), ("assert",), self.expected is not None)
         yield from findings_of_grader(self.grader)
 
-    def references(self, connector: str, simulator: str) -> Iterator[Reference]:
-        """Its validator."""
+    def references(self, connector: str = "", simulator: str = "") -> Iterator[Reference]:
+        """In addition its validator."""
+        yield from super().references(connector, simulator)
         if self.grader:
             yield agent_reference(self.grader)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from bindings import agent_id
 from runner.application.json_parts import JsonPath
 from runner.assertions import TYPES
-from runner.assertions import problem as assertion_problem
+from runner.assertions.checking import problem as assertion_problem
 from runner.cases.conditions import RUBRICS
 from runner.cases.graders import Grader
 from runner.cases.problems import Finding

@@ -11,7 +11,8 @@ from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema
 
-from runner.assertions import TYPES, type_named
+from runner.assertions import TYPES
+from runner.assertions.checking import type_named
 from runner.cases import model
 from runner.cases.conditions import GIVEN, has
 from runner.cases.kinds import MODELS, further_models, named_modes

@@ -11,8 +11,7 @@ from runner.cases.model import Case, Message, Part
 from runner.shapes.fields import FREE
 
 if TYPE_CHECKING:
-    from runner.cases.conversation import ConversationTurn
-    from runner.cases.conversations import Turn
+    from runner.cases.conversations import ConversationTurn, Turn
 
 
 def messages_of(case: Case, folder: Path) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from runner.assertions.model import Assertions
 from runner.cases.mock_replies import ExecReplies, HttpReplies
+from runner.cases.references import Reference, references_of_assertions
 from runner.shapes import declared
 from runner.shapes.declared import Field, Model
 from runner.shapes.durations import DurationText
@@ -25,7 +26,6 @@ from scripttest.values import Value
 if TYPE_CHECKING:
     from runner.application.json_parts import JsonPath
     from runner.cases.problems import Finding
-    from runner.cases.references import Reference
 
 _SAID = ("input", "messages")
 """Fields with what is said to the agent."""
@@ -231,9 +231,19 @@ class Case(Model):
         """What is wrong beyond what `runner.cases.checks` finds in all cases; relative files count from the folder."""
         return iter(())
 
-    def references(self, connector: str, simulator: str) -> Iterator[Reference]:
-        """What it names beyond what all cases name; the arguments as in `runner.cases.references.references_of`."""
-        return iter(())
+    def references(self, connector: str = "", simulator: str = "") -> Iterator[Reference]:
+        """The files and agents that it refers to, as far as a run needs them.
+
+        Args:
+            connector: from `--connector`; it replaces all connectors that the case names for the agent.
+            simulator: from `--simulator`, for a case that names none.
+        """
+        for hook in (self.before, self.after):
+            if hook:
+                yield Reference(kind="hook", text=hook)
+        if self.options.connector and not connector:
+            yield Reference(kind="connector", text=self.options.connector)
+        yield from references_of_assertions(self.assertions)
 
 
 _OPTIONS: CaseOptions = CaseOptions()

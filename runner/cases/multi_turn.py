@@ -10,12 +10,20 @@ from runner.application.json_parts import JsonPath
 from runner.assertions.model import Assertions
 from runner.cases.checks import findings_of_assertions
 from runner.cases.conditions import CONVERSATION_MODE, GIVEN, given, gives, has
-from runner.cases.conversation import ConversationCase, ConversationTurn
+from runner.cases.conversation import ConversationCase
 from runner.cases.conversation_checks import findings_of_simulator, findings_of_turn, output_outside
-from runner.cases.conversations import Interactive, OnMissingInput, Simulator, Turn
+from runner.cases.conversations import (
+    ConversationTurn,
+    Interactive,
+    OnMissingInput,
+    Simulator,
+    Turn,
+    references_of_simulator,
+    references_of_turn,
+)
 from runner.cases.model import Case, Kind
 from runner.cases.problems import Finding
-from runner.cases.references import Reference, references_of_assertions, references_of_simulator, references_of_turn
+from runner.cases.references import Reference, references_of_assertions
 from runner.shapes.declared import Field
 from runner.shapes.fields import known_fields
 
@@ -96,8 +104,9 @@ class MultiTurnCase(Case):
         yield from findings_of_assertions(self.assertions or (), ("assert",), has_expected=has_expected)
         yield from findings_of_assertions(self.final_assertions or (), ("final_assertions",), has_expected=has_expected)
 
-    def references(self, connector: str, simulator: str) -> Iterator[Reference]:
-        """What its turns and its simulator name."""
+    def references(self, connector: str = "", simulator: str = "") -> Iterator[Reference]:
+        """In addition what its turns and its simulator name."""
+        yield from super().references(connector, simulator)
         yield from references_of_assertions(self.turn_assertions)
         for turn in self.turns:
             yield from references_of_turn(turn, connector)

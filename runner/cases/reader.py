@@ -15,7 +15,6 @@ from runner.cases.dependencies import Needs, needs_of
 from runner.cases.graph import Fault, faults
 from runner.cases.model import Case
 from runner.cases.problems import Finding, Problems
-from runner.cases.references import references_of
 from runner.cases.select import Chosen
 from runner.cases.validation import Batch, Validator
 from runner.errors import ConfigurationError
@@ -166,7 +165,7 @@ class CaseFile:
                     waits[case.id] = case.depends_on
                 if case.in_turns:
                     several_turns = True
-                refers = refers or any(references_of(case, simulator="any"))
+                refers = refers or any(case.references(simulator="any"))
             if chosen is not None:
                 left_out.update([case.id for case in batch.cases if not chosen(case)])
         return _Found(

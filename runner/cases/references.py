@@ -6,14 +6,12 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Literal
 
 from bindings import agent_id
-from runner.assertions import TYPES, type_named
-from runner.assertions.model import Assertion
-from runner.cases.model import Case
+from runner.assertions import TYPES
+from runner.assertions.checking import type_named
 from scripttest.values import Value
 
 if TYPE_CHECKING:
-    from runner.cases.conversation import ConversationTurn
-    from runner.cases.conversations import Simulator, Turn
+    from runner.assertions.model import Assertion
 
 
 class Reference(Value):
@@ -28,38 +26,6 @@ class Reference(Value):
     def is_agent(self) -> bool:
         """Whether it is an agent; else, where it may be either, a function of a script."""
         return self.kind == "agent"
-
-
-def references_of(case: Case, connector: str = "", simulator: str = "") -> Iterator[Reference]:
-    """The files and agents that a case refers to, as far as a run needs them.
-
-    Args:
-        connector: from `--connector`; it replaces all connectors that the case names for the agent.
-        simulator: from `--simulator`, for a case that names none.
-    """
-    for hook in (case.before, case.after):
-        if hook:
-            yield Reference(kind="hook", text=hook)
-    if case.options.connector and not connector:
-        yield Reference(kind="connector", text=case.options.connector)
-    yield from references_of_assertions(case.assertions)
-    yield from case.references(connector, simulator)
-
-
-def references_of_turn(turn: Turn | ConversationTurn, connector: str) -> Iterator[Reference]:
-    """What a turn names; `connector` as in `references_of`."""
-    yield from references_of_assertions(turn.assertions)
-    if turn.options is not None and turn.options.connector and not connector:
-        yield Reference(kind="connector", text=turn.options.connector)
-
-
-def references_of_simulator(simulator: Simulator | None, fallback: str) -> Iterator[Reference]:
-    """Who plays the user, by the case or else by the flag, and its connector."""
-    use = (simulator.use if simulator else None) or fallback
-    if use:
-        yield simulator_reference(use)
-    if simulator is not None and simulator.options.connector:
-        yield Reference(kind="connector", text=simulator.options.connector)
 
 
 def agent_reference(name: str) -> Reference:

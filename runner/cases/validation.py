@@ -17,7 +17,7 @@ from runner.cases.model import Case
 from runner.cases.problems import Finding, Problem, Problems
 from runner.shapes.declared import once, schema_of, validator_of
 from runner.shapes.fields import FREE
-from runner.shapes.plain_fit import DoubtError, fitted, is_wanted, json_of, plain_json
+from runner.shapes.plain_fit import fitted_json, json_of
 from scripttest.values import Value
 
 VARS, SIMULATOR = "vars", "simulator"
@@ -198,20 +198,13 @@ def _all(elements: str) -> list[Case] | None:
 
 def _standard(text: str) -> list[Case]:
     """The cases of a JSON array of standard cases. Raises ValueError."""
-    cases: list[Case]
-    if is_wanted():
-        try:
-            cases = fitted(schema_of(list[Case]), plain_json(text))
-            return cases
-        except (DoubtError, ValueError, RecursionError):
-            pass
-    cases = _standard_cases().validate_json(text)
-    return cases
+    cases: list[Case] | None = fitted_json(schema_of(list[Case]), text)
+    return _standard_cases().validate_json(text) if cases is None else cases
 
 
 @once
 def _standard_cases() -> Any:
-    """A validator of lists of standard cases."""
+    """A validator of lists of standard cases, of pydantic."""
     return validator_of(schema_of(list[Case]))
 
 

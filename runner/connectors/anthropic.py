@@ -118,7 +118,7 @@ class AnthropicConnector(HttpConnector):
             case "file":
                 return _document(part)
             case "input_audio":
-                raise self.fault("cannot send audio: the messages API takes text, images and documents")
+                raise self.faults.final("cannot send audio: the messages API takes text, images and documents")
         return part
 
 

@@ -77,7 +77,7 @@ class OpenAIConnector(HttpConnector):
         name = part["file"].get("filename", "file")
         data = data_of(url_of(part, "file"))
         if data is None:
-            raise self.fault(
+            raise self.faults.final(
                 f'cannot send the file "{name}": the chat API takes files by content, not by address',
                 "Attach it as file://<path>",
             )

@@ -1,10 +1,10 @@
-"""What connectors over HTTP share: calls with limits and retries, and errors that say what to do."""
+"""What connectors over HTTP share: calls with limits and retries."""
 
 from __future__ import annotations
 
 import json
 from asyncio import CancelledError
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 from urllib.parse import urlsplit
@@ -13,9 +13,9 @@ from runner.connectors.base import Completion, ConnectorError, ModelRequest, Usa
 from runner.connectors.circuit import Circuit
 from runner.connectors.definition import Definition
 from runner.connectors.endpoint import endpoint_of
+from runner.connectors.faults import Faults, message_in
 from runner.connectors.http import (
     READ_SECONDS,
-    BadProtocol,
     CannotConnect,
     ConnectionLost,
     ConnectTimeout,
@@ -29,9 +29,6 @@ from runner.connectors.retry import LONGEST_WAIT, RETRIES, RetryLater, has_time,
 from runner.connectors.sse import EventReader
 from runner.connectors.timing import Timing, answering
 from runner.security.keys import Credential
-
-_SHORT = 300
-"""Characters that an error quotes of what a provider says."""
 
 Listener = Callable[[str], None]
 
@@ -94,6 +91,8 @@ class HttpConnector:
         self._credential = Credential(url=self._url, headers=self._auth())
         client.check(self._url)
         self._host = urlsplit(self._url).netloc.rpartition("@")[2]
+        self.faults = Faults(definition, self._host)
+        """Makes its errors."""
         self._limits = places.limits(definition.id, options, timing)
         self._circuit = Circuit(definition.id, timing)
         self._shortest: float | None = None
@@ -156,10 +155,6 @@ class HttpConnector:
         wanted = request.parameters.get("stream", options.get("streaming", options.get("stream", capable)))
         return wanted is not False
 
-    def fault(self, message: str, hint: str | None = None) -> ConnectorError:
-        """An error that trying again would not help."""
-        return ConnectorError(f"{self._subject}: {message}", hint=hint)
-
     def priced(self, usage: Usage) -> Usage:
         """The usage with its cost, when the connector file names prices and the provider does not."""
         price = self.options.get("price")
@@ -168,10 +163,6 @@ class HttpConnector:
         cached = usage.cached_tokens * price.get("cached", price.get("input", 0))
         fresh = max(0, usage.input_tokens - usage.cached_tokens) * price.get("input", 0)
         return usage.replace(cost=(fresh + cached + usage.output_tokens * price.get("output", 0)) / 1e6)
-
-    @property
-    def _subject(self) -> str:
-        return f"{self.id} ({self._host})"
 
     def _address(self, host: str) -> str:
         return f"{host}{self.path}" if host.endswith("/") else f"{host}/v1/{self.path}"
@@ -190,8 +181,7 @@ class HttpConnector:
             completion = await self._exchange(headers, payload, listener, first_byte)
         except CancelledError:
             if not first_byte.came and not has_time(0.0, self._timing):
-                silent = ConnectorError(f"{self._subject} was silent until the case ran out of time")
-                self._circuit.unreachable(call, began, silent)
+                self._circuit.unreachable(call, began, self.faults.silent())
             raise
         except ConnectorError as error:
             no_answer = CannotConnect | (ConnectTimeout if first_byte.came else HttpTimeout)
@@ -227,25 +217,17 @@ class HttpConnector:
                 else:
                     self._take(await response.read(), answer, listener)
         except HttpError as error:
-            raise self._failure(error) from error
+            raise self.faults.failed(error) from error
         except ProviderError as error:
-            raise self._said(error.status, str(error), "answered with an error") from error
+            raise self.faults.answered(error.status, str(error), "answered with an error") from error
         completion = answer.completion()
         if not answer.has_message:
-            raise self._mute(completion)
+            raise self.faults.mute(completion)
         return completion.replace(
             usage=self.priced(completion.usage),
             model=completion.model or self.model,
             warnings=tuple(f"{self.id} {warning}" for warning in completion.warnings),
         )
-
-    def _mute(self, completion: Completion) -> ConnectorError:
-        """The error that an answer without a message is."""
-        hint = f"Check options.host in {self.definition.where}: is it the address of an API?"
-        if completion.finish_reason == "length":
-            hint = "It reached its token limit before it wrote any text: raise max_tokens"
-        text = f"{self._subject} answered without a message: no content, no refusal and no call of a tool"
-        return ConnectorError(f"{text} (finish_reason {completion.finish_reason})", hint=hint)
 
     async def _read_stream(self, response: Response, answer: Answer, listener: Listener) -> None:
         events = EventReader()
@@ -292,63 +274,23 @@ class HttpConnector:
         try:
             yield
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise ConnectorError(
-                f"{self._subject} answered JSON of an unexpected shape: {self._quoted(text)}"
-            ) from error
+            raise self.faults.unreadable("JSON of an unexpected shape", text) from error
 
     def _object(self, text: str) -> dict[str, Any]:
         try:
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise ConnectorError(
-                f"{self._subject} answered what is not JSON: {self._quoted(text)}",
-                hint=f"Check options.host in {self.definition.where}: is it the address of an API?",
-            ) from error
+            raise self.faults.no_json(text) from error
         if not isinstance(value, dict):
-            raise ConnectorError(f"{self._subject} answered JSON that is not an object: {self._quoted(text)}")
+            raise self.faults.unreadable("JSON that is not an object", text)
         return value
 
     async def _refusal(self, response: Response) -> ConnectorError:
-        said = _message((await response.read()).decode("utf-8-sig", "replace"))
-        error = self._said(response.status, said, f"answered {response.status}")
+        said = message_in((await response.read()).decode("utf-8-sig", "replace"))
+        error = self.faults.answered(response.status, said, f"answered {response.status}")
         if isinstance(error, RetryLater):
             error.retry_after = retry_after(response.headers, self._timing)
         return error
-
-    def _said(self, status: int | None, said: str, what: str) -> ConnectorError:
-        retryable = status is not None and (status in (408, 429) or status >= 500)
-        kind = RetryLater if retryable else ConnectorError
-        text = f"{self._subject} {what}" + (f": {self._quoted(said)}" if said else "")
-        return kind(text, status, retryable, self._advice(status))
-
-    def _failure(self, error: HttpError) -> ConnectorError:
-        retryable = isinstance(error, CannotConnect | ConnectionLost | HttpTimeout) and not error.lasting
-        hint = None
-        match error:
-            case CannotConnect():
-                hint = f"Check options.host in {self.definition.where}, that the server runs, and the proxy variables"
-            case BadProtocol():
-                hint = f"Check options.host in {self.definition.where}: is it the address of an API?"
-        failed = ConnectorError(f"{self.id}: {self.definition.redact(str(error))}", None, retryable, hint)
-        failed.unreached = isinstance(error, CannotConnect)
-        return failed
-
-    def _advice(self, status: int | None) -> str | None:
-        where = self.definition.where
-        match status:
-            case 401 | 403:
-                if name := self.definition.sources.get("key"):
-                    return f"Check the environment variable {name}, which options.key in {where} names"
-                return f"Check options.key in {where}" if self.options.get("key") else f"Add options.key to {where}"
-            case 404:
-                return f"Check options.model and options.host in {where}"
-            case 429:
-                return f"Use a smaller --parallel, or set options.requests_per_minute in {where}"
-        return None
-
-    def _quoted(self, text: str) -> str:
-        text = " ".join(self.definition.redact(text[: 8 * _SHORT]).split())
-        return text if len(text) <= _SHORT else f"{text[:_SHORT]}..."
 
 
 class FirstByte:
@@ -388,17 +330,3 @@ def _is_json(text: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
-
-
-def _message(text: str) -> str:
-    """The message in the body of an error, in any of the usual forms; empty for an HTML page."""
-    try:
-        value: Any = json.loads(text)
-    except (ValueError, RecursionError):
-        return "" if text.lstrip().startswith("<") else text
-    for _ in range(3):
-        if not isinstance(value, Mapping):
-            break
-        found = (value.get(key) for key in ("error", "message", "error_description", "detail"))
-        value = next((item for item in found if item), "")
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -54,7 +54,7 @@ class YaoConnector(OpenAIConnector):
     def _assistant(self, request: ModelRequest) -> str:
         assistant = self.options.get("assistant") or self.model or request.agent
         if not assistant:
-            raise self.fault(
+            raise self.faults.final(
                 "cannot tell which assistant to ask", f"Set options.assistant in {self.definition.where} to its id"
             )
         return str(assistant)

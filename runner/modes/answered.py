@@ -1,4 +1,5 @@
-"""Collects what is needed to grade the answers of a case again: see `runner.results.regradable`."""
+"""The answers of the agent in a case: what assertions look at, and what is needed to grade them again, for which see
+`runner.results.regradable`."""
 
 from __future__ import annotations
 
@@ -7,11 +8,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from runner.agents.chat import ModelCall, taken
-from runner.results.model import TurnUsage
+from runner.results.case_result import TurnUsage
 from runner.results.regradable import Answered, Regradable
+from scripttest.values import Value
 
 if TYPE_CHECKING:
-    from runner.assertions.base import Evidence
+    from runner.agents.answer import Answer
+    from runner.assertions.base import Evidence, ToolUse
     from runner.cases.model import Case
 
 LEFT_OUT = ("id", "input", "messages", "before", "after", "depends_on", "skip")
@@ -32,6 +35,24 @@ def usage_of(calls: Sequence[ModelCall]) -> TurnUsage | None:
         output_tokens=sum(usage.output_tokens for usage in usages),
         cost=took.cost,
     )
+
+
+class Exchange(Value):
+    """A message to the agent and its answer."""
+
+    answer: Answer
+    tools: tuple[ToolUse, ...]
+    """The tools that were called in this turn."""
+    milliseconds: float
+    evidence: Evidence
+    """What assertions on this turn look at."""
+    calls: tuple[ModelCall, ...]
+    """The calls of models for this answer."""
+
+    @property
+    def usage(self) -> TurnUsage | None:
+        """The tokens and costs of the calls; None when one does not report them."""
+        return usage_of(self.calls)
 
 
 def answered(evidence: Evidence, calls: Sequence[ModelCall]) -> Answered:

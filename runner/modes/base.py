@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from bindings import DATABASE, World, given_mocks, opened_workspace
 from runner.agents.answer import AgentError
+from runner.agents.call import call_agent, is_unanswered
 from runner.agents.chat import Chat, JudgeUse, taken
 from runner.agents.judges import CaseJudges
 from runner.agents.requests import AgentRequest
-from runner.agents.runtime import is_unanswered
 from runner.assertions.base import AgentUse, AssertionResult, Evidence, Said
 from runner.cases.attachments import described, parts_of_case
 from runner.cases.messages import input_of
@@ -22,15 +22,15 @@ from runner.errors import RunnerError, sentences
 from runner.modes.answered import answered, regradable
 from runner.modes.case_environment import CaseEnvironment
 from runner.modes.failures import failure_of
-from runner.results.model import CaseResult, CheckpointResult, ScoreResult, TurnResult
+from runner.results.case_result import CaseResult, CheckpointResult, ScoreResult, TurnResult
 from scripttest import Cause, Failure, ResultWarning
 
 if TYPE_CHECKING:
     from runner.agents.answer import Answer
     from runner.agents.assistant import Assistant
     from runner.cases.model import CallOptions, Case
+    from runner.modes.answered import Exchange
     from runner.modes.transcripts import SavedTalk
-    from runner.modes.turns import Exchange
     from runner.results.regradable import Answered, Regradable
 
 
@@ -150,12 +150,13 @@ class CaseAttempt:
             said: the last message, as the case has it.
         """
         if self.saved is not None:
-            return self.saved.answer(self, said)
+            return self.saved.answer(self.assistant.id, self.chat, said)
         ledger, noted = self.chat.world.ledger, f"agents.{self.assistant.id}"
         ledger.begin(noted)
         try:
-            answer = await self.environment.runtime.call(
-                AgentRequest(agent=self.assistant.id, messages=messages, options=dict(options), chat=self.chat)
+            answer = await call_agent(
+                self.environment.runtime,
+                AgentRequest(agent=self.assistant.id, messages=messages, options=dict(options), chat=self.chat),
             )
         except Exception as error:
             ledger.forget(noted)

@@ -16,7 +16,8 @@ from runner.agents.answer import AgentError
 from runner.agents.chat import ModelCall
 from runner.assertions.base import Evidence
 from runner.cases.attachments import described, parts_of_turn
-from runner.cases.conversation import ConversationCase, ConversationTurn
+from runner.cases.conversation import ConversationCase
+from runner.cases.conversations import ConversationTurn
 from runner.cases.messages import message_of, messages_of
 from runner.cases.model import Message
 from runner.errors import RunnerError
@@ -33,7 +34,7 @@ from runner.modes.grading import (
 )
 from runner.modes.rubrics import RUBRICS, Criterion, criteria_of
 from runner.modes.turns import evidence_of_talk, exchange
-from runner.results.model import ScoreResult, ScoreVerdict, TurnResult
+from runner.results.case_result import ScoreResult, ScoreVerdict, TurnResult
 from runner.results.thresholds import below
 from scripttest import ScriptError, Status
 

@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from runner.assertions import check_all
+from runner.assertions.checking import check_all
 from runner.assertions.model import Assertion
 from runner.cases.attachments import described, parts_of_last
 from runner.cases.dynamic import DynamicCase

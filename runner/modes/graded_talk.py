@@ -12,15 +12,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from runner.assertions.base import AssertionResult, Evidence
-from runner.cases.conversation import ConversationCase, ConversationTurn
-from runner.cases.conversations import Turn
+from runner.cases.conversation import ConversationCase
+from runner.cases.conversations import ConversationTurn, Turn
+from runner.modes.answered import Exchange
 from runner.modes.base import CaseAttempt
 from runner.modes.checkpoints import Checkpoints, combined
 from runner.modes.grading import AGGREGATIONS, STOPPED, WHOLE, Grading, for_graders, judge_scores, seen_by_graders
 from runner.modes.multi_turn import Talk
 from runner.modes.rubrics import RUBRICS, Criterion, criteria_of
-from runner.modes.turns import Checked, Exchange, Spoken, evidence_of_all, take_turn
-from runner.results.model import ScoreResult, ScoreVerdict, TurnResult
+from runner.modes.turns import Checked, Spoken, evidence_of_all, take_turn
+from runner.results.case_result import ScoreResult, ScoreVerdict, TurnResult
 from runner.results.thresholds import below
 from scripttest import Status
 

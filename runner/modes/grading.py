@@ -9,14 +9,14 @@ from typing import Any
 from bindings import agent_id
 from runner.agents.chat import Chat
 from runner.agents.judges import CaseJudges
-from runner.assertions import check
 from runner.assertions.base import AssertionResult, Evidence, NotEvaluated, Said
+from runner.assertions.checking import check
 from runner.assertions.judged import how_judged, not_evaluated, result_of
 from runner.assertions.transcript import seen_of, without_files
 from runner.assertions.votes import judged_by
 from runner.modes.base import CaseAttempt
 from runner.modes.rubrics import RUBRICS, Criterion, type_of
-from runner.results.model import CriterionResult, ScoreResult, ScoreVerdict
+from runner.results.case_result import CriterionResult, ScoreResult, ScoreVerdict
 from runner.results.thresholds import reaches, shortfall
 from scripttest import Cause, Failure
 from scripttest.values import Value

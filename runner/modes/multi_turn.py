@@ -19,20 +19,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runner.assertions import check_all
+from runner.agents.helper_answers import Simulation
+from runner.assertions.checking import check_all
 from runner.assertions.model import Assertion
 from runner.cases.attachments import described, parts_of_last, parts_of_turn
-from runner.cases.conversation import ConversationCase, ConversationTurn
-from runner.cases.conversations import Turn
+from runner.cases.conversation import ConversationCase
+from runner.cases.conversations import ConversationTurn, Turn
 from runner.cases.messages import as_written, message_of, messages_of
 from runner.cases.multi_turn import MultiTurnCase
 from runner.connectors.timing import uncounted
 from runner.modes.awaiting import question_in
 from runner.modes.base import CaseAttempt
 from runner.modes.interactive import NoAnswerError, Question
-from runner.modes.simulators import SimulatedUser, Simulation, SimulatorError
+from runner.modes.simulators import SimulatedUser, SimulatorError
 from runner.modes.turns import DEFAULT_MAX_TURNS, Spoken, TakenTurn, evidence_of_all, take_turn
-from runner.results.model import TurnResult
+from runner.results.case_result import TurnResult
 from scripttest import Cause, Status
 
 NOT_REACHED = "agent completed, goal not reached"

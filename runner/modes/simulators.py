@@ -23,14 +23,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError
-from runner.agents.helper_answers import read_simulation
+from runner.agents.helper_answers import Simulation, read_simulation
 from runner.agents.references import ScriptReferenceError, find_function
 from runner.assertions.base import NotEvaluated
 from runner.cases.references import simulator_reference
 from runner.errors import RunnerError
 from runner.modes.awaiting import text_in
 from scripttest import ScriptError, Status
-from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.cases.conversations import Simulator
@@ -42,15 +41,6 @@ NOT_NAMED = "no simulator is named. Name an agent or a script in simulator.use, 
 _OWN = ("persona", "goal", "max_turns")
 REPEATS = 3
 """From how many times on saying the same is worth a word."""
-
-
-class Simulation(Value):
-    """The next message of the simulated user."""
-
-    input: str
-    achieved: bool
-    """Whether the goal is; the input is not sent then."""
-    reasoning: str
 
 
 class SimulatorError(Exception):
@@ -134,13 +124,10 @@ class SimulatedUser:
         if reached is not None:
             payload |= {"checkpoints_reached": list(reached), "checkpoints_pending": list(pending or ())}
         answer = await self._ask(payload)
-        said = read_simulation(answer)
-        if said is None:
+        simulation = read_simulation(answer)
+        if simulation is None:
             found = json.dumps(answer, ensure_ascii=False)[:200]
             raise SimulatorError(f"{self.reference.text} answered nothing that the user could say: {found}")
-        simulation = Simulation(
-            input=said["input"], achieved=said["goal_achieved"], reasoning=said.get("reasoning", "")
-        )
         self._times = self._times + 1 if simulation.input == self._last else 1
         self._last = simulation.input
         return simulation

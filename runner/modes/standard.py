@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.assertions import check_all
+from runner.assertions.checking import check_all
 from runner.assertions.model import Assertion
 from runner.cases.messages import input_of, messages_of
 from runner.modes.base import CaseAttempt

@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError, Answer
 from runner.agents.chat import ModelCall
+from runner.agents.helper_answers import Simulation
 from runner.connectors.base import Completion, Usage
 from runner.connectors.timing import count_in
 from runner.modes.interactive import NoAnswerError, Question
-from runner.modes.simulators import Simulation
+from runner.results.case_result import CaseResult, TurnResult, TurnUsage
 from runner.results.looks import ONCE, Looks
-from runner.results.model import CaseResult, Suite, TestResult, TurnResult, TurnUsage
+from runner.results.model import Suite, TestResult
 from scripttest import Cause, Status, TestKey
 from scripttest.values import Value
 
 if TYPE_CHECKING:
+    from runner.agents.chat import Chat
     from runner.assertions.base import ToolUse
-    from runner.modes.base import CaseAttempt
 
 TALKING = (Cause.ERROR, Cause.TIMEOUT, Cause.SETUP, Cause.CRASH, Cause.INFRASTRUCTURE)
 """Causes of failures that may have ended a talk, unless an assertion has them."""
@@ -92,14 +93,16 @@ class SavedTalk:
         self._failed = any(failure.cause == Cause.ASSERTION and not failure.type for failure in result.outcome.failures)
         """Whether the talk failed by how it ended: the user spoke too often, or checkpoints are missing."""
 
-    def answer(self, trial: CaseAttempt, said: Any) -> Answer:
+    def answer(self, agent: str, chat: Chat, said: Any) -> Answer:
         """What the agent answered, with its tools and its time. Raises AgentError when it was asked something else.
 
         Args:
+            agent: the id of the agent that the case tests.
+            chat: gets the tools and what they took.
             said: as the case has it, to see that it is what was said then.
         """
         if not self._case.in_turns:
-            return self._only(trial, said)
+            return self._only(agent, chat, said)
         number = self._next + 1
         if self._next == len(self._turns):
             raise _missing(f"the saved conversation has no turn {number}")
@@ -107,7 +110,7 @@ class SavedTalk:
         self._next += 1
         if turn.input != said:
             raise _missing(f"turn {number} of the case is not that of the saved conversation")
-        self._take_up(trial, number, turn.tools, _usage_of(turn.usage))
+        self._take_up(chat, number, turn.tools, _usage_of(turn.usage))
         count_in(turn.milliseconds / 1000)
         is_declared = turn.awaiting_reason == DECLARED
         completion = Completion(
@@ -116,7 +119,7 @@ class SavedTalk:
             awaiting_input=turn.awaiting_input if is_declared else None,
             input_hint=turn.input_hint if is_declared else None,
         )
-        return _answer(trial, self._case, completion, turn.output)
+        return _answer(agent, chat, self._case, completion, turn.output)
 
     def speak(self, may_go_on: bool) -> Simulation:
         """The next message of the simulated user. After the last one it was content, or else it had spoken as often as
@@ -133,28 +136,28 @@ class SavedTalk:
             raise NoAnswerError("nobody answered in the saved run")
         return str(turn.input)
 
-    def _only(self, trial: CaseAttempt, said: Any) -> Answer:
+    def _only(self, agent: str, chat: Chat, said: Any) -> Answer:
         case = self._case
         if case.input != said:
             raise _missing("the input of the case is not that of the saved run")
         usage = Usage(input_tokens=case.input_tokens, output_tokens=case.output_tokens, cost=case.cost)
         if self._answers:
             usage = _usage_of(self._answers[0].usage)
-        self._take_up(trial, 1, case.tools, usage)
+        self._take_up(chat, 1, case.tools, usage)
         count_in(self._latency() / 1000)
-        return _answer(trial, case, Completion(content=case.response), case.output)
+        return _answer(agent, chat, case, Completion(content=case.response), case.output)
 
-    def _take_up(self, trial: CaseAttempt, number: int, tools: Sequence[ToolUse], usage: Usage) -> None:
+    def _take_up(self, chat: Chat, number: int, tools: Sequence[ToolUse], usage: Usage) -> None:
         """Adds what was asked for an answer to the chat; `number` counts the answers from 1."""
         said = self._answers[number - 1] if number <= len(self._answers) else None
-        before = len(trial.chat.uses)
-        trial.chat.uses += tools
-        trial.chat.agents += [use.replace(after=use.after + before) for use in (said and said.agents) or ()]
+        before = len(chat.uses)
+        chat.uses += tools
+        chat.agents += [use.replace(after=use.after + before) for use in (said and said.agents) or ()]
         known = said.model_calls if said is not None else None
         calls = int(self._case.in_turns or bool(self._case.model_calls)) if known is None else known
         of_one = ModelCall(agent="", connector=self._case.connector, model="", usage=usage, milliseconds=0)
         free = of_one.replace(usage=Usage(), free=True)
-        trial.chat.model_calls += [of_one, *[free] * (calls - 1)] if calls else []
+        chat.model_calls += [of_one, *[free] * (calls - 1)] if calls else []
 
     def _latency(self) -> float:
         """Milliseconds of the answer: as the report has it, else what an assertion has measured, else what the whole
@@ -185,13 +188,13 @@ def _usage_of(took: TurnUsage | None) -> Usage:
     return Usage(input_tokens=took.input_tokens, output_tokens=took.output_tokens, cost=took.cost)
 
 
-def _answer(trial: CaseAttempt, case: CaseResult, completion: Completion, output: Any) -> Answer:
+def _answer(agent: str, chat: Chat, case: CaseResult, completion: Completion, output: Any) -> Answer:
     has_next = output is not None and output != completion.content
     return Answer(
-        agent=trial.assistant.id,
+        agent=agent,
         completion=completion,
         next=output if has_next else None,
-        chat_id=trial.chat.id,
+        chat_id=chat.id,
         connector=case.connector,
     )
 

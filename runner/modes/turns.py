@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from runner.agents.answer import AgentError, Answer
+from runner.agents.answer import AgentError
 from runner.agents.chat import ModelCall, taken
-from runner.assertions import check_all
-from runner.assertions.base import AgentUse, AssertionResult, Evidence, Said, ToolUse
+from runner.assertions.base import AgentUse, AssertionResult, Evidence, Said
+from runner.assertions.checking import check_all
 from runner.errors import RunnerError
-from runner.modes.answered import answered, usage_of
+from runner.modes.answered import Exchange, answered
 from runner.modes.awaiting import Awaiting, detect
 from runner.modes.base import CaseAttempt
 from runner.modes.simulators import tool_results
-from runner.results.model import TurnResult, TurnUsage
+from runner.results.case_result import TurnResult
 from scripttest import ScriptError, Status
 from scripttest.values import Value
 
@@ -23,24 +23,6 @@ if TYPE_CHECKING:
 
 DEFAULT_MAX_TURNS = 20
 """How many times the user may speak, in a case that says nothing of it."""
-
-
-class Exchange(Value):
-    """A message to the agent and its answer."""
-
-    answer: Answer
-    tools: tuple[ToolUse, ...]
-    """The tools that were called in this turn."""
-    milliseconds: float
-    evidence: Evidence
-    """What assertions on this turn look at."""
-    calls: tuple[ModelCall, ...]
-    """The calls of models for this answer."""
-
-    @property
-    def usage(self) -> TurnUsage | None:
-        """The tokens and costs of the calls; None when one does not report them."""
-        return usage_of(self.calls)
 
 
 async def exchange(attempt: CaseAttempt, message: Mapping[str, Any], options: Mapping[str, Any], said: Any) -> Exchange:

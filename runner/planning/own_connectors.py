@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from runner.agents.assistant import Assistant, Assistants
-from runner.cases.references import references_of
 from runner.errors import ConfigurationError
 from runner.security.files import read_text
 
@@ -65,5 +64,5 @@ def _asks(assistant: Assistant) -> bool:
 def _names_connector(source: CaseSource) -> bool:
     """Whether a case names a connector itself."""
     return source.refers and any(
-        reference.kind == "connector" for located in source.cases() for reference in references_of(located.case, "", "")
+        reference.kind == "connector" for located in source.cases() for reference in located.case.references()
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from bindings import given_mocks
 from runner.agents.references import ScriptReferenceError, find_function
-from runner.cases.references import Reference, references_of, simulator_reference
+from runner.cases.references import Reference, simulator_reference
 from runner.errors import ConfigurationError
 from scripttest.values import Value
 
@@ -83,7 +83,7 @@ def named_by(
             if case.skip or case.id in source.ended:
                 continue
             mocks = None if case.mocks is None else given_mocks(case.mocks.model_dump())
-            for reference in dict.fromkeys(references_of(case, connector, simulator)):
+            for reference in dict.fromkeys(case.references(connector, simulator)):
                 if mocks is not None and reference.kind == "agent" and mocks.find_agent(reference.text) is not None:
                     continue
                 where = f"{source.suite.label}:{line}" if line else source.suite.label

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from runner.results.case_result import CaseResult, TrialsNoise
 from runner.results.failure_json import Named, failure_record, failures_of, warnings_of
 from runner.results.failure_texts import error_text, place, stack_trace
-from runner.results.model import CaseResult, TestResult, TrialsNoise
+from runner.results.model import TestResult
 from runner.results.script_json import logs_record, passes_record, warning_records
 from runner.results.turn_json import (
     assertion_records,

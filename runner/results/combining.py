@@ -12,10 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from runner.results.model import Attempt, TestResult, TrialResult, TrialsNoise
+from runner.results.case_result import TrialResult, TrialsNoise
+from runner.results.model import Attempt, TestResult
 from runner.results.stability import shown_of, stability_of
 from runner.results.stability_json import attempt_of, record_of, runs_of
 from runner.results.thresholds import below, error_of, undecided_by
+from runner.results.verdict import Verdict, verdict_in, verdict_on
 from scripttest import Cause, Failure, ResultWarning, Status
 from scripttest.typing_names import Record
 
@@ -33,6 +35,7 @@ OF_CASES = tuple(
     """.split()
 )
 """The last keys of a result's record, in their order."""
+_OF_FAILED = ("error", "cause", "assertion_errors", "location", "stack_trace", "failures")
 
 
 def of_runs(results: list[TestResult], min_pass_rate: float) -> TestResult:
@@ -43,9 +46,9 @@ def of_runs(results: list[TestResult], min_pass_rate: float) -> TestResult:
     if repeat is None:
         shown = results[shown_of(attempts, min_pass_rate)]
     else:
-        from runner.results.repeating import ended_by, shown_of_repeat
+        from runner.results.repeating import shown_of_repeat
 
-        shown = ended_by(repeat, results[shown_of_repeat(repeat, [attempt.verdict for attempt in attempts])])
+        shown = _ended_by(repeat, results[shown_of_repeat(repeat, [attempt.verdict for attempt in attempts])])
     milliseconds = stability.avg_duration_ms if stability else shown.outcome.milliseconds
     return shown.replace(
         outcome=shown.outcome.replace(
@@ -176,9 +179,9 @@ def of_lines(records: Sequence[Record], min_pass_rate: float) -> Record:
     if repeat is None:
         shown = records[shown_of(attempts, min_pass_rate)]
     else:
-        from runner.results.repeating import line_ended_by, shown_of_repeat
+        from runner.results.repeating import shown_of_repeat
 
-        shown = line_ended_by(repeat, records[shown_of_repeat(repeat, [attempt.verdict for attempt in attempts])])
+        shown = _line_ended_by(repeat, records[shown_of_repeat(repeat, [attempt.verdict for attempt in attempts])])
     record: Record = {key: value for key, value in shown.items() if key not in ("run", "repeat")}
     if stability is not None:
         record["duration_ms"] = stability.avg_duration_ms
@@ -200,6 +203,38 @@ def _repeat_of(written: Any, attempts: Sequence[Attempt]) -> Repeat | None:
     from runner.results.repeating import repeat_of
 
     return repeat_of(written, [attempt.verdict for attempt in attempts])
+
+
+def _ended_by(repeat: Repeat, shown: TestResult) -> TestResult:
+    """The result of a case from the run that is shown: it ends as its policy says."""
+    if repeat.verdict is None:
+        outcome = shown.outcome.replace(status=Status.SKIPPED, failures=(), skip_reason=_cut(repeat))
+        return shown.replace(outcome=outcome, cut_short=True)
+    if repeat.verdict is not Verdict.INCONCLUSIVE or verdict_on(shown) is Verdict.INCONCLUSIVE:
+        return shown
+    failure = Failure(cause=Cause.INCONCLUSIVE, message=_undecided(repeat))
+    return shown.replace(outcome=shown.outcome.replace(status=Status.FAILED, failures=(failure,)))
+
+
+def _line_ended_by(repeat: Repeat, shown: Record) -> Record:
+    """The same for the line of a report."""
+    if repeat.verdict is None:
+        kept = {key: value for key, value in shown.items() if key not in _OF_FAILED}
+        return {**kept, "status": Status.SKIPPED.value, "skip_reason": _cut(repeat), "cut_short": True}
+    if repeat.verdict is not Verdict.INCONCLUSIVE or verdict_in(shown) is Verdict.INCONCLUSIVE:
+        return shown
+    kept = {key: value for key, value in shown.items() if key not in _OF_FAILED}
+    cause, said = Cause.INCONCLUSIVE.value, _undecided(repeat)
+    failures = [{"cause": cause, "message": said}]
+    return {**kept, "status": Status.FAILED.value, "error": said, "cause": cause, "failures": failures}
+
+
+def _cut(repeat: Repeat) -> str:
+    return f"cut short: {repeat.judged} of {repeat.most} runs"
+
+
+def _undecided(repeat: Repeat) -> str:
+    return f"inconclusive: {repeat.passed} of {repeat.judged} runs passed, which {repeat.text} does not decide"
 
 
 def usage_of_lines(records: Sequence[Record]) -> Record:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from runner.assertions.base import AssertionResult
-    from runner.results.model import CaseResult, CriterionResult
+    from runner.results.case_result import CaseResult, CriterionResult
 
 PASSED, SCORE = "passed", "score"
 FEWEST = 10

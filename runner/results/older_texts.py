@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from runner.results.model import SuiteKind
 from scripttest.typing_names import Record
 
 _CUT = ("interrupted", "terminated", "the terminal is gone", "given up by --fail-fast", "--max-")
 """How the reasons began for which a case was cut short."""
-
-
-def kind_of_cases(label: str) -> SuiteKind:
-    """Where the cases of a suite come from that has no file."""
-    if label.startswith('"'):
-        return SuiteKind.MESSAGE
-    return SuiteKind.GENERATED if label.startswith(("agents:", "scripts:")) else SuiteKind.CASE_FILE
 
 
 def has_no_next_turn(turn: Record) -> bool:

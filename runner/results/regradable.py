@@ -8,8 +8,8 @@ from typing import Any
 
 from runner.assertions.base import AgentUse
 from runner.results.attachments import without_content
+from runner.results.case_result import TurnUsage
 from runner.results.criteria import objects_in
-from runner.results.model import TurnUsage
 from runner.results.turn_json import usage_in, usage_record
 from scripttest.typing_names import Record
 from scripttest.values import Value, fields_of

@@ -10,16 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from runner.results.model import TestResult
-from runner.results.verdict import Verdict, verdict_in, verdict_on
+from runner.results.verdict import Verdict
 from runner.statistics.policies import Policy, read_policy
-from scripttest import Cause, Failure, Status
 from scripttest.typing_names import Record
 from scripttest.values import Value, fields_of
 
 _LETTERS = {Verdict.PASSED: "p", Verdict.FAILED: "f"}
 _DIGITS = 4
-_OF_FAILED = ("error", "cause", "assertion_errors", "location", "stack_trace", "failures")
 
 
 class Repeat(Value):
@@ -98,38 +95,6 @@ def shown_of_repeat(repeat: Repeat, verdicts: Sequence[Verdict]) -> int:
     """Index of the run that represents the case."""
     wanted = [repeat.verdict, Verdict.FAILED, Verdict.BROKEN, Verdict.PASSED, Verdict.SKIPPED, Verdict.INCONCLUSIVE]
     return next(verdicts.index(verdict) for verdict in wanted if verdict in verdicts)
-
-
-def ended_by(repeat: Repeat, shown: TestResult) -> TestResult:
-    """The result of a case from the run that is shown: it ends as its policy says."""
-    if repeat.verdict is None:
-        outcome = shown.outcome.replace(status=Status.SKIPPED, failures=(), skip_reason=_cut(repeat))
-        return shown.replace(outcome=outcome, cut_short=True)
-    if repeat.verdict is not Verdict.INCONCLUSIVE or verdict_on(shown) is Verdict.INCONCLUSIVE:
-        return shown
-    failure = Failure(cause=Cause.INCONCLUSIVE, message=_undecided(repeat))
-    return shown.replace(outcome=shown.outcome.replace(status=Status.FAILED, failures=(failure,)))
-
-
-def line_ended_by(repeat: Repeat, shown: Record) -> Record:
-    """The same for the line of a report."""
-    if repeat.verdict is None:
-        kept = {key: value for key, value in shown.items() if key not in _OF_FAILED}
-        return {**kept, "status": Status.SKIPPED.value, "skip_reason": _cut(repeat), "cut_short": True}
-    if repeat.verdict is not Verdict.INCONCLUSIVE or verdict_in(shown) is Verdict.INCONCLUSIVE:
-        return shown
-    kept = {key: value for key, value in shown.items() if key not in _OF_FAILED}
-    cause, said = Cause.INCONCLUSIVE.value, _undecided(repeat)
-    failures = [{"cause": cause, "message": said}]
-    return {**kept, "status": Status.FAILED.value, "error": said, "cause": cause, "failures": failures}
-
-
-def _cut(repeat: Repeat) -> str:
-    return f"cut short: {repeat.judged} of {repeat.most} runs"
-
-
-def _undecided(repeat: Repeat) -> str:
-    return f"inconclusive: {repeat.passed} of {repeat.judged} runs passed, which {repeat.text} does not decide"
 
 
 def repeat_record(repeat: Repeat) -> Record:

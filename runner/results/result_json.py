@@ -6,13 +6,12 @@ import os
 from collections.abc import Iterable
 
 from runner.results.attachments import SHORTEST, without_content
-from runner.results.fold import Execution
 from runner.results.json_text import is_utf8, json_line, plain
 from runner.results.model import Suite, TestResult
 from runner.results.places import relative
 from runner.results.script_json import logs_of, outcome_of, result_record
 from runner.results.stability_json import attempts_in, repeat_in, runs_of
-from scripttest.typing_names import Record
+from scripttest.typing_names import Protocol, Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +54,14 @@ class ResultLine:
         return self._text
 
 
-def line_of(result: TestResult, so_far: Execution) -> ResultLine:
+class LastLine(Protocol):
+    """The run so far, which keeps the line of the result that ended last; see `runner.results.fold`."""
+
+    suites: dict[str, Suite]
+    line: ResultLine | None
+
+
+def line_of(result: TestResult, so_far: LastLine) -> ResultLine:
     """The line of a result. Reporters that ask for the result that ended last share one line."""
     line = so_far.line
     if line is None or line.result is not result:

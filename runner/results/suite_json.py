@@ -72,6 +72,11 @@ def _kind_of(record: Record) -> SuiteKind:
         return SuiteKind.GENERATED
     if record["file"]:
         return SuiteKind.CASE_FILE
-    from runner.results.older_texts import kind_of_cases
+    return _kind_of_older(record["label"])
 
-    return kind_of_cases(record["label"])
+
+def _kind_of_older(label: str) -> SuiteKind:
+    """Where the cases of a suite come from in a report of an earlier version, which says it by the label only."""
+    if label.startswith('"'):
+        return SuiteKind.MESSAGE
+    return SuiteKind.GENERATED if label.startswith(("agents:", "scripts:")) else SuiteKind.CASE_FILE

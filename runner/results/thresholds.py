@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from runner.assertions.verdicts import shorten
-from runner.results.model import CriterionResult, ScoreResult, ScoreVerdict
+from runner.results.case_result import CriterionResult, ScoreResult, ScoreVerdict
 from scripttest import Cause, Failure
 
 TOLERANCE = 1e-9

@@ -4,8 +4,7 @@ assertions, and calls of tools."""
 from __future__ import annotations
 
 from runner.assertions.base import AssertionResult, Judged, ToolUse, Vote
-from runner.results.criteria import objects_in
-from runner.results.model import (
+from runner.results.case_result import (
     CheckpointResult,
     CriterionResult,
     ScoreResult,
@@ -14,6 +13,7 @@ from runner.results.model import (
     TurnResult,
     TurnUsage,
 )
+from runner.results.criteria import objects_in
 from scripttest import Status
 from scripttest.typing_names import Record
 from scripttest.values import fields_of, names_of

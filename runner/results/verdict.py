@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from scripttest import Cause, Status
+from scripttest.typing_names import Protocol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from runner.results.model import TestResult
+    from scripttest import Outcome
 
 
 class Verdict(StrEnum):
@@ -56,6 +57,14 @@ _OF_STATUS: dict[str, Verdict] = {
 }
 
 
+class HasOutcome(Protocol):
+    """A test, or one run of it, that has ended."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """How it ended."""
+
+
 def verdict_of(status: str, cause: str | None) -> Verdict:
     """The verdict on something that ended with a status, and with the cause of its decisive failure. Raises KeyError
     for a status that there is not."""
@@ -64,7 +73,7 @@ def verdict_of(status: str, cause: str | None) -> Verdict:
     return _OF_STATUS[status]
 
 
-def verdict_on(result: TestResult) -> Verdict:
+def verdict_on(result: HasOutcome) -> Verdict:
     """The verdict on a result."""
     return verdict_of(result.outcome.status, result.outcome.cause)
 

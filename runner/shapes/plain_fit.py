@@ -53,6 +53,16 @@ def plain_json(text: str) -> Any:
     return json.loads(text, parse_constant=_doubtful)
 
 
+def fitted_json(schema: Schema, text: str) -> Any | None:
+    """What pydantic makes of a JSON text that fits; None when pydantic is to be asked, or is loaded anyway."""
+    if not is_wanted():
+        return None
+    try:
+        return fitted(schema, plain_json(text))
+    except (DoubtError, ValueError, RecursionError):
+        return None
+
+
 def fitted(schema: Schema, value: Any) -> Any:
     """What pydantic makes of a JSON value that fits. Raises DoubtError."""
     known = _KINDS.get(schema["type"])

@@ -1,4 +1,4 @@
-"""A worker process that counts which code its scripts run. The counters are in memory that all its realms share. It is
+"""Counts in a worker process which code its scripts run. The counters are in memory that all its realms share. It is
 backed by a file, which the command reads at the end.
 
 `JS_NewArrayBuffer` of the pinned engine takes the size, the size that it may grow to, a function that frees the memory,
@@ -14,7 +14,6 @@ from ctypes import addressof, c_char
 
 import _quickjs
 
-from scripttest.realm import worker
 from scripttest.shortcuts.bytecode import PLAIN, pointers
 from scripttest.shortcuts.library import Int, Library, Pointer, Size, Text, Value
 
@@ -58,8 +57,3 @@ class Counters:
         self._free(context, target)
         if holder.eval(_GIVE) != COUNTERS:
             raise OSError("The engine does not take memory of the process")
-
-
-def main(folder: str) -> None:
-    """Entry point of the process; `folder` is where the counters are written."""
-    worker.main(Counters(folder))

@@ -20,8 +20,8 @@ from scripttest.shortcuts.bytecode import BytecodeError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Protocol
 
-    from scripttest.realm.alarm import Alarm
     from scripttest.realm.interrupt import Interrupts
     from scripttest.realm.parts import Parts
     from scripttest.shortcuts.bytecode import Bytecode
@@ -29,6 +29,19 @@ if TYPE_CHECKING:
 
     HostBridge = Callable[[str, str, str], str | None]
     Dispatch = Callable[..., str | int | float | None]
+
+    class TimeLimit(Protocol):
+        """Tells a realm that the time of its work is up, as the alarm of a worker does."""
+
+        rang: bool
+        """Whether it is up, so that the realm is being stopped."""
+
+        def interrupts(self) -> Interrupts | None:
+            """What can stop code in the engine; None where that is not possible."""
+
+        def sleep(self, seconds: float) -> bool:
+            """Waits this many seconds, and returns whether the end of the time cut that short."""
+
 
 MEMORY_LIMIT = 256 * 1024 * 1024
 """Bytes that one realm may allocate."""
@@ -104,7 +117,7 @@ class Engine:
         """Evaluates a script in global scope. Raises EngineError."""
         self._context.eval(source)
 
-    def drain(self, alarm: Alarm) -> bool:
+    def drain(self, alarm: TimeLimit) -> bool:
         """Runs promise jobs until none is queued, and returns whether there was any. Raises EngineError when a job
         throws, after which it has to be called again, and when the alarm rings."""
         run = self._context.execute_pending_job

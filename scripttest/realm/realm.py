@@ -11,8 +11,7 @@ from scripttest.realm.engine import Engine, EngineError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from scripttest.realm.alarm import Alarm
-    from scripttest.realm.engine import HostBridge
+    from scripttest.realm.engine import HostBridge, TimeLimit
     from scripttest.realm.interrupt import Interrupts
     from scripttest.realm.parts import Parts
 
@@ -24,7 +23,7 @@ RANG = "the alarm rang"
 class Realm:
     """A fresh engine with a module's scripts evaluated in it."""
 
-    def __init__(self, parts: Parts, host_bridge: HostBridge, alarm: Alarm) -> None:
+    def __init__(self, parts: Parts, host_bridge: HostBridge, alarm: TimeLimit) -> None:
         self._engine = Engine(parts, host_bridge)
         self._alarm = alarm
         self.dispatch = self._engine.dispatch

@@ -1,4 +1,4 @@
-"""Makes the data that a new realm gets: JSON of `Boot` in `bindings/src/core.ts`."""
+"""Makes the data that a new realm gets: JSON of `Boot` in `bindings/src/core-state.ts`."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class Order(Value):
     """What a worker gets to run one test."""
 
     plan: str
-    """JSON of `Plan` in `bindings/src/core.ts`."""
+    """JSON of `Plan` in `bindings/src/core-state.ts`."""
     pieces: str
     """Its pieces of code."""
 

@@ -42,7 +42,10 @@ FRAME_LIMIT = 256 * 1024 * 1024
 """Bytes of one message of a worker: as many as a realm may allocate."""
 
 _BOOTSTRAP = "import sys; sys.path += sys.argv[5:]; from scripttest.realm.worker import main; main()"
-_COUNTING = "import sys; sys.path += sys.argv[6:]; from scripttest.realm.counting import main; main(sys.argv[5])"
+_COUNTING = (
+    "import sys; sys.path += sys.argv[6:]; from scripttest.realm.counting import Counters;"
+    " from scripttest.realm.worker import main; main(Counters(sys.argv[5]))"
+)
 
 
 def worker_command(parts: Path, counters: str | None = None) -> list[str]:

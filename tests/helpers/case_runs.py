@@ -30,8 +30,9 @@ from runner.execution.repetition import Repetition
 from runner.execution.scheduler import run_cases
 from runner.modes.case_environment import CaseEnvironment
 from runner.planning.case_source import CaseSource
+from runner.results.case_result import CaseResult
 from runner.results.events import Event, TestEnd
-from runner.results.model import CaseResult, Suite, SuiteKind, TestResult
+from runner.results.model import Suite, SuiteKind, TestResult
 from scripttest import FunctionPool
 
 

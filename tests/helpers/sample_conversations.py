@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from runner.assertions.base import AssertionResult, ToolUse
-from runner.results.model import (
+from runner.results.case_result import (
     CaseResult,
     CheckpointResult,
     CriterionResult,
     ScoreResult,
-    TestResult,
     TrialResult,
     TurnResult,
 )
+from runner.results.model import TestResult
 from scripttest import Failure, Outcome, Status
 
 

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from made_up import json_values, letters, texts
 
 from bindings.json_path import find
-from runner.assertions import TYPES, check, check_all, problem
+from runner.assertions import TYPES
 from runner.assertions.base import AssertionResult, Evidence, NotEvaluated, ToolUse
+from runner.assertions.checking import check, check_all, problem
 from runner.assertions.model import Assertion
 from runner.assertions.values import KINDS, equal
 from scripttest.values import names_of

@@ -21,19 +21,18 @@ from runner.reporters.console.console import ConsoleReporter
 from runner.reporters.multiplexer import Multiplexer
 from runner.reporters.ordered import Ordered
 from runner.results import events, model
-from runner.results.events import RunEnd, RunError, RunStart, SuiteEnd, SuiteStart, Warned
-from runner.results.fold import Execution
-from runner.results.looks import Looks
-from runner.results.model import (
+from runner.results.case_result import (
     CaseResult,
     CheckpointResult,
     CriterionResult,
     ScoreResult,
-    Suite,
-    SuiteKind,
     TrialResult,
     TurnResult,
 )
+from runner.results.events import RunEnd, RunError, RunStart, SuiteEnd, SuiteStart, Warned
+from runner.results.fold import Execution
+from runner.results.looks import Looks
+from runner.results.model import Suite, SuiteKind
 from runner.results.replay import events_of
 from runner.results.result_json import result_line, result_of
 from runner.results.saved import load

@@ -1,5 +1,6 @@
 import type { Check } from "../kernel";
-import { explain, isObject, refuse } from "./support";
+import { isObject } from "../objects";
+import { explain, refuse } from "./support";
 
 /** The answer of one judge. `passed` is undefined if it could not judge; `failed` is true if it could not be asked. */
 interface Vote {

@@ -1,5 +1,6 @@
 import type { Check, Kernel } from "../kernel";
-import { equal, explain, isObject, refuse } from "./support";
+import { isObject } from "../objects";
+import { equal, explain, refuse } from "./support";
 
 /** One step of a simple path, such as `.name` or `[0]`. */
 const step = /\.([\w$\-\u0080-\uffff]+)|\[(\d+)]/y;

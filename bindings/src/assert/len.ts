@@ -1,5 +1,6 @@
 import type { Check, Kernel } from "../kernel";
-import { isObject, refuse } from "./support";
+import { isObject } from "../objects";
+import { refuse } from "./support";
 
 /** The number of UTF-16 code units of a string, items of a collection, or keys of a plain object; otherwise undefined. */
 function lengthOf({ std }: Kernel, value: unknown): number | undefined {

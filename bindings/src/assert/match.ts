@@ -1,5 +1,6 @@
 import type { Kernel, Mismatch } from "../kernel";
-import { isObject, refuse, search } from "./support";
+import { isObject } from "../objects";
+import { refuse, search } from "./support";
 
 /**
  * Whether the pattern matches anywhere in the value. Strings are searched as they are, errors as `name: message`, other

@@ -2,6 +2,7 @@
 
 import type { Check, Kernel, Mismatch } from "../kernel";
 import type { Explain } from "../check/explain";
+import { isObject } from "../objects";
 
 /** Whether two values are deeply equal, by the part "equal". */
 export function equal(kernel: Kernel, a: unknown, b: unknown): boolean {
@@ -11,10 +12,6 @@ export function equal(kernel: Kernel, a: unknown, b: unknown): boolean {
 /** The part "explain", which only failures need. */
 export function explain(kernel: Kernel): Explain {
   return kernel.part("explain");
-}
-
-export function isObject(value: unknown): value is Record<PropertyKey, unknown> {
-  return typeof value === "object" && value !== null;
 }
 
 /** Why a promise is refused as an argument: it would count as a value, whatever it resolves to. */

@@ -1,6 +1,6 @@
 /** Evaluates an assertion that `certain` in `core.ts` could not decide, and records a failure. */
 
-import type { Core, T } from "../core";
+import type { Core, T } from "../core-state";
 import type { Assertions, Checked } from "./assert";
 import type { Recorder } from "./record";
 

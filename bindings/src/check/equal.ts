@@ -16,7 +16,7 @@
  */
 
 import { bytesOf, keysOf, kindOf, unbox } from "../assert/kind";
-import { isObject } from "../assert/support";
+import { isObject } from "../objects";
 import type { Kernel } from "../kernel";
 
 /** One comparison in progress. */

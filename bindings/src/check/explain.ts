@@ -5,7 +5,7 @@
  * values that differ are never printed the same.
  */
 
-import { isObject } from "../assert/support";
+import { isObject } from "../objects";
 import { compareLines } from "../explain/lines";
 import { lookAlikes } from "../explain/look-alikes";
 import { printer, type PrintOptions } from "../explain/print";

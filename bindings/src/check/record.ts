@@ -1,7 +1,7 @@
 /** Records the failures of a test, and encodes its outcome as JSON. */
 
 import { bounded } from "../bounded";
-import type { Core, Outcome, T } from "../core";
+import type { Core, Outcome, T } from "../core-state";
 import { encode, Raw } from "../encode";
 import { describeError } from "../errors";
 import { meant } from "../misspelt";

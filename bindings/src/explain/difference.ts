@@ -1,7 +1,7 @@
 /** Finds where two values differ, and explains how values differ that are printed the same. */
 
 import { keysOf, kindOf } from "../assert/kind";
-import { isObject } from "../assert/support";
+import { isObject } from "../objects";
 import type { Kernel } from "../kernel";
 
 export interface Difference {

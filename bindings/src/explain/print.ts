@@ -1,7 +1,7 @@
 /** Prints values as text of limited length. It is safe even if a value throws while it is read. */
 
 import { bytesOf, keysOf, kindOf, unbox } from "../assert/kind";
-import { isObject } from "../assert/support";
+import { isObject } from "../objects";
 import type { Std } from "../std";
 
 export interface PrintOptions {

@@ -6,7 +6,7 @@
  * realms than that of the test, because nobody could call `advance` there.
  */
 
-import type { Core } from "../core";
+import type { Core } from "../core-state";
 import type { Dates } from "../realm/date";
 import type { Waiting } from "./waiting";
 import type { WorldSender, WorldState } from "./world-state";

@@ -3,7 +3,7 @@
  * need a mock or a store of the test.
  */
 
-import type { Core } from "../core";
+import type { Core } from "../core-state";
 import type { Stores } from "../yao/store";
 
 export default function (core: Core): Record<string, (...args: unknown[]) => unknown> {

@@ -6,7 +6,7 @@
 
 import { copy } from "../copy";
 import type { Kernel, Mock, Mocks } from "../kernel";
-import type { Core } from "../core";
+import type { Core } from "../core-state";
 import type { Clock } from "./clock";
 import { millisecondsOf } from "../durations";
 import type { HttpFinder } from "./mocked-http";

@@ -1,6 +1,6 @@
 /** Replaces `Math.random` by a seeded generator, so that random numbers are the same in every run. */
 
-import type { Core } from "../core";
+import type { Core } from "../core-state";
 import type { WorldSender } from "./world-state";
 
 export interface Random {

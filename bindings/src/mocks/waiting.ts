@@ -7,7 +7,7 @@
  * counts as waiting only after thousands of such rounds that also took seconds.
  */
 
-import type { Core } from "../core";
+import type { Core } from "../core-state";
 
 /** How often the clock can be looked at in a row without a call. */
 const patience = 1_000_000;

@@ -1,6 +1,6 @@
 /** Sends the state of the test's world to the host: its mocks, clock and seed, which apply to everything that the test calls. */
 
-import type { Core } from "../core";
+import type { Core } from "../core-state";
 import { encode } from "../encode";
 
 export interface WorldState {

@@ -7,7 +7,7 @@
  * uncaught error. So `prepare` stores the stack of a new error as a property, and returns nothing.
  */
 
-import type { Core } from "../core";
+import type { Core } from "../core-state";
 
 export interface Awaits {
   /** Call this when an error rejects a promise, and before it is thrown where it was awaited. */

@@ -3,7 +3,7 @@
  * first round is not measured. Mocks do not stop the clock that is used.
  */
 
-import type { Core, T } from "../core";
+import type { Core, T } from "../core-state";
 import type { Recorder } from "../check/record";
 
 type Body = (b: T, ctx: unknown) => unknown;

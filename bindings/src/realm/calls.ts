@@ -3,8 +3,7 @@
  * wait and were made, which are shown if a test fails or leaves something unfinished. `promise.ts` has the list of calls.
  */
 
-import type { Core } from "../core";
-import type { Call, Executor, Settle } from "./promise";
+import type { Call, Core, Executor, Settle } from "../core-state";
 
 export interface MoreOfCalls {
   /** Runs `work`. Promises whose `then` it calls count as awaited. */

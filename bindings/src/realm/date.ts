@@ -1,6 +1,6 @@
 /** Replaces `Date` by a proxy with another time, for mocks and for timers that are fired early. */
 
-import type { Core } from "../core";
+import type { Core } from "../core-state";
 
 export interface Dates {
   /** Replaces `Date` by a proxy whose time is `current()`. Returns a function that restores it. */

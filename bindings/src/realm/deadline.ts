@@ -4,10 +4,9 @@
  */
 
 import { bounded } from "../bounded";
-import type { Core, T } from "../core";
+import type { Call, Core, T } from "../core-state";
 import type { MoreOfCalls } from "./calls";
 import type { Flow } from "./flow";
-import type { Call } from "./promise";
 import type { Recorder } from "../check/record";
 
 type Wait = { t: T; call: Call };

@@ -1,6 +1,6 @@
 /** The fields of `agent.Context` under both of their names, and its members that are made on first use. */
 
-import type { Core } from "../core";
+import type { Core } from "../core-state";
 
 const members =
   "memory trace mcp agent llm search computer workspace sandbox sent Send SendStream Append Replace Merge Set End " +

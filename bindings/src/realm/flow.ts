@@ -1,6 +1,6 @@
 /** Runs test functions: awaits them, waits for what they left open, and runs their cleanups. */
 
-import type { Core, T } from "../core";
+import type { Core, T } from "../core-state";
 import type { Recorder } from "../check/record";
 
 interface Promises {

@@ -4,7 +4,7 @@
  * the host gets the first failure.
  */
 
-import type { Core, T } from "../core";
+import type { Core, T } from "../core-state";
 import type { Flow } from "./flow";
 import type { Recorder } from "../check/record";
 

@@ -1,6 +1,6 @@
 /** Runs a test that is not simple: with hooks in its module, a fuzz test, a benchmark, or a function that is gone. */
 
-import type { Core, T } from "../core";
+import type { Core, T } from "../core-state";
 import type { Flow } from "./flow";
 import type { Recorder } from "../check/record";
 

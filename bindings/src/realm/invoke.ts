@@ -7,7 +7,7 @@
  * calls its mocks answered.
  */
 
-import type { Core } from "../core";
+import type { Core } from "../core-state";
 import { encode, Raw } from "../encode";
 import { codeOf, describeError } from "../errors";
 import type { Clock } from "../mocks/clock";

@@ -1,6 +1,6 @@
 /** The members of the kernel that only parts need. Loaded with the first other part. */
 
-import type { Core, Plan } from "../core";
+import type { Core, Plan } from "../core-state";
 import type { ContextData, Kernel } from "../kernel";
 import type { Std } from "../std";
 import type { MoreOfCalls } from "./calls";

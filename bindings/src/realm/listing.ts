@@ -1,6 +1,6 @@
 /** Lists functions of a module. Calls `$bridge("found", name, source)` for each. */
 
-import type { Core } from "../core";
+import type { Core } from "../core-state";
 
 export default function (core: Core) {
   // Scripts that are not guarded cannot have replaced these.

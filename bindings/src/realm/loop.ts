@@ -1,6 +1,6 @@
 /** `poll` of a test that has not ended or has made promises: reports rejections, then runs at most one timer. */
 
-import type { Core } from "../core";
+import type { Core } from "../core-state";
 import type { Flow } from "./flow";
 import type { Recorder } from "../check/record";
 

@@ -2,7 +2,7 @@
 
 import { AWAIT_IT, isThenable } from "../assert/support";
 import { bounded } from "../bounded";
-import type { Core, T } from "../core";
+import type { Core, T } from "../core-state";
 import type { Explain } from "../check/explain";
 import type { Flow } from "./flow";
 import type { Recorder } from "../check/record";

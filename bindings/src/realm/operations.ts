@@ -1,7 +1,7 @@
 /** The operations of `dispatch` that a passing test does not need; see `core.ts` for the others. */
 
 import { bounded } from "../bounded";
-import type { Core } from "../core";
+import type { Core } from "../core-state";
 import { encode, Raw } from "../encode";
 import { codeOf, describeError } from "../errors";
 import type { Clock } from "../mocks/clock";

@@ -1,7 +1,7 @@
 /** `Process(...)`: passes a call to a mock, to the stores of the realm, to another script, or to the host. */
 
 import { bounded } from "../bounded";
-import type { Core } from "../core";
+import type { Core } from "../core-state";
 import { describeError } from "../errors";
 import type { Noticed, Waiting } from "../mocks/waiting";
 

@@ -8,54 +8,12 @@
  * unfinished calls need is in `calls.ts`.
  */
 
-import type { Core } from "../core";
+import type { Call, Calls, Core, Executor, Settle } from "../core-state";
 import type { Awaits } from "./awaits";
 import type { MoreOfCalls } from "./calls";
 import type { Recorder } from "../check/record";
 
-export type Settle = (value: unknown) => void;
-
-/** A call of an asynchronous function or generator that is waiting. */
-export interface Call {
-  /** The stack of its caller. */
-  stack: string;
-  /** Its index in `Calls.list`. */
-  at: number;
-  /** Counts the calls, from 1. */
-  number: number;
-  /** Whether another call waits for it, or it takes part in a race. */
-  awaited: boolean;
-  /** Whether it is for the next value of an asynchronous generator. */
-  generator: boolean;
-  /** The promise that it waits for. */
-  waits?: object;
-  /** Throws an error at the place where it waits. */
-  wake?: Settle;
-  /** The call that made it, if that one had waited before. */
-  caller?: Call;
-}
-
-export type Executor = (resolve: Settle, reject: Settle) => void;
 type Body = () => Generator<unknown, unknown>;
-
-/** The calls, for `calls.ts`. */
-export interface Calls {
-  /** The waiting calls, in no particular order. */
-  list: Call[];
-  /** The call whose code is running, if it has waited before. */
-  running: Call | undefined;
-  /** Whether a race is being set up, so that each `then` counts as awaiting. */
-  racing: boolean;
-  /** Promise → the call that settles it. */
-  of: WeakMap<object, Call>;
-  /** Adds a call to the list. */
-  started(generator: boolean): Call;
-  /** Removes a call from the list. */
-  ended(call: Call): void;
-  /** Records which promise a call settles, and where it was called. */
-  known(promise: object, call: Call): void;
-  Promise: new (executor: Executor) => object;
-}
 
 export default function (core: Core) {
   const { std } = core;

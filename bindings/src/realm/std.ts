@@ -3,7 +3,7 @@
  * overwrite them, or if the scripts are not known yet; otherwise when the first of them is read.
  */
 
-import type { Core } from "../core";
+import type { Core } from "../core-state";
 import { basis, type Std } from "../std";
 
 export default function (core: Core): Std {

@@ -8,48 +8,13 @@
  */
 
 import { bounded } from "../bounded";
-import type { Core, T } from "../core";
+import type { Core, T, Timer } from "../core-state";
 import type { Recorder } from "../check/record";
 
 /** Milliseconds after the test function has settled. */
 const window = 1000;
 /** Most timers that are fired after one function. */
 const bound = 1000;
-
-export interface Timer {
-  id: number;
-  due: number;
-  /** milliseconds between two runs; -1: it runs once */
-  period: number;
-  run: (...args: unknown[]) => unknown;
-  args: unknown[];
-  /** The delay that it was set with, in milliseconds. */
-  wait: number;
-  /** The stack where it was set. If the callback of a timer set it, the stack of that timer follows. */
-  stack: string;
-  /** The test or subtest that set it. */
-  owner: T | undefined;
-  /** Why it was not fired: it falls due too late, or too many were fired before it. */
-  passed?: "later" | "bound";
-  /** Whether it was set while the time was ahead, so that `due` includes that. */
-  ahead: boolean;
-}
-
-export interface Timers {
-  /** Whether `fire` would fire a timer. */
-  hasLate(): boolean;
-  /**
-   * Fires the next timer that a function has left; if `owner` is given, only of that test and its subtests. Throws what its
-   * callback throws. If there is none, it sets the time back to the real time, and returns false.
-   */
-  fire(owner: T | undefined): boolean;
-  /** All timers that are set, in the order in which they fall due. */
-  left(): Timer[];
-  /** Moves the due times of all timers, for a clock that is set to another time. */
-  shift(milliseconds: number): void;
-  /** Runs all timers that fall due until a time, in order. Calls `put` with each due time, and `jobs` after each timer. */
-  advance(until: number, put: (time: number) => void, jobs: () => void): void;
-}
 
 interface Clock {
   /** Moves the time of `Date` ahead by `kernel.ahead`. */

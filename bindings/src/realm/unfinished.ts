@@ -1,8 +1,6 @@
 /** Warnings about timers and calls that a test left unfinished. */
 
-import type { Core } from "../core";
-import type { Call } from "./promise";
-import type { Timer } from "./timers";
+import type { Call, Core, Timer } from "../core-state";
 
 interface Left {
   kind: "pending";

@@ -3,7 +3,7 @@
  * (`intl/core.ts`). A formatter here is only its locales and options.
  */
 
-import type { Core } from "../core";
+import type { Core } from "../core-state";
 
 type Options = Record<string, unknown>;
 type Argument = [type: string, value: unknown];

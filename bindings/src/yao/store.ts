@@ -7,7 +7,7 @@
  */
 
 import { globMatches } from "../glob";
-import type { Core } from "../core";
+import type { Core } from "../core-state";
 import type { Kernel } from "../kernel";
 import type { Waiting } from "../mocks/waiting";
 

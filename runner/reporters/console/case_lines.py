@@ -6,9 +6,10 @@ from typing import Any
 
 from runner.reporters.console.style import DOUBLE, SINGLE, Style, count, in_milliseconds, indented
 from runner.reporters.console.turn_lines import TurnLines, spoken, status_of
+from runner.results.case_result import CaseResult
 from runner.results.counts import Counts
 from runner.results.events import RunEnd, RunStatus, SuiteStart
-from runner.results.model import CaseResult, Suite, TestResult
+from runner.results.model import Suite, TestResult
 from runner.results.value_texts import as_text
 from runner.security.terminal import in_line
 from scripttest import Status

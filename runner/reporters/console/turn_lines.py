@@ -6,17 +6,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.reporters.console.style import Style, count, in_milliseconds
-from runner.results.model import (
+from runner.results.case_result import (
     CaseResult,
     CheckpointResult,
     CriterionResult,
     ScoreResult,
     ScoreVerdict,
-    TestResult,
     TrialResult,
     TrialsNoise,
     TurnResult,
 )
+from runner.results.model import TestResult
 from runner.results.result_texts import trials_text
 from runner.results.turn_json import graded_turn
 from runner.results.value_texts import called, cut, one_line, text_of, written

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from runner.reporters.traces.attributes import DESCRIPTION_LIMIT, Attributes
-from runner.results.model import ScoreVerdict
+from runner.results.case_result import ScoreVerdict
 from scripttest.values import Value
 
 if TYPE_CHECKING:
-    from runner.results.model import CaseResult
+    from runner.results.case_result import CaseResult
 
 EVENT = "gen_ai.evaluation.result"
 

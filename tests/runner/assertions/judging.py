@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from runner.assertions import check
 from runner.assertions.base import AssertionResult, Evidence, NotEvaluated, ToolUse
+from runner.assertions.checking import check
 from runner.assertions.model import Assertion
 
 

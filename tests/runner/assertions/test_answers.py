@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from runner.agents.helper_answers import read_cases, read_simulation, read_verdict
+from runner.agents.helper_answers import Simulation, read_cases, read_simulation, read_verdict
 from runner.json_in_text import extract_json
 
 JSON_IN_TEXTS: list[tuple[str, str, Any]] = [
@@ -111,28 +111,29 @@ def test_a_verdict_is_read_or_there_is_none(answer: Any, verdict: Any) -> None:
     assert read_verdict(answer) == verdict
 
 
-def plain(text: str) -> dict[str, Any]:
-    return {"input": text, "goal_achieved": False}
+def says(text: str, reasoning: str = "") -> Simulation:
+    return Simulation(input=text, achieved=False, reasoning=reasoning)
+
+
+def is_content(text: str = "", reasoning: str = "") -> Simulation:
+    return Simulation(input=text, achieved=True, reasoning=reasoning)
 
 
 SIMULATIONS: list[tuple[Any, Any]] = [
-    ({"input": "hi"}, plain("hi")),
-    ({"message": "hi", "goal_achieved": "yes"}, {"input": "hi", "goal_achieved": True}),
-    ({"input": "a", "message": "b", "reasoning": "c"}, {**plain("a"), "reasoning": "c"}),
-    ({"input": 3500}, plain("3500")),
-    ('```json\n{"message": "hi", "goal_achieved": false}\n```', plain("hi")),
-    ("  Business travel, $3500 ", plain("Business travel, $3500")),
-    ("42", plain("42")),
-    ('Please send {"id": 7}', plain('Please send {"id": 7}')),
-    ({"goal_achieved": True}, {"input": "", "goal_achieved": True}),
-    (
-        {"input": "", "goal_achieved": True, "reasoning": "done"},
-        {"input": "", "goal_achieved": True, "reasoning": "done"},
-    ),
+    ({"input": "hi"}, says("hi")),
+    ({"message": "hi", "goal_achieved": "yes"}, is_content("hi")),
+    ({"input": "a", "message": "b", "reasoning": "c"}, says("a", "c")),
+    ({"input": 3500}, says("3500")),
+    ('```json\n{"message": "hi", "goal_achieved": false}\n```', says("hi")),
+    ("  Business travel, $3500 ", says("Business travel, $3500")),
+    ("42", says("42")),
+    ('Please send {"id": 7}', says('Please send {"id": 7}')),
+    ({"goal_achieved": True}, is_content()),
+    ({"input": "", "goal_achieved": True, "reasoning": "done"}, is_content(reasoning="done")),
     ({"input": ""}, None),
     ('{"message": "", "goal_achieved": false}', None),
     ('{"goal_achieved": false}', None),
-    ('Note: {"a": 1}', plain('Note: {"a": 1}')),
+    ('Note: {"a": 1}', says('Note: {"a": 1}')),
     ({"input": " "}, None),
     ({"input": None, "goal_achieved": False}, None),
     *[(rubbish, None) for rubbish in RUBBISH],

@@ -12,8 +12,9 @@ import pytest
 from command import PATIENCE
 from judging import Judges, judge
 
-from runner.assertions import TYPES, check, check_all, problem
+from runner.assertions import TYPES
 from runner.assertions.base import AssertionResult, Evidence
+from runner.assertions.checking import check, check_all, problem
 from runner.assertions.model import Assertion
 
 CHECKS = {
@@ -316,7 +317,7 @@ def test_equals_without_a_value_is_fine_when_the_case_says_what_it_expects() -> 
 def test_a_plain_assertion_loads_no_library() -> None:
     code = (
         "import sys, asyncio\n"
-        "from runner.assertions import check, problem\n"
+        "from runner.assertions.checking import check, problem\n"
         "from runner.assertions.base import Evidence\n"
         "from runner.assertions.model import Assertion\n"
         "for fields in ({'type': 'contains', 'value': 'a'}, {'value': 1}, {'type': 'json_path', 'path': '$.a', 'value': 1}):\n"

@@ -16,8 +16,9 @@ from typing import Any
 import pytest
 from judging import Judges
 
-from runner.assertions import TYPES, check_all, problem, type_named
+from runner.assertions import TYPES
 from runner.assertions.base import AgentUse, Evidence, ToolUse
+from runner.assertions.checking import check_all, problem, type_named
 from runner.cases.model import Case
 
 PAGE = Path(__file__).parents[3] / "docs/case-assertions.md"

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from judging import judge
 
-from runner.assertions import problem
 from runner.assertions.base import AgentUse, Evidence, ToolUse
+from runner.assertions.checking import problem
 from runner.assertions.model import Assertion
 
 A, B, C = (ToolUse(name=name, server="s", arguments={"n": name}) for name in "abc")

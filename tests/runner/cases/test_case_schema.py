@@ -13,7 +13,8 @@ from case_files import refusal
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
-from runner.assertions import TYPES, problem, type_named
+from runner.assertions import TYPES
+from runner.assertions.checking import problem, type_named
 from runner.assertions.model import Assertion
 from runner.cases.json_schema import case_schema, file_schema
 from runner.cli.commands.schema import schema

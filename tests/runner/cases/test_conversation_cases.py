@@ -13,8 +13,8 @@ import pytest
 from case_files import read, refusal, write
 
 from runner.assertions.model import Assertion
-from runner.cases.conversation import ConversationCase, ConversationTurn
-from runner.cases.conversations import Checkpoint, Simulator, Turn
+from runner.cases.conversation import ConversationCase
+from runner.cases.conversations import Checkpoint, ConversationTurn, Simulator, Turn
 from runner.cases.dynamic import DynamicCase
 from runner.cases.graders import Criterion, Grader
 from runner.cases.kinds import further_models

@@ -8,7 +8,7 @@ from agent_files import agent
 from command import MakeApplication, Record
 
 from runner.results import model
-from runner.results.model import CaseResult
+from runner.results.case_result import CaseResult
 
 REPLIES = """\
 - when: { turn: 1, input: holiday }

@@ -8,8 +8,9 @@ import pytest
 
 from runner.results import events, model
 from runner.results.case_json import case_record, is_cut_short
+from runner.results.case_result import CaseResult, TurnResult
 from runner.results.fold import Execution
-from runner.results.model import CaseResult, SuiteKind, TurnResult
+from runner.results.model import SuiteKind
 from runner.results.result_json import result_line, result_of
 from runner.results.turn_json import turn_of, turn_record
 from scripttest import Outcome, Status

@@ -21,8 +21,9 @@ from runner.reporters.console.console import ConsoleReporter
 from runner.reporters.files.github import GithubReporter
 from runner.reporters.multiplexer import Multiplexer
 from runner.results import model
+from runner.results.case_result import CaseResult
 from runner.results.events import RunEnd, RunStart, SuiteEnd, SuiteStart
-from runner.results.model import CaseResult, Suite, SuiteKind
+from runner.results.model import Suite, SuiteKind
 from runner.results.replay import events_of
 from runner.results.saved import load
 from runner.security.secrets import Secrets

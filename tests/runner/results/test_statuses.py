@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from runner.errors import ConfigurationError
+from runner.results.case_result import ScoreVerdict
 from runner.results.events import RunStatus
-from runner.results.model import ScoreVerdict
 from runner.results.replay import events_of
 from runner.results.saved import load
 from runner.results.verdict import Verdict

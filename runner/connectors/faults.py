@@ -1,0 +1,104 @@
+"""What goes wrong between a connector over HTTP and its provider, as errors that say what to do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from runner.connectors.base import ConnectorError
+from runner.connectors.http import BadProtocol, CannotConnect, ConnectionLost, HttpTimeout
+from runner.connectors.retry import RetryLater
+
+if TYPE_CHECKING:
+    from runner.connectors.base import Completion
+    from runner.connectors.definition import Definition
+    from runner.connectors.http import HttpError
+
+_SHORT = 300
+"""Characters that an error quotes of what a provider says."""
+
+
+class Faults:
+    """The errors of one connector."""
+
+    def __init__(self, definition: Definition, host: str) -> None:
+        """`host` is the one that it asks."""
+        self._definition = definition
+        self._subject = f"{definition.id} ({host})"
+        self._is_an_api = f"Check options.host in {definition.where}: is it the address of an API?"
+
+    def final(self, message: str, hint: str | None = None) -> ConnectorError:
+        """An error that trying again would not help."""
+        return ConnectorError(f"{self._subject}: {message}", hint=hint)
+
+    def silent(self) -> ConnectorError:
+        """No answer began before the case ran out of time."""
+        return ConnectorError(f"{self._subject} was silent until the case ran out of time")
+
+    def mute(self, completion: Completion) -> ConnectorError:
+        """An answer without a message."""
+        hint = self._is_an_api
+        if completion.finish_reason == "length":
+            hint = "It reached its token limit before it wrote any text: raise max_tokens"
+        text = f"{self._subject} answered without a message: no content, no refusal and no call of a tool"
+        return ConnectorError(f"{text} (finish_reason {completion.finish_reason})", hint=hint)
+
+    def no_json(self, text: str) -> ConnectorError:
+        """An answer that is not JSON."""
+        return ConnectorError(f"{self._subject} answered what is not JSON: {self._quoted(text)}", hint=self._is_an_api)
+
+    def unreadable(self, what: str, text: str) -> ConnectorError:
+        """An answer that is JSON, but not as it should be; `what` says how it is."""
+        return ConnectorError(f"{self._subject} answered {what}: {self._quoted(text)}")
+
+    def answered(self, status: int | None, said: str, what: str) -> ConnectorError:
+        """An answer that is an error; `what` says how it came, and `said` what the provider says."""
+        retryable = status is not None and (status in (408, 429) or status >= 500)
+        kind = RetryLater if retryable else ConnectorError
+        text = f"{self._subject} {what}" + (f": {self._quoted(said)}" if said else "")
+        return kind(text, status, retryable, self._advice(status))
+
+    def failed(self, error: HttpError) -> ConnectorError:
+        """A request that could not be sent, or whose answer did not arrive."""
+        retryable = isinstance(error, CannotConnect | ConnectionLost | HttpTimeout) and not error.lasting
+        hint, definition = None, self._definition
+        match error:
+            case CannotConnect():
+                hint = f"Check options.host in {definition.where}, that the server runs, and the proxy variables"
+            case BadProtocol():
+                hint = self._is_an_api
+        failed = ConnectorError(f"{definition.id}: {definition.redact(str(error))}", None, retryable, hint)
+        failed.unreached = isinstance(error, CannotConnect)
+        return failed
+
+    def _advice(self, status: int | None) -> str | None:
+        where, options = self._definition.where, self._definition.options
+        match status:
+            case 401 | 403:
+                if name := self._definition.sources.get("key"):
+                    return f"Check the environment variable {name}, which options.key in {where} names"
+                return f"Check options.key in {where}" if options.get("key") else f"Add options.key to {where}"
+            case 404:
+                return f"Check options.model and options.host in {where}"
+            case 429:
+                return f"Use a smaller --parallel, or set options.requests_per_minute in {where}"
+        return None
+
+    def _quoted(self, text: str) -> str:
+        text = " ".join(self._definition.redact(text[: 8 * _SHORT]).split())
+        return text if len(text) <= _SHORT else f"{text[:_SHORT]}..."
+
+
+def message_in(text: str) -> str:
+    """The message in the body of an error, in any of the usual forms; empty for an HTML page."""
+    try:
+        value: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        return "" if text.lstrip().startswith("<") else text
+    for _ in range(3):
+        if not isinstance(value, Mapping):
+            break
+        found = (value.get(key) for key in ("error", "message", "error_description", "detail"))
+        value = next((item for item in found if item), "")
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
