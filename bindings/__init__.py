@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from bindings.services import HostCall, HostFunction
     from bindings.snapshot_files import SnapshotError
     from bindings.workspace import Workspace, opened_workspace, workspace_of
-    from bindings.world import World, Worlds
+    from bindings.world import World
+    from bindings.worlds import Worlds
 
 __all__ = [
     "APPLICATION_ID",
@@ -121,7 +122,8 @@ __getattr__ = lazy_names(
         "script_globals": ("SCRIPT_GLOBALS",),
         "snapshot_files": ("SnapshotError",),
         "workspace": ("Workspace", "opened_workspace", "workspace_of"),
-        "world": ("World", "Worlds"),
+        "world": ("World",),
+        "worlds": ("Worlds",),
         "errors": ("ProcessError",),
         "services": ("HostCall", "HostFunction"),
     },

@@ -10,8 +10,6 @@ import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
-from bindings.clock import Clock
-from bindings.world import Asked, World, Worlds
 from scripttest import Link, Outcome, Services, TestKey, kind_of
 from scripttest.typing_names import Protocol
 
@@ -19,11 +17,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from bindings.clock import Clock
     from bindings.errors import ProcessError
     from bindings.host_processes import HostProcesses
     from bindings.mocks import Mocks
+    from bindings.world import World
+    from bindings.worlds import Worlds
 
-Provider = Callable[[World, str, "list[Any]"], "Any"]
+Provider = Callable[["World", str, "list[Any]"], "Any"]
 """(world of the test, process name, arguments) → JSON value; raises ProcessError. May be called from any thread."""
 
 
@@ -137,6 +138,8 @@ class ProcessRouter(Services):
         if group in self._kinds and group == kind_of(world.test).lower():
             return self._kinds[group]().answer(world, name, args)
         provider = self._providers.get(name) or self._providers.get(group.lower())
+        from bindings.world import Asked
+
         asked = world.asked = Asked(name)
         try:
             return provider(world, name, args) if provider else self._host.call(name, args, self._context, world)
