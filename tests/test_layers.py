@@ -152,7 +152,7 @@ DOORS = {
     "scripttest/coverage": "coverage",
     "scripttest/workers": "answers boots function_calls functions libraries module_run pool protocol session worker",
     "scripttest/host": "__init__",
-    "bindings": "agent_ids clock errors go_syntax inline_snapshots inline_source json_path ledger mocks patterns policy rooted scratch script_globals services snapshot_files snapshots workspace world",
+    "bindings": "agent_ids clock errors go_syntax inline_snapshots inline_source json_path ledger mocks patterns policy rooted scratch script_globals services snapshot_files snapshots workspace world worlds",
     "bindings/processes": "__init__ formats http schema_size schemas text",
     "bindings/models": "answers built_in database databases definition errors own_database",
     "bindings/router": "__init__",

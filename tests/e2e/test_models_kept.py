@@ -105,7 +105,7 @@ def test_a_run_without_models_loads_nothing_of_them(app: MakeApplication) -> Non
         "def leave(code):\n"
         "    print('LOADED', sorted({'sqlite3', 'bindings.models.database', 'bindings.models.definition'} & sys.modules.keys()))\n"
         "    sys.stdout.flush(); os.kill(os.getpid(), 9)\n"
-        "os._exit = leave; sys.argv[0] = 'yao-test'; sys.exit(c.main())"
+        "sys.argv[0] = 'yao-test'; leave(c.main())"
     )
     for arguments, loaded in (
         (["-i", "scripts.demo.plain"], "[]"),
