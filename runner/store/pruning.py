@@ -14,6 +14,7 @@ from pathlib import Path
 
 from runner.cli.store_keep import StoreKeep
 from runner.store.locks import RUNNING, is_under_way
+from runner.store.reading import RUNS, read
 from runner.store.schema import changing
 
 BATCH = 50
@@ -22,7 +23,8 @@ _NOT_USED = "NOT EXISTS (SELECT 1 FROM results WHERE made_of = digest)"
 
 
 def prune(database: sqlite3.Connection, folder: Path, keep: Sequence[StoreKeep], now: str) -> list[str]:
-    """Removes runs beyond the limits, frees their space, and returns their ids. Raises sqlite3.Error.
+    """Removes runs beyond the limits, frees their space, and returns their ids. Raises sqlite3.Error,
+    and StoreError for a store that is damaged.
 
     Args:
         database: open for writing, and not in a transaction.
@@ -35,9 +37,12 @@ def prune(database: sqlite3.Connection, folder: Path, keep: Sequence[StoreKeep],
     largest = min((limit.bytes for limit in keep if limit.bytes is not None), default=1 << 62)
     if size_of(database) <= largest and not _is_any_older(database, oldest):
         return []
-    rows = database.execute(
-        "SELECT id, started_at FROM runs WHERE id NOT IN (SELECT run FROM labels) ORDER BY started_at DESC, rowid DESC"
-    ).fetchall()
+    rows = read(
+        folder,
+        database,
+        RUNS,
+        "SELECT id, started_at FROM runs WHERE id NOT IN (SELECT run FROM labels) ORDER BY started_at DESC, rowid DESC",
+    )
     due = takewhile(lambda run: run[1] < oldest or size_of(database) > largest, rows[:0:-1])
     removed: list[str] = []
     for first in due:

@@ -17,6 +17,7 @@ from runner.results.run_lines import line_of_event, result_text
 from runner.results.suite_json import suite_record
 from runner.store.locks import RunLock
 from runner.store.places import FILE
+from runner.store.reading import RUNS, read
 from runner.store.rows import key_of, kind_of, line_without_fingerprint, row_of
 from runner.store.schema import StoreError, close, open_for_writing, understood
 from runner.store.writing import Writer, insert_results
@@ -162,9 +163,9 @@ class RunWriter:
 
         def begin(database: sqlite3.Connection) -> None:
             self._lock = RunLock(self._folder, self._run)
-            row = database.execute("SELECT session FROM runs WHERE id = ?", (self._run,)).fetchone()
-            self._session = 0 if row is None else int(row[0]) + 1
-            if row is None:
+            known = read(self._folder, database, RUNS, "SELECT session FROM runs WHERE id = ?", (self._run,))
+            self._session = known[0][0] + 1 if known else 0
+            if not known:
                 head = (self._run, 0, event.started_at)
                 database.execute(
                     "INSERT INTO runs (id, session, started_at, branch, revision, place, profile, reports, start)"

@@ -114,6 +114,9 @@ MIGRATIONS = (
 """Each makes of a database of the version before it one of its own; the first one of nothing."""
 assert len(MIGRATIONS) == SCHEMA
 
+_DAMAGED = "it is damaged"
+_SAVE_THE_REST = "Move the folder away, and put what can be read into a new store: yao-test store merge NEW OLD"
+_MAKE_ANOTHER = "Move the folder away: the next run makes a new one"
 _WHY = {
     "SQLITE_FULL": ("the disk is full", "Free some space, or name a store elsewhere with --store"),
     "SQLITE_READONLY": ("it cannot be written", "Make the folder writable, or name another one with --store"),
@@ -121,10 +124,7 @@ _WHY = {
     "SQLITE_PERM": ("permission is denied", "Make the folder accessible, or name another one with --store"),
     "SQLITE_BUSY": ("another process keeps it locked", "Try again when that has ended"),
     "SQLITE_LOCKED": ("another process keeps it locked", "Try again when that has ended"),
-    "SQLITE_CORRUPT": (
-        "it is damaged",
-        "Move the folder away, and put what can be read into a new store: yao-test store merge NEW OLD",
-    ),
+    "SQLITE_CORRUPT": (_DAMAGED, _SAVE_THE_REST),
     "SQLITE_NOTADB": (f"its {FILE} is not a database", "Name another folder with --store"),
     "SQLITE_IOERR": ("the disk does not take it", "Look after the disk, or name a store elsewhere with --store"),
 }
@@ -216,6 +216,10 @@ def understood(folder: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         name = str(getattr(error, "sqlite_errorname", None) or "")
+        if not name and isinstance(error, sqlite3.OperationalError):
+            raise damaged(folder, "a text in it is not UTF-8") from error
+        if name == "SQLITE_ERROR":  # a table or a column that is not there
+            raise StoreError(f"Cannot use the store {folder}: {_DAMAGED}: {error}", _MAKE_ANOTHER) from error
         known = next((said for begin, said in _WHY.items() if name.startswith(begin)), None)
         why, hint = known or (f"{type(error).__name__}: {error}", None)
         raise StoreError(f"Cannot use the store {folder}: {why}", hint) from error
@@ -225,13 +229,17 @@ def understood(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def parsing(folder: Path) -> Iterator[None]:
-    """A stored text that cannot be parsed, which raises ValueError, becomes a StoreError."""
+def parsing(folder: Path, what: str) -> Iterator[None]:
+    """A stored text that cannot be parsed, which raises ValueError, becomes a StoreError; `what` it is of."""
     try:
         yield
     except ValueError as error:
-        why, hint = _WHY["SQLITE_CORRUPT"]
-        raise StoreError(f"Cannot use the store {folder}: {why}", hint) from error
+        raise damaged(folder, f"{what}: {error}") from error
+
+
+def damaged(folder: Path, what: str) -> StoreError:
+    """The error of a store that can be opened and has something that no run wrote."""
+    return StoreError(f"Cannot use the store {folder}: {_DAMAGED}: {what}", _SAVE_THE_REST)
 
 
 @contextmanager

@@ -17,9 +17,24 @@ from runner.results.report import Report
 from runner.results.saved import read_text
 from runner.store.locks import is_under_way
 from runner.store.places import FILE
+from runner.store.reading import (
+    FINGERPRINTS,
+    LABELS,
+    OPTIONAL_TEXT,
+    REMARKS,
+    RESULTS,
+    RUNS,
+    Columns,
+    read,
+    record_in,
+    reports_in,
+    result_in,
+    start_in,
+    summary_in,
+)
 from runner.store.rows import CUT_SHORT as NOT_ENDED
 from runner.store.rows import line_with_fingerprint, unpacked
-from runner.store.schema import changing, close, open_for_reading, parsing, understood
+from runner.store.schema import changing, close, damaged, open_for_reading, parsing, understood
 from scripttest.typing_names import Record
 from scripttest.values import Value, names_of
 
@@ -30,6 +45,7 @@ LATEST = "latest"
 _RUN = "id, started_at, ended_at, status, branch, revision, place, profile, reports, start, summary, session"
 _FINGERPRINTS = "LEFT JOIN fingerprints ON digest = results.made_of"
 _LINES = f"SELECT line, content FROM results {_FINGERPRINTS}"
+_OF_LINES = RESULTS | {"content": OPTIONAL_TEXT}
 _ENDED_LINES = f"""
     SELECT results.line, content
     FROM results AS verdict CROSS JOIN results USING (run, suite, position) {_FINGERPRINTS}
@@ -158,7 +174,7 @@ class Store:
 
     def change(self) -> int:
         """A number that is another one as soon as a process has written something: cheap enough to ask often."""
-        return int(self.rows("PRAGMA data_version")[0][0])
+        return int(self.rows({}, "PRAGMA data_version")[0][0])
 
     def runs(
         self, *, branch: str | None = None, profile: str | None = None, commit: str | None = None, limit: int = -1
@@ -172,12 +188,13 @@ class Store:
 
     def under_way(self) -> list[str]:
         """The ids of the runs whose process is there."""
-        open_ended = self.rows("SELECT id FROM runs WHERE status IS NULL")
+        open_ended = self.rows(RUNS, "SELECT id FROM runs WHERE status IS NULL")
         return [id for (id,) in open_ended if is_under_way(self.folder, id)]
 
     def before(self, run: str) -> str | None:
         """The id of the newest run that ended, began before the one with this id, and has some of its suites."""
         found = self.rows(
+            RUNS,
             "SELECT older.id FROM runs JOIN runs AS older ON older.started_at < runs.started_at"
             " WHERE runs.id = ? AND older.ended_at IS NOT NULL AND EXISTS (SELECT 1 FROM suites WHERE run = older.id"
             " AND suite IN (SELECT suite FROM suites WHERE run = runs.id)) ORDER BY older.started_at DESC LIMIT 1",
@@ -222,6 +239,7 @@ class Store:
     def tests(self, runs: Sequence[str]) -> list[tuple[str, str]]:
         """Suite and name of each test that ended in one of these runs."""
         return self.rows(
+            RESULTS,
             "SELECT DISTINCT suite, test FROM results WHERE attempt = 0 AND cause IS NOT ?"
             " AND run IN (SELECT value FROM json_each(?)) ORDER BY 1, 2",
             (NOT_ENDED, json.dumps(list(runs))),
@@ -234,42 +252,43 @@ class Store:
     def line(self, seq: int) -> Record:
         """The line of a result, as a `.jsonl` report has it: with transcript, trace, assertions. Raises
         ConfigurationError when it is gone."""
-        rows = self.rows(f"{_LINES} WHERE seq = ?", (seq,))
+        rows = self.rows(_OF_LINES, f"{_LINES} WHERE seq = ?", (seq,))
         if not rows or rows[0][0] is None:
             raise ConfigurationError(f"There is no result {seq} in the store {self.folder}", "Was its run removed?")
-        with parsing(self.folder):
-            line: Record = json.loads(line_with_fingerprint(unpacked(rows[0][0]), rows[0][1]))
-            return line
+        with parsing(self.folder, f"result {seq}"):
+            return result_in(line_with_fingerprint(unpacked(rows[0][0]), rows[0][1]))
 
     def text(self, run: str) -> str:
         """The run, named as for `run`, as the text of a `.jsonl` report; without a summary while it has not ended."""
         id = self.run(run).id
-        return self._text(id, self.rows(f"{_LINES} WHERE run = ? AND line IS NOT NULL ORDER BY seq", (id,)))
+        lines = self.rows(_OF_LINES, f"{_LINES} WHERE run = ? AND line IS NOT NULL ORDER BY seq", (id,))
+        return self._text(id, lines)
 
     def report(self, run: str) -> Report:
         """The run, named as for `run`, as a report, such as all other commands take."""
         id = self.run(run).id
-        return _report(id, self.text(id))
+        return self._report(id, self.text(id))
 
     def ended_tests(self, run: str, after: int, last: int) -> Report:
         """A part of a run with this id: the tests that ended with a `seq` above `after` and up to `last`."""
-        return _report(run, self._text(run, self.rows(_ENDED_LINES, (after, last, run)))).replace(text="")
+        lines = self.rows(_OF_LINES, _ENDED_LINES, (after, last, run))
+        return self._report(run, self._text(run, lines)).replace(text="")
 
     def fingerprint(self, digest: str | None) -> Record | None:
         """The fingerprint of a result: `{part: digest}`."""
         if digest is None:
             return None
         if digest not in self._fingerprints:
-            rows = self.rows("SELECT content FROM fingerprints WHERE digest = ?", (digest,))
-            with parsing(self.folder):
-                self._fingerprints[digest] = json.loads(rows[0][0]) if rows else {}
+            rows = self.rows(FINGERPRINTS, "SELECT content FROM fingerprints WHERE digest = ?", (digest,))
+            with parsing(self.folder, f"fingerprint {digest}"):
+                self._fingerprints[digest] = record_in(rows[0][0]) if rows else {}
         return self._fingerprints[digest] or None
 
     def labels(self, run: str | None = None) -> list[KeptLabel]:
         """All labels, or those of a run, in the order in which they were made."""
         rows = self.rows(
-            "SELECT run, suite, test, attempt, turn, criterion, passed, score, why, person, made_at FROM labels"
-            " WHERE ? IS NULL OR run = ? ORDER BY made_at, rowid",
+            LABELS,
+            f"SELECT {', '.join(names_of(KeptLabel))} FROM labels WHERE ? IS NULL OR run = ? ORDER BY made_at, rowid",
             (run, run),
         )
         return [_label(row) for row in rows]
@@ -297,25 +316,30 @@ class Store:
 
     def _text(self, run: str, results: Sequence[Any]) -> str:
         """The text of a report on a run, with these lines of results and their fingerprints."""
-        (start, summary), *_ = self.rows("SELECT start, summary FROM runs WHERE id = ?", (run,))
-        with parsing(self.folder):
+        (start, summary), *_ = self.rows(RUNS, "SELECT start, summary FROM runs WHERE id = ?", (run,))
+        with parsing(self.folder, f"run {run}"):
             lines = [start, *(line_with_fingerprint(unpacked(line), fingerprint) for line, fingerprint in results)]
-        lines += [line for (line,) in self.rows("SELECT line FROM remarks WHERE run = ? ORDER BY seq", (run,))]
+        remarks = self.rows(REMARKS, "SELECT line FROM remarks WHERE run = ? ORDER BY seq", (run,))
+        lines += [line for (line,) in remarks]
         return "".join(f"{line}\n" for line in [*lines, *([summary] if summary is not None else ())])
 
     def _runs(self, condition: str, values: Sequence[Any]) -> list[KeptRun]:
-        rows = self.rows(f"SELECT {_RUN} FROM runs {condition}", values)
+        rows = self.rows(RUNS, f"SELECT {_RUN} FROM runs {condition}", values)
         return [self._run(row) for row in rows]
 
     def _run(self, row: Sequence[Any]) -> KeptRun:
         id, started_at, ended_at, status, branch, commit, place, profile, reports, start, summary, session = row
         counts = dict(
-            self.rows("SELECT verdict, count(*) FROM results WHERE run = ? AND attempt = 0 GROUP BY verdict", (id,))
+            self.rows(
+                RESULTS,
+                "SELECT verdict, count(*) FROM results WHERE run = ? AND attempt = 0 GROUP BY verdict",
+                (id,),
+            )
         )
-        ((last,),) = self.rows("SELECT coalesce(max(seq), 0) FROM results WHERE run = ?", (id,))
-        ((labels,),) = self.rows("SELECT count(*) FROM labels WHERE run = ?", (id,))
-        with parsing(self.folder):
-            parsed = [json.loads(text) for text in (reports, start, summary or "{}")]
+        ((last,),) = self.rows(RESULTS, "SELECT coalesce(max(seq), 0) AS seq FROM results WHERE run = ?", (id,))
+        ((labels,),) = self.rows({}, "SELECT count(*) FROM labels WHERE run = ?", (id,))
+        with parsing(self.folder, f"run {id}"):
+            parsed = reports_in(reports), start_in(start), summary_in(summary)
         return KeptRun(
             id=id,
             started_at=started_at,
@@ -325,7 +349,7 @@ class Store:
             commit=commit,
             place=place,
             profile=profile,
-            reports=tuple(parsed[0]),
+            reports=parsed[0],
             start=parsed[1],
             summary=parsed[2],
             session=session,
@@ -336,13 +360,24 @@ class Store:
 
     def _results(self, condition: str, values: Sequence[Any]) -> list[KeptResult]:
         names = names_of(KeptResult)
-        rows = self.rows(f"SELECT {', '.join(f'results.{name}' for name in names)} FROM results {condition}", values)
-        return [KeptResult(**dict(zip(names, row, strict=True))) for row in rows]
+        asked = ", ".join(f"results.{name}" for name in names)
+        rows = self.rows(RESULTS, f"SELECT {asked} FROM results {condition}", values)
+        results = [KeptResult(**dict(zip(names, row, strict=True))) for row in rows]
+        if wrong := next((one for one in results if one.passed > one.judged), None):
+            raise damaged(self.folder, f"passed is {wrong.passed} of {wrong.judged} in run {wrong.run}")
+        return results
 
-    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
-        """The result of a query; see `runner.store.schema` for the tables."""
-        with understood(self.folder):
-            return self._database.execute(statement, values).fetchall()
+    def _report(self, run: str, text: str) -> Report:
+        try:
+            report = read_text(f"run:{run}", text)
+        except ConfigurationError as error:
+            raise damaged(self.folder, error.message.removeprefix("Cannot read the report ")) from error
+        said = [warning for warning in report.warnings if warning not in report.damage]
+        return report.replace(warnings=said, damage=[], text=text)
+
+    def rows(self, columns: Columns, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        """The result of a query; see `runner.store.schema` for the tables, and `read` for `columns`."""
+        return read(self.folder, self._database, columns, statement, values)
 
 
 def _file_in(folder: Path) -> tuple[int, int] | None:
@@ -352,12 +387,6 @@ def _file_in(folder: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
-
-
-def _report(run: str, text: str) -> Report:
-    report = read_text(f"run:{run}", text)
-    said = [warning for warning in report.warnings if warning not in report.damage]
-    return report.replace(warnings=said, damage=[], text=text)
 
 
 def _label(row: Sequence[Any]) -> KeptLabel:

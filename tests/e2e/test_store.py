@@ -430,26 +430,6 @@ def test_what_can_be_read_of_a_damaged_store_is_merged(here: Application) -> Non
         assert [len(store.report(run.id).results) for run in store.runs()] == [1, 2, 2]
 
 
-@pytest.mark.parametrize(
-    "change",
-    ["results SET line = X'0102'", "fingerprints SET content = '{'", "runs SET start = 'x'", "runs SET reports = ''"],
-)
-def test_stored_texts_that_are_damaged_are_said(here: Application, change: str) -> None:
-    (here.root / ".yao-test").mkdir()
-    for _ in range(2):
-        here.run("-i", "scripts.demo.some")
-    with closing(sqlite3.connect(here.root / ".yao-test" / FILE)) as database, database:
-        database.execute(f"UPDATE {change}")
-    runs = [here.run(*command) for command in (("show", "run:latest"), ("history", "TestA"), ("store", "list"))]
-    said = [run for run in runs if run.code]
-    assert said
-    for run in said:
-        assert run.code == 2
-        assert re.match(
-            "Error: Cannot (use the store <app>/.yao-test: it is damaged|read the report run:.*)\n", run.stderr
-        )
-
-
 def test_a_damaged_store_costs_the_store_alone(here: Application) -> None:
     here.run(*BOTH, "--store", "store")
     path = here.root / "store" / FILE
