@@ -34,12 +34,14 @@ class Joined(Value):
     """Runs that cannot be read, as the other store is damaged."""
     labels: int
     """Labels that it did not have."""
+    removed: int
+    """Labels that it had, and that were taken away in the other store."""
 
 
 def join(target: Path, source: Path) -> Joined:
     """Puts all runs and labels of one store into another one, which is made where it does not exist. Blocks. Raises
     ConfigurationError when the source is no store, StoreError."""
-    added = completed = known = unread = labels = 0
+    added = completed = known = unread = labels = removed = 0
     with Store(source) as old, open_store(target) as new:
         for (place,) in old.rows({}, "SELECT rowid FROM runs ORDER BY started_at, rowid"):
             try:
@@ -49,9 +51,7 @@ def join(target: Path, source: Path) -> Joined:
                     is_known = mine is not None and (is_under_way(target, id) or old.rows({}, _SIZE, (id,))[0] <= mine)
                     if not is_known:
                         _copy_run(old, new, id)
-                    before = new.total_changes
-                    _copy(old, new, "labels", LABELS, "run = ?", id, _LABELS)
-                    labels_of_run = new.total_changes - before
+                    labels_of_run, removed_of_run = _copy_labels(old, new, id)
             except StoreError:
                 unread += 1
                 continue
@@ -59,14 +59,16 @@ def join(target: Path, source: Path) -> Joined:
             added += mine is None
             completed += mine is not None and not is_known
             labels += labels_of_run
-    return Joined(added=added, completed=completed, known=known, unread=unread, labels=labels)
+            removed += removed_of_run
+    return Joined(added=added, completed=completed, known=known, unread=unread, labels=labels, removed=removed)
 
 
-_LABELS = (
+_LATER_LABEL = (
     " ON CONFLICT DO UPDATE SET passed = excluded.passed, score = excluded.score, why = excluded.why,"
-    " made_at = excluded.made_at WHERE excluded.made_at > made_at"
+    " made_at = excluded.made_at"
+    " WHERE (excluded.made_at, excluded.passed IS NULL) > (labels.made_at, labels.passed IS NULL)"
 )
-"""Of two labels of a person on one answer, the later one counts."""
+"""Of two labels of a person on one answer, the later one counts; of the same second, the one that was taken away."""
 
 
 def _copy_run(old: Store, new: sqlite3.Connection, id: str) -> None:
@@ -81,6 +83,20 @@ def _copy_run(old: Store, new: sqlite3.Connection, id: str) -> None:
     _copy(old, new, "fingerprints", FINGERPRINTS, digests, id, " ON CONFLICT DO NOTHING")
     for table, columns in OF_RUNS.items():
         _copy(old, new, table, columns, f"run = ?{' ORDER BY seq' if 'seq' in columns else ''}", id)
+
+
+def _copy_labels(old: Store, new: sqlite3.Connection, id: str) -> tuple[int, int]:
+    """The labels of a run: how many were copied, and how many that the run had are taken away."""
+    before = new.total_changes
+    _copy(old, new, "labels", LABELS, "run = ? AND passed IS NOT NULL", id, _LATER_LABEL)
+    copied, had = new.total_changes - before, _labels_of(new, id)
+    _copy(old, new, "labels", LABELS, "run = ? AND passed IS NULL", id, _LATER_LABEL)
+    return copied, had - _labels_of(new, id)
+
+
+def _labels_of(new: sqlite3.Connection, id: str) -> int:
+    counted = "SELECT count(*) FROM labels WHERE run = ? AND passed IS NOT NULL"
+    return int(new.execute(counted, (id,)).fetchone()[0])
 
 
 def _copy(

@@ -19,6 +19,7 @@ from runner.store.schema import changing
 
 BATCH = 50
 """Runs that are removed at a time; other writers wait for so many."""
+_NO_LABEL = "id NOT IN (SELECT run FROM labels WHERE passed IS NOT NULL)"
 _NOT_USED = "NOT EXISTS (SELECT 1 FROM results WHERE made_of = digest)"
 
 
@@ -41,7 +42,7 @@ def prune(database: sqlite3.Connection, folder: Path, keep: Sequence[StoreKeep],
         folder,
         database,
         RUNS,
-        "SELECT id, started_at FROM runs WHERE id NOT IN (SELECT run FROM labels) ORDER BY started_at DESC, rowid DESC",
+        f"SELECT id, started_at FROM runs WHERE {_NO_LABEL} ORDER BY started_at DESC, rowid DESC",
     )
     due = takewhile(lambda run: run[1] < oldest or size_of(database) > largest, rows[:0:-1])
     removed: list[str] = []
@@ -63,7 +64,7 @@ def _remove(database: sqlite3.Connection, folder: Path, id: str) -> bool:
     if is_under_way(folder, id):
         return False
     made_of = database.execute("SELECT DISTINCT made_of FROM results WHERE run = ?", (id,)).fetchall()
-    if not database.execute("DELETE FROM runs WHERE id = ? AND id NOT IN (SELECT run FROM labels)", (id,)).rowcount:
+    if not database.execute(f"DELETE FROM runs WHERE id = ? AND {_NO_LABEL}", (id,)).rowcount:
         return False
     database.executemany(f"DELETE FROM fingerprints WHERE digest = ? AND {_NOT_USED}", made_of)
     with suppress(OSError):

@@ -7,7 +7,7 @@
 | `results` | a result line; `attempt` 0 is the verdict on a test, others are single runs of it |
 | `remarks` | an error or a warning of a run, as such a line |
 | `fingerprints` | the digests of what results depend on, by their digest |
-| `labels` | a label of a person on an answer |
+| `labels` | a label of a person on an answer; `passed` is NULL when it was taken away |
 
 Long result lines are compressed with zlib. `seq` only increases, so that whoever follows a run can ask for newer rows.
 `session` counts how often a run was resumed; rows of earlier sessions are removed when the run ends.

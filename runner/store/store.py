@@ -136,7 +136,7 @@ class KeptLabel(Value):
     criterion: str = ""
     """As a judge was asked; empty: of the answer as such."""
     passed: bool | None
-    """None: the person cannot say."""
+    """None: the person has taken the label away. `Store.labels` leaves such ones out."""
     score: float | None = None
     why: str = ""
     person: str = ""
@@ -288,14 +288,16 @@ class Store:
         """All labels, or those of a run, in the order in which they were made."""
         rows = self.rows(
             LABELS,
-            f"SELECT {', '.join(names_of(KeptLabel))} FROM labels WHERE ? IS NULL OR run = ? ORDER BY made_at, rowid",
+            f"SELECT {', '.join(names_of(KeptLabel))} FROM labels WHERE passed IS NOT NULL AND (? IS NULL OR run = ?)"
+            " ORDER BY made_at, rowid",
             (run, run),
         )
         return [_label(row) for row in rows]
 
     def put_label(self, label: KeptLabel) -> None:
-        """Keeps a label, instead of one of the same person on the same answer. Raises ConfigurationError when the
-        run is gone, StoreError when nothing can be written."""
+        """Keeps a label, instead of one of the same person on the same answer. One that is taken away is kept too, so
+        that it does not come back from another store. Raises ConfigurationError when the run is gone, StoreError when
+        nothing can be written."""
         values = (
             label.run, label.suite, label.test, label.attempt, label.turn, label.criterion, label.passed, label.score,
             label.why, label.person, label.made_at,
@@ -303,16 +305,6 @@ class Store:
         self.run(label.run)
         with understood(self.folder), changing(self._database):
             self._database.execute(f"INSERT OR REPLACE INTO labels VALUES ({', '.join('?' * len(values))})", values)
-
-    def remove_label(self, label: KeptLabel) -> None:
-        """Takes a label away."""
-        values = (label.run, label.suite, label.test, label.attempt, label.turn, label.criterion, label.person)
-        with understood(self.folder), changing(self._database):
-            self._database.execute(
-                "DELETE FROM labels WHERE run = ? AND suite = ? AND test = ? AND attempt = ? AND turn = ?"
-                " AND criterion = ? AND person = ?",
-                values,
-            )
 
     def _text(self, run: str, results: Sequence[Any]) -> str:
         """The text of a report on a run, with these lines of results and their fingerprints."""
@@ -337,7 +329,7 @@ class Store:
             )
         )
         ((last,),) = self.rows(RESULTS, "SELECT coalesce(max(seq), 0) AS seq FROM results WHERE run = ?", (id,))
-        ((labels,),) = self.rows({}, "SELECT count(*) FROM labels WHERE run = ?", (id,))
+        ((labels,),) = self.rows({}, "SELECT count(*) FROM labels WHERE run = ? AND passed IS NOT NULL", (id,))
         with parsing(self.folder, f"run {id}"):
             parsed = reports_in(reports), start_in(start), summary_in(summary)
         return KeptRun(
@@ -391,5 +383,4 @@ def _file_in(folder: Path) -> tuple[int, int] | None:
 
 def _label(row: Sequence[Any]) -> KeptLabel:
     found = dict(zip(names_of(KeptLabel), row, strict=True))
-    passed = found["passed"]
-    return KeptLabel(**{**found, "passed": None if passed is None else bool(passed)})
+    return KeptLabel(**{**found, "passed": bool(found["passed"])})

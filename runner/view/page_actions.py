@@ -88,10 +88,7 @@ class PageActions:
                 person=self._person,
                 now=self._now(),
             )
-            if label.passed is None:
-                store.remove_label(label)
-            else:
-                store.put_label(label)
+            store.put_label(label)
             count = {"count": store.run(id).labels}
         return count if label.passed is None else {**count, "label": label_record(label)}
 

@@ -226,6 +226,34 @@ def test_stores_are_joined_once_whatever_the_order(two: Callable[[], Application
     assert here.run("store").code == 2
 
 
+def test_the_last_word_of_a_person_counts_in_all_stores(two: Callable[[], Application]) -> None:
+    here = two()
+    with Store(here.root / "b") as store:
+        id = store.run("latest").id
+        label = KeptLabel(run=id, suite="s", test="small", passed=True, person="ann", made_at="2026-01-01T00:00:00Z")
+        for person in ("ann", "bob"):
+            store.put_label(label.replace(person=person))
+    here.run("store", "merge", "a", "b")
+
+    def labels(folder: str) -> tuple[list[str], int]:
+        with Store(here.root / folder) as store:
+            return [label.person for label in store.labels(id)], store.run(id).labels
+
+    def say(folder: str, **what: object) -> None:
+        with Store(here.root / folder) as store:
+            store.put_label(label.replace(**what))
+
+    say("a", passed=None, made_at="2026-01-01T00:00:00Z")
+    assert labels("a") == (["bob"], 1)
+    assert here.run("store", "merge", "a", "b").stdout == "b: 0 runs added, 1 known\n"
+    assert labels("a") == (["bob"], 1)
+    assert here.run("store", "merge", "b", "a").stdout == "a: 1 run added, 1 known, 1 label removed\n"
+    assert labels("b") == (["bob"], 1)
+    say("a", passed=False, made_at="2026-01-02T00:00:00Z")
+    assert here.run("store", "merge", "b", "a").stdout == "a: 0 runs added, 2 known, 1 label added\n"
+    assert labels("b") == (["bob", "ann"], 2)
+
+
 def test_a_copy_that_has_more_of_a_run_wins(two: Callable[[], Application]) -> None:
     here = two()
     with closing(sqlite3.connect(here.root / "b" / FILE)) as database:
@@ -251,7 +279,7 @@ def test_old_runs_leave_a_store_by_age_and_by_size(two: Callable[[], Application
         assert here.run(*BOTH, "--store", "a").code == 0
     with Store(here.root / "a") as store:
         newest, *_, labelled, oldest = store.runs()
-        store.put_label(KeptLabel(run=labelled.id, suite="s", test="small", passed=None, made_at=oldest.started_at))
+        store.put_label(KeptLabel(run=labelled.id, suite="s", test="small", passed=True, made_at=oldest.started_at))
     with closing(sqlite3.connect(here.root / "a" / FILE)) as database:
         database.execute("UPDATE runs SET started_at = '2020-01-01T00:00:00Z' WHERE id = ?", (oldest.id,))
         database.commit()
@@ -267,6 +295,9 @@ def test_old_runs_leave_a_store_by_age_and_by_size(two: Callable[[], Application
         assert labelled.id in {run.id for run in store.runs()}
         assert len(store.report("latest").results) == 3
     assert newest.id != labelled.id
+    with Store(here.root / "a") as store:
+        store.put_label(KeptLabel(run=labelled.id, suite="s", test="small", passed=None, made_at=newest.started_at))
+    assert here.run("store", "prune", "--store", "a", "--keep", "1KB").stdout.startswith("1 run removed, 1 left, ")
     wrong = here.run(*BOTH, "--store", "a", "--store-keep", "many")
     assert (wrong.code, wrong.stderr.splitlines()[0]) == (
         2,

@@ -67,7 +67,11 @@ def merge(environment: Environment, into: str, stores: tuple[str, ...]) -> int:
         said += [
             f"{number} {word}" for number, word in ((found.completed, "completed"), (found.known, "known")) if number
         ]
-        said += [f"{count(found.labels, 'label')} added"] if found.labels else []
+        said += [
+            f"{count(number, 'label')} {word}"
+            for number, word in ((found.labels, "added"), (found.removed, "removed"))
+            if number
+        ]
         environment.stdout.write(f"{name}: {', '.join(said)}\n")
         damaged += [f"{count(found.unread, 'run')} of {name}"] if found.unread else []
     if damaged:
