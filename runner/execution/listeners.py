@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from runner.planning.plan import RunPlan
     from runner.reporters import Maker
     from runner.reporters.base import Reporter
+    from runner.results.line_file import LineFile
 
 
 class Listeners:
@@ -66,7 +67,11 @@ class Listeners:
             reporters.insert(0, SnapshotWriter(self._tests.snapshots))
         paths = [path for reporter in reporters if (path := getattr(reporter, "path", None)) is not None]
         reports = [path for path in paths if path.suffix.lower() == ".jsonl" and path.is_file()]
-        reporters += [*self._store(reports), *self._failures(), *self._journal(reports)]
+        files = {
+            file.path: file for reporter in reporters if (file := getattr(reporter, "line_file", None)) is not None
+        }
+        spared = files.get(reports[0]) if reports else None
+        reporters += [*self._store(reports, spared), *self._failures(), *self._journal(reports)]
         if services.recording is None or not self._runs_here:
             return Multiplexer(reporters, secrets)
         from runner.execution.recorded import RecordedStream
@@ -104,8 +109,8 @@ class Listeners:
             recording.held_back = observer.held_back
         return [observer]
 
-    def _store(self, reports: list[Path]) -> list[Reporter]:
-        """The receiver that writes the run into its store, if it has one."""
+    def _store(self, reports: list[Path], report: LineFile | None) -> list[Reporter]:
+        """The receivers that write the run into its store, if it has one; `report`: the open file of the first one."""
         plan, environment = self._plan, self._environment
         if plan.store is None or (self._observer is not None and not self._observer.keeps):
             return []
@@ -113,21 +118,19 @@ class Listeners:
         from runner.store.places import place_of
         from runner.store.revisions import revision_of
         from runner.store.run_writer import RunWriter
+        from runner.store.spare import SpareReport
 
-        spare = None
-        if not reports:
-            from runner.store.spare import SpareReport
-
-            spare = SpareReport(plan.store.run, environment.directory)
+        names = tuple(shown_path(path, environment.directory) for path in reports)
+        spare = SpareReport(plan.store.run, environment.directory, report, *names[:1])
         root = plan.application.root
         return [
-            *([spare] if spare is not None else ()),
+            spare,
             RunWriter(
                 plan.store.folder,
                 plan.store.run,
                 revision_of(root, environment.variables).replace(place=place_of(root)),
                 profile=plan.options.profile,
-                reports=tuple(shown_path(path, environment.directory) for path in reports),
+                reports=names,
                 spare=spare,
                 keep=plan.options.store_keep or (STANDARD,),
                 now=environment.now,

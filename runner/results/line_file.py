@@ -38,6 +38,8 @@ class LineFile:
             keep: keep its content, and continue at its end.
         """
         self.path = path
+        self.is_broken = False
+        """Whether a line could not be written: the file may end in the middle of it."""
         self._file = open_current(path)
         self._is_regular = _is_regular(self._file)
         if self._is_regular and not keep:
@@ -81,8 +83,10 @@ class LineFile:
                 self._sync.soon()
             elif self._is_regular:
                 self._sync = _Sync(self._file.fileno(), self.path)
-        except OSError as error:
-            error.filename = str(self.path)
+        except (OSError, RunnerError) as error:
+            self.is_broken = True
+            if isinstance(error, OSError):
+                error.filename = str(self.path)
             raise
 
     def close(self) -> None:

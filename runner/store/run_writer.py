@@ -42,7 +42,7 @@ class RunWriter:
         *,
         profile: str | None,
         reports: tuple[str, ...],
-        spare: SpareReport | None,
+        spare: SpareReport,
         keep: Sequence[StoreKeep],
         now: Callable[[], str],
     ) -> None:
@@ -54,7 +54,7 @@ class RunWriter:
             revision: revision of its code.
             profile: profile of the configuration file.
             reports: the `.jsonl` reports of the run, as a command line names them.
-            spare: what writes one when the store fails; it gets each event first. None if there are `reports`.
+            spare: has a report that is whole when the store fails; it gets each event first.
             keep: age or size beyond which the oldest runs are removed when this one has ended.
             now: returns the time.
         """
@@ -138,7 +138,7 @@ class RunWriter:
         """The error with what puts the run into the store later: a report has all results."""
         hint = f"{error.hint}. " if error.hint else ""
         try:
-            report = self._reports[0] if self._spare is None else str(self._spare.begin())
+            report = self._spare.begin()
         except OSError as also:
             return StoreError(error.message, f"{hint}No report elsewhere could be written either: {also.strerror}")
         again = shlex.join(["yao-test", "--resume", report, "--store", str(self._folder)])

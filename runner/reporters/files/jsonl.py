@@ -25,24 +25,25 @@ class JsonlReporter:
     def __init__(self, target: Path | LineFile) -> None:
         """`target`: the open file of the run which this one resumes, else where to write. Raises ConfigurationError
         when another run writes it."""
-        self._file = target if isinstance(target, LineFile) else LineFile(target)
+        self.line_file = target if isinstance(target, LineFile) else LineFile(target)
+        """What it writes to."""
         self._goes_on = isinstance(target, LineFile) and not target.is_empty
 
     @property
     def path(self) -> Path:
         """The file that is written."""
-        return self._file.path
+        return self.line_file.path
 
     def on_event(self, event: Event, so_far: Execution) -> None:
         """Writes the line of an event."""
         line = line_of_event(event, so_far, self._goes_on)
         if line is not None:
-            self._file.write(line)
+            self.line_file.write(line)
 
     def write(self, report: Report) -> None:
         """Writes a whole report; one that was read from lines, as these are."""
         if report.text:
-            self._file.write(report.text.removesuffix("\n"))
+            self.line_file.write(report.text.removesuffix("\n"))
             return
         total = report.summary["total"] if all(has_cases(suite) for suite in report.suites) else None
         self._write(start_line(report.start, total))
@@ -56,7 +57,7 @@ class JsonlReporter:
 
     def close(self) -> None:
         """Closes the file. Raises OSError when the disk has not kept all of it."""
-        self._file.close()
+        self.line_file.close()
 
     def _write(self, record: Record) -> None:
-        self._file.write(json_line(record))
+        self.line_file.write(json_line(record))
