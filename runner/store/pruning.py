@@ -19,6 +19,7 @@ from runner.store.schema import changing
 
 BATCH = 50
 """Runs that are removed at a time; other writers wait for so many."""
+_NEWEST = "SELECT rowid FROM runs ORDER BY started_at DESC, rowid DESC LIMIT 1"
 _NO_LABEL = "id NOT IN (SELECT run FROM labels WHERE passed IS NOT NULL)"
 _NOT_USED = "NOT EXISTS (SELECT 1 FROM results WHERE made_of = digest)"
 
@@ -42,9 +43,9 @@ def prune(database: sqlite3.Connection, folder: Path, keep: Sequence[StoreKeep],
         folder,
         database,
         RUNS,
-        f"SELECT id, started_at FROM runs WHERE {_NO_LABEL} ORDER BY started_at DESC, rowid DESC",
+        f"SELECT id, started_at FROM runs WHERE {_NO_LABEL} AND rowid != ({_NEWEST}) ORDER BY started_at, rowid",
     )
-    due = takewhile(lambda run: run[1] < oldest or size_of(database) > largest, rows[:0:-1])
+    due = takewhile(lambda run: run[1] < oldest or size_of(database) > largest, rows)
     removed: list[str] = []
     for first in due:
         with changing(database):
