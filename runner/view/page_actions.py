@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from runner.errors import ConfigurationError
-from runner.store.rows import key_of
 from runner.store.store import KeptLabel, Store
 from runner.version import VERSION
 from runner.view.comparing import compared
@@ -61,14 +60,13 @@ class PageActions:
         run, result = self.runs.run(id), self.runs.result(id, place)
         if application is None or self.runs.elsewhere(run):
             return None
-        file = next(suite["file"] for suite in run.start["suites"] if suite["id"] == result["suite"])
-        return picture(result, source, file, application, self.runs.root)
+        return picture(result, source, self.runs.suite(id, result)["file"], application, self.runs.root)
 
     def questions(self, id: str, place: int) -> Record:
         """`{questions}`: see `records_of`."""
         result = self.runs.result(id, place)
+        suite = self.runs.suite(id, result)["key"]
         with self.runs.reading() as store:
-            suite = _key_in(store, id, result["suite"])
             found = _questions(store, id, suite, result["id"])
             return {"questions": records_of(found, self._labels(store, id, suite, result["id"]))}
 
@@ -76,9 +74,8 @@ class PageActions:
         """Keeps what a person says, `{at, run, turn, criterion, passed, why}`, or takes it away where `passed` is null:
         `{count, label?}`, with the number of labels that the run has now."""
         result = self.runs.result(id, _whole(said.get("at")))
-        test = str(result["id"])
+        suite, test = self.runs.suite(id, result)["key"], str(result["id"])
         with self.runs.reading() as store:
-            suite = _key_in(store, id, result["suite"])
             label = label_of(
                 said,
                 _questions(store, id, suite, test),
@@ -123,7 +120,9 @@ class PageActions:
             raise ConfigurationError(f"Cannot run it again from here: {why}")
         assert self.runs.application is not None
         chosen = self.runs.chosen(id, keys)
-        return commands_of(run, chosen, self.runs.application, self.runs.root, self.runs.folder)
+        return commands_of(
+            run, self.runs.report(id).suites, chosen, self.runs.application, self.runs.root, self.runs.folder
+        )
 
     def _labels(self, store: Store, id: str, suite: str, test: str) -> list[KeptLabel]:
         """The labels of this person on one test."""
@@ -132,11 +131,6 @@ class PageActions:
             for label in store.labels(id)
             if (label.suite, label.test, label.person) == (suite, test, self._person)
         ]
-
-
-def _key_in(store: Store, id: str, name: str) -> str:
-    """What the store calls a suite of a run."""
-    return next(key_of(suite) for suite in store.run(id).start["suites"] if suite["id"] == name)
 
 
 def _lines(store: Store, id: str, suite: str, test: str) -> list[Record]:

@@ -46,19 +46,21 @@ def elsewhere(run: KeptRun, here: str | None) -> str:
     return "" if _options(run) is not None else "its flags are not those of this version"
 
 
-def commands_of(run: KeptRun, chosen: Sequence[Record], application: Path, root: Path, store: Path) -> list[Words]:
+def commands_of(
+    run: KeptRun, suites: Sequence[Record], chosen: Sequence[Record], application: Path, root: Path, store: Path
+) -> list[Words]:
     """The command lines, without the program: one for all tests, or one for each suite of the chosen results.
 
     Args:
         run: a run of this application.
+        suites: its suites, as its report has them.
         chosen: results of it; empty: all tests.
         application: where they run.
         root: the folder from which the run names files.
         store: folder for the results.
     """
     flags = [*(_options(run) or ()), f"--store={store}"]
-    suites = {suite["id"]: suite for suite in run.start["suites"]}
-    inputs = {id: f"--input={_input(suite, application, root)}" for id, suite in suites.items()}
+    inputs = {suite["id"]: f"--input={_input(suite, application, root)}" for suite in suites}
     if not chosen:
         return [[*dict.fromkeys(inputs.values()), *flags]]
     named: dict[str, list[str]] = {}

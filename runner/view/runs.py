@@ -155,6 +155,10 @@ class Runs:
             raise MissingError(f"Run {id} has no result {place}")
         return results[place]
 
+    def suite(self, id: str, result: Record) -> Record:
+        """The suite of a result of a run, as reports have it; `key` is what the store calls it."""
+        return next(suite for suite in self.report(id).suites if suite["id"] == result["suite"])
+
     def chosen(self, id: str, keys: Sequence[str]) -> list[Record]:
         """The results of these rows. Raises MissingError for a key that no row has."""
         _, shown = self._current(id)

@@ -39,7 +39,7 @@ NOW = "2026-11-23T06:00:00Z"
 BLOB = "X'01ff00'"
 VALUES = ("NULL", "''", "'x'", "-5", "0.5", f"{2**63 - 1}", "9e999", "CAST(X'ff' AS TEXT)")
 """Each column gets a blob, and one of these."""
-TEXTS = ("'{'", "'[1]'", "'{}'")
+TEXTS = ("'{'", "'[1]'", "'{}'", """'{"type": "start", "suites": []}'""")
 """Columns with JSON get these too."""
 JSON = ("start", "summary", "reports", "line", "content")
 REFERENCES = ("run", "digest")
