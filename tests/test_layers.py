@@ -176,7 +176,7 @@ DOORS = {
     " result_texts saved snapshot_lines stability stability_json strictness suite_json summary test_place thresholds turn_json value_texts variants"
     " verdict verdict_json",
     "runner/modes": "base case_environment interactive tracing transcripts",
-    "runner/store": "baseline failures history joining places pruning revisions rows run_writer schema spare store",
+    "runner/store": "baseline failures history joining kept places pruning revisions rows run_writer schema spare store",
     "runner/planning": "case_source configured gaps generators inputs last_failed order plan planner regrading request resumable resume resume_origin saved_run selection shards suite_key tags test_functions",
     "runner/reporters": "__init__ base multiplexer ordered rerun_command",
     "runner/reporters/console": "change_lines console diff_lines overview_lines progress style trust_lines variant_lines verdict_lines",

@@ -17,8 +17,9 @@ from runner.results.report import Report
 from runner.results.result_keys import ResultKey
 from runner.results.result_keys import key_of as result_key
 from runner.results.summary import counts_record
+from runner.store.kept import KeptRun
 from runner.store.rows import key_of
-from runner.store.store import KeptRun, Store
+from runner.store.store import Store
 from scripttest.typing_names import Record
 from scripttest.values import Value
 

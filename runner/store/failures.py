@@ -6,14 +6,14 @@ from pathlib import Path
 
 from runner.store.places import FILE
 from runner.store.reading import OPTIONAL_TEXT, RESULTS, SUITES, TEXT
-from runner.store.rows import CASE_FILE, CUT_SHORT, MODULE
+from runner.store.rows import CASE_FILE, MODULE, NOT_ENDED
 from runner.store.store import Store
 from scripttest import Status, kind_of
 
 _WHEN = "runs.started_at || printf('%020d', runs.rowid)"
 _NEWEST = f"""
     SELECT suite, test, verdict, max({_WHEN}) AS newest FROM results JOIN runs ON runs.id = run
-    WHERE attempt = 0 AND cause IS NOT '{CUT_SHORT}' GROUP BY suite, test
+    WHERE attempt = 0 AND cause IS NOT '{NOT_ENDED}' GROUP BY suite, test
 """
 """How each test ended when it last ran, and when that was."""
 _OF_NEWEST = RESULTS | {"newest": TEXT}

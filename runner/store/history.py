@@ -12,8 +12,9 @@ from runner.results.verdict import Verdict
 from runner.statistics.intervals import Interval, wilson
 from runner.statistics.pass_counts import PassCount
 from runner.statistics.series import Break, level_break, rate_break
-from runner.store.rows import CUT_SHORT
-from runner.store.store import KeptResult, KeptRun, Store
+from runner.store.kept import KeptResult, KeptRun
+from runner.store.rows import NOT_ENDED
+from runner.store.store import Store
 from scripttest.values import Value
 
 SCRIPTED = "scripted"
@@ -137,7 +138,7 @@ def _all(store: Store, runs: Sequence[KeptRun]) -> list[TestHistory]:
     order = {run.id: place for place, run in enumerate(reversed(runs))}
     found: dict[tuple[str, str], list[KeptResult]] = {}
     for result in store.verdicts(list(known)):
-        if result.cause != CUT_SHORT:
+        if result.cause != NOT_ENDED:
             found.setdefault((result.suite, result.test), []).append(result)
     return [_history(store, known, sorted(results, key=lambda one: order[one.run])) for results in found.values()]
 
@@ -145,7 +146,7 @@ def _all(store: Store, runs: Sequence[KeptRun]) -> list[TestHistory]:
 def history_of(store: Store, suite: str, test: str, runs: Sequence[KeptRun]) -> TestHistory | None:
     """The history of one test over these runs; None when none of them came to it."""
     known = {run.id: run for run in runs}
-    results = [one for one in store.over_time(suite, test, list(known)) if one.cause != CUT_SHORT]
+    results = [one for one in store.over_time(suite, test, list(known)) if one.cause != NOT_ENDED]
     return _history(store, known, results) if results else None
 
 

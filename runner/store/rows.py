@@ -22,7 +22,7 @@ LONG = 1000
 """Characters from which on a line is compressed."""
 MODULE, CASE_FILE, OTHER = "module", "file", "other"
 """Kinds of suites."""
-CUT_SHORT = "cut_short"
+NOT_ENDED = "cut_short"
 """The cause of a result whose run ended before it did."""
 COLUMNS = (
     "suite position test attempt verdict cause passed judged score duration_ms tokens cost connector made_of line"
@@ -85,7 +85,7 @@ def row_of(suite: Record, record: Record, line: str | None, attempt: int, finger
         "test": str(record["id"]),
         "attempt": attempt,
         "verdict": verdict_in(record).value,
-        "cause": CUT_SHORT if is_cut_short(record) else record.get("cause"),
+        "cause": NOT_ENDED if is_cut_short(record) else record.get("cause"),
         "passed": sum(run.passed for run in runs),
         "judged": len(runs),
         "score": _mean([run.score for run in runs]),

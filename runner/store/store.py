@@ -15,6 +15,7 @@ from typing import Any, Self
 from runner.errors import ConfigurationError
 from runner.results.report import Report
 from runner.results.saved import read_text
+from runner.store.kept import CUT_SHORT, UNDER_WAY, KeptLabel, KeptResult, KeptRun
 from runner.store.locks import is_under_way
 from runner.store.places import FILE
 from runner.store.reading import (
@@ -32,14 +33,11 @@ from runner.store.reading import (
     start_in,
     summary_in,
 )
-from runner.store.rows import CUT_SHORT as NOT_ENDED
-from runner.store.rows import line_with_fingerprint, unpacked
+from runner.store.rows import NOT_ENDED, line_with_fingerprint, unpacked
 from runner.store.schema import changing, close, damaged, open_for_reading, parsing, understood
 from scripttest.typing_names import Record
-from scripttest.values import Value, names_of
+from scripttest.values import fields_of, names_of
 
-UNDER_WAY, CUT_SHORT = "under way", "cut short"
-"""States of runs without an end: their process is running, or has ended."""
 LATEST = "latest"
 """Names the run that began last."""
 _RUN = "id, started_at, ended_at, status, branch, revision, place, profile, reports, start, summary, session"
@@ -53,95 +51,6 @@ _ENDED_LINES = f"""
     ORDER BY results.seq
 """
 """Of the tests on which there is a verdict with one of these numbers: its lines, and those of their single runs."""
-
-
-class KeptRun(Value):
-    """A run in a store."""
-
-    id: str
-    started_at: str
-    """UTC, RFC 3339."""
-    ended_at: str | None
-    """None while it is running, and if it was cut short."""
-    state: str
-    """How it ended, as reports say it (`passed`, `failed`, `error`, `interrupted`), `under way` or `cut short`."""
-    branch: str | None
-    commit: str | None
-    place: str | None
-    """Which application on which machine it was made in; see `runner.store.places.place_of`."""
-    profile: str | None
-    reports: tuple[str, ...]
-    """Its `.jsonl` reports, which `--resume` takes."""
-    start: Record
-    """The start line of its report: `suites`, `version`, `environment`, `flags`, `resume` ..."""
-    summary: Record
-    """The last line of it; empty while there is none."""
-    session: int
-    """How often it was resumed."""
-    counts: dict[str, int]
-    """Verdict (`passed`, `failed`, `skipped`, `broken`, `inconclusive`) → how many tests have it so far."""
-    last_seq: int
-    """The highest number of a result that it has; 0: none."""
-    labels: int
-    """How many labels people have put on its answers."""
-
-    @property
-    def is_over(self) -> bool:
-        """Whether it ended by itself."""
-        return self.ended_at is not None
-
-
-class KeptResult(Value):
-    """A result, without its transcript; that is `Store.line`."""
-
-    seq: int
-    """Rises with each result that is written."""
-    run: str
-    suite: str
-    """What names its suite in all runs; see `runner.store.rows.key_of`."""
-    position: int
-    """In its suite, from 0."""
-    test: str
-    attempt: int
-    """0: the verdict on the test; else one of its several runs, from 1."""
-    verdict: str
-    """`passed`, `failed`, `skipped`, `broken` or `inconclusive`."""
-    cause: str | None
-    """As in reports; `cut_short` where the run ended before the test did."""
-    passed: int
-    """Runs of it that passed ..."""
-    judged: int
-    """... of those that passed or failed."""
-    score: float | None
-    """0 to 1, the mean of its runs, as are the following ones."""
-    duration_ms: float
-    tokens: float | None
-    cost: float | None
-    """US dollars."""
-    connector: str | None
-    made_of: str | None
-    """The digest of its fingerprint; see `Store.fingerprint`."""
-
-
-class KeptLabel(Value):
-    """The label of a person on an answer."""
-
-    run: str
-    suite: str
-    """As in `KeptResult`."""
-    test: str
-    attempt: int = 0
-    turn: int = 0
-    """The turn of a conversation, from 1; 0: the whole conversation."""
-    criterion: str = ""
-    """As a judge was asked; empty: of the answer as such."""
-    passed: bool | None
-    """None: the person has taken the label away. `Store.labels` leaves such ones out."""
-    score: float | None = None
-    why: str = ""
-    person: str = ""
-    made_at: str
-    """UTC, RFC 3339."""
 
 
 class Store:
@@ -298,13 +207,11 @@ class Store:
         """Keeps a label, instead of one of the same person on the same answer. One that is taken away is kept too, so
         that it does not come back from another store. Raises ConfigurationError when the run is gone, StoreError when
         nothing can be written."""
-        values = (
-            label.run, label.suite, label.test, label.attempt, label.turn, label.criterion, label.passed, label.score,
-            label.why, label.person, label.made_at,
-        )  # fmt: skip
         self.run(label.run)
+        names, values = zip(*fields_of(label).items(), strict=True)
+        places = ", ".join("?" * len(names))
         with understood(self.folder), changing(self._database):
-            self._database.execute(f"INSERT OR REPLACE INTO labels VALUES ({', '.join('?' * len(values))})", values)
+            self._database.execute(f"INSERT OR REPLACE INTO labels ({', '.join(names)}) VALUES ({places})", values)
 
     def _text(self, run: str, results: Sequence[Any]) -> str:
         """The text of a report on a run, with these lines of results and their fingerprints."""

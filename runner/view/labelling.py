@@ -10,7 +10,7 @@ from runner.errors import ConfigurationError
 from runner.results.judgements import Judgement, JudgementKey, judgements_in
 from runner.results.labels import Label, text_of_labels
 from runner.results.value_texts import text_of
-from runner.store.store import KeptLabel
+from runner.store.kept import KeptLabel
 from scripttest.typing_names import Record
 from scripttest.values import Value
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from runner.results.fingerprint_changes import described
 from runner.results.value_texts import text_of
 from runner.store.history import Since, TestHistory, histories, history_of
+from runner.store.kept import KeptResult, KeptRun
 from runner.store.rows import key_of
-from runner.store.store import KeptResult, KeptRun, Store
+from runner.store.store import Store
 from runner.version import VERSION
 from scripttest.typing_names import Record
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from runner.errors import ConfigurationError
-from runner.store.store import KeptLabel, Store
+from runner.store.kept import KeptLabel
+from runner.store.store import Store
 from runner.version import VERSION
 from runner.view.comparing import compared
 from runner.view.labelling import Question, exported, label_of, label_record, questions_on, records_of

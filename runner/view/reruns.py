@@ -16,7 +16,7 @@ from runner.cli.quick import read
 from runner.errors import ConfigurationError
 from runner.reporters.rerun_command import SWITCHES, TEXTS, pattern_of
 from runner.results.suite_json import suite_of
-from runner.store.store import KeptRun
+from runner.store.kept import KeptRun
 from scripttest.typing_names import Record
 
 Words = list[str]

@@ -16,9 +16,10 @@ from runner.reporters.html.variants import variants_of_records
 from runner.results.report import Report
 from runner.results.suite_json import shown_name
 from runner.results.verdict import Verdict
+from runner.store.kept import UNDER_WAY, KeptRun
 from runner.store.places import place_of
 from runner.store.rows import key_of
-from runner.store.store import UNDER_WAY, KeptRun, Store
+from runner.store.store import Store
 from runner.version import VERSION
 from runner.view.reruns import elsewhere
 from runner.view.run_pages import RunPages

@@ -17,8 +17,9 @@ from command import Application, MakeApplication
 
 from runner.errors import RunnerError
 from runner.results.json_text import json_line
+from runner.store.kept import KeptLabel
 from runner.store.places import FILE
-from runner.store.store import KeptLabel, Store
+from runner.store.store import Store
 from runner.view.page_actions import PageActions
 from runner.view.runs import Runs
 

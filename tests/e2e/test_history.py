@@ -16,8 +16,9 @@ from command import PATIENCE, Application, MakeApplication
 from faults import with_model
 from model_server import ModelServer, says
 
+from runner.store.kept import KeptLabel
 from runner.store.places import FILE
-from runner.store.store import KeptLabel, Store
+from runner.store.store import Store
 
 COMMITS = {number: f"{number}" * 40 for number in range(1, 10)}
 CASES = [

@@ -19,9 +19,10 @@ from command import Application, MakeApplication, eventually, unprivileged
 from faults import lines_of
 
 from runner.results.saved import load
+from runner.store.kept import CUT_SHORT, UNDER_WAY
 from runner.store.places import FILE, SCHEMA
 from runner.store.schema import MIGRATIONS
-from runner.store.store import CUT_SHORT, UNDER_WAY, Store
+from runner.store.store import Store
 
 CASES = [
     {"id": "good", "input": "say fine", "assert": {"type": "contains", "value": "fine"}},

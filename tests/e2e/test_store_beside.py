@@ -9,7 +9,8 @@ from pathlib import Path
 from command import Application, MakeApplication
 from terminal import on_open_terminal
 
-from runner.store.store import KeptRun, Store
+from runner.store.kept import KeptRun
+from runner.store.store import Store
 
 WAITING = r"Waiting for changes.*\n"
 FILES = {

@@ -10,7 +10,8 @@ from runner.results.fingerprint_changes import changed, described
 from runner.results.result_texts import dollars
 from runner.security.terminal import in_line
 from runner.store.history import Level, Since, TestHistory, Trend
-from runner.store.store import KeptRun, Store
+from runner.store.kept import KeptRun
+from runner.store.store import Store
 from scripttest.typing_names import Record
 
 Row = tuple[str, ...]

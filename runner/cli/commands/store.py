@@ -16,9 +16,10 @@ from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.reporters.console.style import count
 from runner.store.joining import join
+from runner.store.kept import CUT_SHORT
 from runner.store.pruning import prune, size_of
 from runner.store.schema import open_store
-from runner.store.store import CUT_SHORT, Store
+from runner.store.store import Store
 
 
 @click.group("store", no_args_is_help=False, help="Lists the runs of a store, merges stores, and removes old runs.")
