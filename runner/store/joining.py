@@ -15,8 +15,9 @@ from scripttest.values import Value
 
 OF_RUNS = {"suites": SUITES, "results": RESULTS, "remarks": REMARKS}
 _SIZE = (
-    "SELECT ended_at IS NOT NULL, CAST(session AS INTEGER), (SELECT count(*) FROM results WHERE run = id),"
-    " (SELECT count(*) FROM remarks WHERE run = id) FROM runs WHERE id = ?"
+    "SELECT ended_at IS NOT NULL, CASE typeof(session) WHEN 'integer' THEN session ELSE -1 END,"
+    " (SELECT count(*) FROM results WHERE run = id), (SELECT count(*) FROM remarks WHERE run = id)"
+    " FROM runs WHERE id = ?"
 )
 """The key by which the more complete of two copies of a run is found."""
 

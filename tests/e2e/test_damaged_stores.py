@@ -169,3 +169,13 @@ def test_a_run_that_is_named_like_a_path_removes_no_file(here: Application) -> N
     run = here.run("store", "prune", "--keep", "1d")
     assert (run.code, (here.root / "kept.txt").exists()) == (2, True)
     assert "it is damaged: id is '../../kept.txt'" in run.stderr
+
+
+def test_a_whole_copy_of_a_run_takes_the_place_of_a_damaged_one(here: Application) -> None:
+    damage(here)
+    assert here.run("store", "merge", "fine", ".yao-test").code == 0
+    damage(here, "UPDATE runs SET session = NULL WHERE rowid = 1")
+    assert here.run("history").code == 2
+    merged = here.run("store", "merge", ".yao-test", "fine")
+    assert (merged.code, merged.stdout) == (0, "fine: 0 runs added, 1 completed, 1 known\n")
+    assert here.run("history").code == 0
