@@ -1,7 +1,7 @@
-"""Imports the modules of this project from one file, instead of from a file for each.
+"""Imports modules of this project and of the standard library from one file, instead of from a file for each.
 
 Python keeps the bytecode of a module in a file of its own below `__pycache__`. A run of three tests imports more than a
-hundred modules of ours, and a run of one case three hundred; to look for that many files takes a twelfth of the run
+hundred and fifty modules, and a run of one case four hundred; to look for that many files takes a tenth of the run
 (`tests/bench/shortcuts.py`). So the command copies what Python has written there into one more file, after a table of
 contents. A module is imported from it while its source has the size and the time of change that Python has noted, which
 is how Python itself judges its files. All other modules are imported the plain way, and all of them while the file is
@@ -23,16 +23,18 @@ if TYPE_CHECKING:
     from types import CodeType, ModuleType
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
+_LIBRARY = os.path.dirname(os.__file__) + os.sep
+"""Where the standard library is."""
 _PACKAGES = ("runner", "scripttest", "bindings")
-_MADE_BY = (sys.version, _ROOT)
+_MADE_BY = (sys.version, _ROOT, _LIBRARY)
 _LENGTH = 8
 """Bytes of the number with which our file begins: the length of the table of contents."""
 _HEADER = 16
 """Bytes before the bytecode in a file of Python's: four each for its version, flags, time and size of the source."""
 _DAMAGED = (OSError, ValueError, EOFError, TypeError)
 _Entry = tuple[str, bool, str, int, int, int, int]
-"""What the table has of a module: its source, from the root on; whether it is a package; Python's file; time and size
-of the source; where in our file its bytecode begins, and how many bytes it has."""
+"""What the table has of a module: its source; whether it is a package; Python's file; time and size of the source;
+where in our file its bytecode begins, and how many bytes it has."""
 
 
 class ModuleFile:
@@ -60,13 +62,11 @@ class ModuleFile:
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """How to import a module from the file; None: the plain way."""
-        if name.partition(".")[0] not in _PACKAGES:
-            return None
         entry = self._table.get(name)
         if entry is None or not _is_unchanged(entry):
             self._missed.add(name)
             return None
-        source, is_package, cached = _ROOT + entry[0], entry[1], entry[2]
+        source, is_package, cached, *_ = entry
         spec = ModuleSpec(name, _Loader(name, source, self), origin=source, is_package=is_package)
         if is_package:
             spec.submodule_search_locations = [os.path.dirname(source)]
@@ -91,7 +91,8 @@ class ModuleFile:
         missed, self._missed = self._missed, set()
         if sys.dont_write_bytecode:
             return
-        new = {name: found for name in missed if (found := _written(name)) is not None}
+        wanted = [(name, spec) for name in missed if (spec := _spec_of(name)) is not None]
+        new = {name: found for name, spec in wanted if (found := _written(spec)) is not None}
         if not new:
             return
         kept = {name: (entry, self._bytecode(entry)) for name, entry in self._table.items() if name not in new}
@@ -125,29 +126,37 @@ class _Loader(SourceFileLoader):
 
 def _is_unchanged(entry: _Entry) -> bool:
     try:
-        found = os.stat(_ROOT + entry[0])
+        found = os.stat(entry[0])
     except OSError:
         return False
     return int(found.st_mtime) == entry[3] and found.st_size == entry[4]
 
 
-def _written(name: str) -> tuple[_Entry, bytes] | None:
-    """What Python has written of a module that it has imported."""
+def _spec_of(name: str) -> ModuleSpec | None:
+    """How a module was imported that belongs into the file."""
+    spec = getattr(sys.modules.get(name), "__spec__", None)
+    if spec is None or not spec.origin or not spec.cached:
+        return None
+    top = name.partition(".")[0]
+    folder = _ROOT if top in _PACKAGES else _LIBRARY if top in sys.stdlib_module_names else None
+    return spec if folder is not None and spec.origin.startswith(folder) else None
+
+
+def _written(spec: ModuleSpec) -> tuple[_Entry, bytes] | None:
+    """What Python has written of a module; None: nothing that is right for its source as it is now."""
     from importlib.util import MAGIC_NUMBER
 
-    spec = getattr(sys.modules.get(name), "__spec__", None)
-    if spec is None or spec.cached is None or not (spec.origin or "").startswith(_ROOT):
-        return None
+    source, cached = spec.origin, spec.cached
+    assert source is not None and cached is not None
     try:
-        with open(spec.cached, "rb") as file:
+        with open(cached, "rb") as file:
             header, code = file.read(_HEADER), marshal.loads(file.read())
     except _DAMAGED:
         return None
     changed, size = (int.from_bytes(header[at : at + 4], "little") for at in (8, 12))
-    source = spec.origin.removeprefix(_ROOT)
-    entry = (source, spec.submodule_search_locations is not None, spec.cached, changed, size, 0, 0)
+    entry = (source, spec.submodule_search_locations is not None, cached, changed, size, 0, 0)
     is_timed = header[:8] == MAGIC_NUMBER + bytes(4)
-    return (entry, marshal.dumps(_placed(code, spec.origin))) if is_timed and _is_unchanged(entry) else None
+    return (entry, marshal.dumps(_placed(code, source))) if is_timed and _is_unchanged(entry) else None
 
 
 def _placed(code: CodeType, source: str) -> CodeType:
