@@ -1,11 +1,14 @@
-"""Imports modules of this project and of the standard library from one file, instead of from a file for each.
+"""Imports modules from one file, instead of from a file for each.
 
 Python keeps the bytecode of a module in a file of its own below `__pycache__`. A run of three tests imports more than a
 hundred and fifty modules, and a run of one case four hundred; to look for that many files takes a tenth of the run
-(`tests/bench/shortcuts.py`). So the command copies what Python has written there into one more file, after a table of
-contents. A module is imported from it while its source has the size and the time of change that Python has noted, which
-is how Python itself judges its files. All other modules are imported the plain way, and all of them while the file is
-missing, damaged, or from another Python.
+(`tests/bench/shortcuts.py`). So the command copies what Python has written there into one more file. A module is
+imported from it while its source has the size and the time of change that Python has noted, which is how Python itself
+judges its files. All other modules are imported the plain way, and all of them while the file is missing, damaged, from
+another Python, or from before something was installed.
+
+The file has a length in 8 bytes, and a table of so many: who made it, and where each module begins and how long it is,
+from the end of the table on. Both are in Python's `marshal` format, as a module is.
 """
 
 from __future__ import annotations
@@ -22,19 +25,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import CodeType, ModuleType
 
-_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
-_LIBRARY = os.path.dirname(os.__file__) + os.sep
-"""Where the standard library is."""
-_PACKAGES = ("runner", "scripttest", "bindings")
-_MADE_BY = (sys.version, _ROOT, _LIBRARY)
+_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _LENGTH = 8
-"""Bytes of the number with which our file begins: the length of the table of contents."""
 _HEADER = 16
 """Bytes before the bytecode in a file of Python's: four each for its version, flags, time and size of the source."""
 _DAMAGED = (OSError, ValueError, EOFError, TypeError)
-_Entry = tuple[str, bool, str, int, int, int, int]
-"""What the table has of a module: its source; whether it is a package; Python's file; time and size of the source;
-where in our file its bytecode begins, and how many bytes it has."""
+_Module = tuple[str, bool, str, int, int, bytes]
+"""Of a module: its source; whether it is a package; Python's file; time and size of the source; its bytecode."""
 
 
 class ModuleFile:
@@ -43,7 +40,8 @@ class ModuleFile:
     def __init__(self, path: str) -> None:
         """Opens the file at a path, where none need be."""
         self._path = path
-        self._table: dict[str, _Entry] = {}
+        self._made_by = (sys.version, _folders())
+        self._table: dict[str, tuple[int, int]] = {}
         self._missed: set[str] = set()
         """Modules that are to be added."""
         try:
@@ -55,58 +53,61 @@ class ModuleFile:
         except _DAMAGED:
             return
         self._first = _LENGTH + length
-        if made_by == _MADE_BY:
+        if made_by == self._made_by:
             self._table = table
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """How to import a module from the file; None: the plain way."""
-        entry = self._table.get(name)
-        if entry is None or not _is_unchanged(entry):
+        try:
+            source, is_package, cached, changed, size, bytecode = marshal.loads(self._content(name))
+            if not _is_unchanged(source, changed, size):
+                raise ValueError
+            code = marshal.loads(bytecode)
+        except (KeyError, *_DAMAGED):
             self._missed.add(name)
             return None
-        source, is_package, cached, *_ = entry
-        spec = ModuleSpec(name, _Loader(name, source, self), origin=source, is_package=is_package)
+        spec = ModuleSpec(name, _Loader(name, source, code), origin=source, is_package=is_package)
         if is_package:
             spec.submodule_search_locations = [os.path.dirname(source)]
         spec.has_location = True
         spec.cached = cached
         return spec
 
-    def code_of(self, name: str) -> CodeType | None:
-        """The code of a module that was found; None if it is damaged."""
-        try:
-            code: CodeType = marshal.loads(self._bytecode(self._table[name]))
-        except _DAMAGED:
-            self._missed.add(name)
-            return None
-        return code
+    def _content(self, name: str) -> bytes:
+        start, length = self._table[name]
+        return os.pread(self._descriptor, length, self._first + start)
 
-    def _bytecode(self, entry: _Entry) -> bytes:
-        return os.pread(self._descriptor, entry[6], self._first + entry[5])
+    def _spec_of(self, name: str) -> ModuleSpec | None:
+        """How a module was imported that belongs into the file: by Python itself, from one of the folders."""
+        spec = getattr(sys.modules.get(name), "__spec__", None)
+        if spec is None or type(spec.loader) is not SourceFileLoader or not spec.origin or not spec.cached:
+            return None
+        is_found_again = any(spec.origin.startswith(folder + os.sep) for folder, _ in self._made_by[1])
+        return spec if is_found_again and spec.name == name else None
 
     def save(self) -> None:
         """Writes the file again with the modules that were missing, if there are any, and Python may write bytecode."""
         missed, self._missed = self._missed, set()
         if sys.dont_write_bytecode:
             return
-        wanted = [(name, spec) for name in missed if (spec := _spec_of(name)) is not None]
-        new = {name: found for name, spec in wanted if (found := _written(spec)) is not None}
+        wanted = [(name, spec) for name in missed if (spec := self._spec_of(name)) is not None]
+        new = {name: marshal.dumps(found) for name, spec in wanted if (found := _written(spec)) is not None}
         if not new:
             return
-        kept = {name: (entry, self._bytecode(entry)) for name, entry in self._table.items() if name not in new}
-        table: dict[str, _Entry] = {}
+        contents = {name: self._content(name) for name in self._table if name not in new} | new
+        table: dict[str, tuple[int, int]] = {}
         end = 0
-        for name, (entry, bytecode) in {**kept, **new}.items():
-            table[name] = (*entry[:5], end, len(bytecode))
-            end += len(bytecode)
-        contents = marshal.dumps((_MADE_BY, table))
+        for name, content in contents.items():
+            table[name] = (end, len(content))
+            end += len(content)
+        head = marshal.dumps((self._made_by, table))
         unfinished = f"{self._path}.{os.getpid()}"
         try:
             with open(unfinished, "xb") as file:
-                file.write(len(contents).to_bytes(_LENGTH, "little") + contents)
-                file.writelines(bytecode for _, bytecode in {**kept, **new}.values())
+                file.write(len(head).to_bytes(_LENGTH, "little") + head)
+                file.writelines(contents.values())
             os.replace(unfinished, self._path)
         except OSError:
             if os.path.exists(unfinished):
@@ -114,35 +115,39 @@ class ModuleFile:
 
 
 class _Loader(SourceFileLoader):
-    """Loads a module that is in the file."""
+    """Loads a module of which the code is known."""
 
-    def __init__(self, name: str, path: str, file: ModuleFile) -> None:
+    def __init__(self, name: str, path: str, code: CodeType) -> None:
         super().__init__(name, path)
-        self._file = file
+        self._code: CodeType | None = code
 
     def get_code(self, fullname: str) -> CodeType | None:
-        return self._file.code_of(fullname) or super().get_code(fullname)
+        code, self._code = self._code, None
+        return code or super().get_code(fullname)
 
 
-def _is_unchanged(entry: _Entry) -> bool:
+def _folders() -> list[tuple[str, int]]:
+    """Where Python looks for modules, but for the folder of the script or the working directory; and when something was
+    last put there or taken away, except beside this project."""
+    found = []
+    for folder in sys.path if sys.flags.safe_path else sys.path[1:]:
+        try:
+            changed = 0 if folder == _ROOT else os.stat(folder).st_mtime_ns
+        except OSError:
+            changed = 0
+        found.append((folder, changed))
+    return found
+
+
+def _is_unchanged(source: str, changed: int, size: int) -> bool:
     try:
-        found = os.stat(entry[0])
+        found = os.stat(source)
     except OSError:
         return False
-    return int(found.st_mtime) == entry[3] and found.st_size == entry[4]
+    return int(found.st_mtime) == changed and found.st_size == size
 
 
-def _spec_of(name: str) -> ModuleSpec | None:
-    """How a module was imported that belongs into the file."""
-    spec = getattr(sys.modules.get(name), "__spec__", None)
-    if spec is None or not spec.origin or not spec.cached:
-        return None
-    top = name.partition(".")[0]
-    folder = _ROOT if top in _PACKAGES else _LIBRARY if top in sys.stdlib_module_names else None
-    return spec if folder is not None and spec.origin.startswith(folder) else None
-
-
-def _written(spec: ModuleSpec) -> tuple[_Entry, bytes] | None:
+def _written(spec: ModuleSpec) -> _Module | None:
     """What Python has written of a module; None: nothing that is right for its source as it is now."""
     from importlib.util import MAGIC_NUMBER
 
@@ -154,9 +159,10 @@ def _written(spec: ModuleSpec) -> tuple[_Entry, bytes] | None:
     except _DAMAGED:
         return None
     changed, size = (int.from_bytes(header[at : at + 4], "little") for at in (8, 12))
-    entry = (source, spec.submodule_search_locations is not None, cached, changed, size, 0, 0)
-    is_timed = header[:8] == MAGIC_NUMBER + bytes(4)
-    return (entry, marshal.dumps(_placed(code, source))) if is_timed and _is_unchanged(entry) else None
+    if header[:8] != MAGIC_NUMBER + bytes(4) or not _is_unchanged(source, changed, size):
+        return None
+    is_package = spec.submodule_search_locations is not None
+    return source, is_package, cached, changed, size, marshal.dumps(_placed(code, source))
 
 
 def _placed(code: CodeType, source: str) -> CodeType:

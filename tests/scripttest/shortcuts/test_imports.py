@@ -44,10 +44,14 @@ def tree(tmp_path: Path) -> Path:
     return root
 
 
-def run(root: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+def run(
+    root: Path, code: str = PROBE, directory: Path | None = None, **variables: str
+) -> subprocess.CompletedProcess[str]:
     kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONDONTWRITEBYTECODE", PLAIN)}
     environment = {**kept, "PYTHONPATH": str(root), **variables}
-    return subprocess.run([sys.executable, "-c", PROBE], cwd=root, env=environment, capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=directory or root, env=environment, capture_output=True, text=True
+    )
 
 
 def probe(root: Path, **variables: str) -> str:
@@ -96,9 +100,9 @@ def test_bytecode_that_names_its_source_from_a_folder_gets_its_path(tree: Path) 
     assert "runner.one True" in said and f"\n1 {tree}/runner/one.py " in said
 
 
-def test_a_tree_that_was_moved_is_read_where_it_is(tree: Path) -> None:
+def test_a_copy_is_read_where_it_is(tree: Path) -> None:
     probe(tree)
-    there = tree.rename(tree.with_name("there"))
+    there = shutil.copytree(tree, tree.with_name("there"))
     said = probe(there)
     assert f"runner.one False {there}/runner/one.py" in said and f"\n1 {there}/runner/one.py " in said
     assert f"runner.one True {there}/runner/one.py" in probe(there)
@@ -151,3 +155,28 @@ def test_a_folder_that_takes_no_file_is_no_error(tree: Path) -> None:
     file.mkdir()
     assert "runner.one False" in probe(tree)
     assert [path.name for path in file.parent.iterdir() if path.name.startswith(f"{file.name}.")] == []
+
+
+def test_other_modules_come_from_it_until_something_is_installed(tree: Path, tmp_path: Path) -> None:
+    library, here = tmp_path / "library", tmp_path / "here"
+    for folder, name in ((library, "installed"), (here, "of_the_user")):
+        folder.mkdir()
+        (folder / f"{name}.py").write_text("")
+    code = (
+        "import sys; sys.meta_path[:] = [one for one in sys.meta_path if one.__module__.startswith('_frozen')]\n"
+        "from scripttest.shortcuts.imports import import_quickly; file = import_quickly()\n"
+        "import colorsys, installed, of_the_user\n"
+        "print([type(module.__spec__.loader).__name__ == '_Loader' for module in (colorsys, installed, of_the_user)])\n"
+        "file.save()"
+    )
+
+    def quick() -> str:
+        done = run(tree, code, here, PYTHONPATH=f"{tree}{os.pathsep}{library}")
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout.strip()
+
+    quick()  # which makes the folders for bytecode
+    assert [quick(), quick()] == ["[False, False, False]", "[True, True, False]"]
+    (library / "another.py").write_text("")
+    assert [quick(), quick()] == ["[False, False, False]", "[True, True, False]"]
+    assert run(tree, code, here, PYTHONPATH=f"{library}{os.pathsep}{tree}").stdout.strip() == "[False, False, False]"
