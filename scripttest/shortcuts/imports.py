@@ -1,11 +1,11 @@
-"""Imports modules from one file, instead of from a file for each.
+"""Imports modules of this project and of the standard library from one file, instead of from a file for each.
 
 Python keeps the bytecode of a module in a file of its own below `__pycache__`. A run of three tests imports more than a
 hundred and fifty modules, and a run of one case four hundred; to look for that many files takes a tenth of the run
 (`tests/bench/shortcuts.py`). So the command copies what Python has written there into one more file. A module is
 imported from it while its source has the size and the time of change that Python has noted, which is how Python itself
-judges its files. All other modules are imported the plain way, and all of them while the file is missing, damaged, from
-another Python, or from before something was installed.
+judges its files. All other modules are imported the plain way, and all of them while the file is missing, damaged, or
+from another Python.
 
 The file has a length in 8 bytes, and a table of so many: who made it, and where each module begins and how long it is,
 from the end of the table on. Both are in Python's `marshal` format, as a module is.
@@ -25,7 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import CodeType, ModuleType
 
-_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
+_LIBRARY = os.path.dirname(os.__file__) + os.sep
+"""Where the standard library is."""
+_PACKAGES = ("runner", "scripttest", "bindings")
+_MADE_BY = (sys.version, _ROOT, _LIBRARY)
 _LENGTH = 8
 _HEADER = 16
 """Bytes before the bytecode in a file of Python's: four each for its version, flags, time and size of the source."""
@@ -40,7 +44,6 @@ class ModuleFile:
     def __init__(self, path: str) -> None:
         """Opens the file at a path, where none need be."""
         self._path = path
-        self._made_by = (sys.version, _folders())
         self._table: dict[str, tuple[int, int]] = {}
         self._missed: set[str] = set()
         """Modules that are to be added."""
@@ -53,7 +56,7 @@ class ModuleFile:
         except _DAMAGED:
             return
         self._first = _LENGTH + length
-        if made_by == self._made_by:
+        if made_by == _MADE_BY:
             self._table = table
 
     def find_spec(
@@ -79,20 +82,12 @@ class ModuleFile:
         start, length = self._table[name]
         return os.pread(self._descriptor, length, self._first + start)
 
-    def _spec_of(self, name: str) -> ModuleSpec | None:
-        """How a module was imported that belongs into the file: by Python itself, from one of the folders."""
-        spec = getattr(sys.modules.get(name), "__spec__", None)
-        if spec is None or type(spec.loader) is not SourceFileLoader or not spec.origin or not spec.cached:
-            return None
-        is_found_again = any(spec.origin.startswith(folder + os.sep) for folder, _ in self._made_by[1])
-        return spec if is_found_again and spec.name == name else None
-
     def save(self) -> None:
         """Writes the file again with the modules that were missing, if there are any, and Python may write bytecode."""
         missed, self._missed = self._missed, set()
         if sys.dont_write_bytecode:
             return
-        wanted = [(name, spec) for name in missed if (spec := self._spec_of(name)) is not None]
+        wanted = [(name, spec) for name in missed if (spec := _spec_of(name)) is not None]
         new = {name: marshal.dumps(found) for name, spec in wanted if (found := _written(spec)) is not None}
         if not new:
             return
@@ -102,7 +97,7 @@ class ModuleFile:
         for name, content in contents.items():
             table[name] = (end, len(content))
             end += len(content)
-        head = marshal.dumps((self._made_by, table))
+        head = marshal.dumps((_MADE_BY, table))
         unfinished = f"{self._path}.{os.getpid()}"
         try:
             with open(unfinished, "xb") as file:
@@ -126,25 +121,22 @@ class _Loader(SourceFileLoader):
         return code or super().get_code(fullname)
 
 
-def _folders() -> list[tuple[str, int]]:
-    """Where Python looks for modules, but for the folder of the script or the working directory; and when something was
-    last put there or taken away, except beside this project."""
-    found = []
-    for folder in sys.path if sys.flags.safe_path else sys.path[1:]:
-        try:
-            changed = 0 if folder == _ROOT else os.stat(folder).st_mtime_ns
-        except OSError:
-            changed = 0
-        found.append((folder, changed))
-    return found
-
-
 def _is_unchanged(source: str, changed: int, size: int) -> bool:
     try:
         found = os.stat(source)
     except OSError:
         return False
     return int(found.st_mtime) == changed and found.st_size == size
+
+
+def _spec_of(name: str) -> ModuleSpec | None:
+    """How a module was imported that belongs into the file."""
+    spec = getattr(sys.modules.get(name), "__spec__", None)
+    if spec is None or not spec.origin or not spec.cached:
+        return None
+    top = name.partition(".")[0]
+    folder = _ROOT if top in _PACKAGES else _LIBRARY if top in sys.stdlib_module_names else None
+    return spec if folder is not None and spec.origin.startswith(folder) else None
 
 
 def _written(spec: ModuleSpec) -> _Module | None:

@@ -157,26 +157,24 @@ def test_a_folder_that_takes_no_file_is_no_error(tree: Path) -> None:
     assert [path.name for path in file.parent.iterdir() if path.name.startswith(f"{file.name}.")] == []
 
 
-def test_other_modules_come_from_it_until_something_is_installed(tree: Path, tmp_path: Path) -> None:
-    library, here = tmp_path / "library", tmp_path / "here"
-    for folder, name in ((library, "installed"), (here, "of_the_user")):
-        folder.mkdir()
-        (folder / f"{name}.py").write_text("")
+def test_the_standard_library_comes_from_it_and_no_other(tree: Path, tmp_path: Path) -> None:
+    library = tmp_path / "library"
+    library.mkdir()
+    for name in ("installed", "colorsys"):
+        (library / f"{name}.py").write_text("")
     code = (
         "import sys; sys.meta_path[:] = [one for one in sys.meta_path if one.__module__.startswith('_frozen')]\n"
         "from scripttest.shortcuts.imports import import_quickly; file = import_quickly()\n"
-        "import colorsys, installed, of_the_user\n"
-        "print([type(module.__spec__.loader).__name__ == '_Loader' for module in (colorsys, installed, of_the_user)])\n"
+        "import colorsys, installed\n"
+        "print([type(module.__spec__.loader).__name__ == '_Loader' for module in (colorsys, installed)])\n"
         "file.save()"
     )
 
-    def quick() -> str:
-        done = run(tree, code, here, PYTHONPATH=f"{tree}{os.pathsep}{library}")
+    def quick(*path: Path) -> str:
+        done = run(tree, code, PYTHONPATH=os.pathsep.join(map(str, path)))
         assert (done.returncode, done.stderr) == (0, "")
         return done.stdout.strip()
 
-    quick()  # which makes the folders for bytecode
-    assert [quick(), quick()] == ["[False, False, False]", "[True, True, False]"]
-    (library / "another.py").write_text("")
-    assert [quick(), quick()] == ["[False, False, False]", "[True, True, False]"]
-    assert run(tree, code, here, PYTHONPATH=f"{library}{os.pathsep}{tree}").stdout.strip() == "[False, False, False]"
+    assert [quick(library, tree), quick(library, tree)] == ["[False, False]"] * 2
+    (library / "colorsys.py").unlink()
+    assert [quick(tree, library), quick(tree, library)] == ["[False, False]", "[True, False]"]
