@@ -85,8 +85,13 @@ def open_file(path: str, judge: Judge, limit: int | None) -> int:
 def read_file(path: str, judge: Judge, limit: int | None = DATA_LIMIT) -> bytes:
     """The content of a file. Raises as `open_file`."""
     with open(open_file(path, judge, limit), "rb") as file:
-        content = file.read() if limit is None else file.read(limit + 1)
-    if limit is not None and len(content) > limit:  # it has grown
+        if limit is None:
+            return file.read()
+        size = os.fstat(file.fileno()).st_size
+        content = file.read(min(size, limit) + 1)  # more would be allocated, however short the file is
+        if len(content) > size:
+            content += file.read(limit + 1 - len(content))
+    if len(content) > limit:  # it has grown
         raise RefusedFileError(_too_large(limit), path)
     return content
 
