@@ -5,9 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runner.results.events import AttemptEnd, TestEnd, TestStart
+
+if TYPE_CHECKING:
+    from runner.results.model import TestResult
 
 GATHER = 0.25
 """Seconds in which what can wait becomes one message."""
@@ -28,8 +31,12 @@ class Outbox:
     def put(self, value: Any) -> None:
         """Sends a value, soon; from any thread."""
         with self._lock:
-            self._values.append(value)
-            if len(self._values) == 1:
+            values = self._values
+            if values and isinstance(value, AttemptEnd | TestEnd) and _is_start_of(values[-1], value.result):
+                values[-1] = value
+                return
+            values.append(value)
+            if len(values) == 1:
                 self._has_some.set()
 
     def flush(self) -> None:
@@ -48,7 +55,19 @@ class Outbox:
             self.flush()
 
 
+def _is_start_of(value: Any, result: TestResult) -> bool:
+    """Whether a value is the start of what has this result, which says the same."""
+    return (
+        isinstance(value, TestStart)
+        and (value.position, value.run) == (result.position, result.run)
+        and value.suite == result.suite
+    )
+
+
 def _without_plain_starts(values: list[Any]) -> list[Any]:
-    """Without the starts of tests that end in the same message, which say the same."""
-    ends = {one.result.place for one in values if isinstance(one, AttemptEnd | TestEnd)}
-    return [one for one in values if not isinstance(one, TestStart) or one.place not in ends]
+    """Without the starts of tests that end in the same message."""
+    starts = {one.place for one in values if isinstance(one, TestStart)}
+    if not starts:
+        return values
+    ended = starts.intersection(one.result.place for one in values if isinstance(one, AttemptEnd | TestEnd))
+    return [one for one in values if not isinstance(one, TestStart) or one.place not in ended]
