@@ -282,6 +282,11 @@ def test_ten_thousand_results_need_few_elements(tmp_path: Path, look: Any) -> No
         expect(page.locator(".row-id")).to_have_text(["C14711"], timeout=30_000)
         opened(page, "C14711")
         assert page.locator(".row").count() < 60
+        search = page.get_by_label("Search everything")
+        search.fill("")
+        for delay in (150, 155, 160):  # a letter comes while the page is still busy with those before
+            search.press_sequentially("said C14 ", delay=delay)
+        assert search.input_value() == "said C14 " * 3
 
 
 PAGES = ["/", "/run", "/tests", "/test", "/compare", "several"]

@@ -87,10 +87,13 @@ function Choice({ name, all, value, options, onChange, least = 2 }: ChoiceProps)
 export function SearchField({ query, label, onChange }: { query: string; label: string; onChange: (query: string) => void }) {
   const [text, setText] = useState(query);
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => setText(query), [query]);
+  const told = useRef(query); // when it comes back, letters may have been typed that were not told yet
   useEffect(() => {
-    if (text === query) return;
-    const timer = setTimeout(() => onChange(text), PAUSE);
+    if (query !== told.current) setText(told.current = query);
+  }, [query]);
+  useEffect(() => {
+    if (text === told.current) return;
+    const timer = setTimeout(() => onChange(told.current = text), PAUSE);
     return () => clearTimeout(timer);
   }, [text]);
   useEffect(() => {
