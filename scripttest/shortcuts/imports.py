@@ -83,9 +83,9 @@ class ModuleFile:
         return os.pread(self._descriptor, length, self._first + start)
 
     def save(self) -> None:
-        """Writes the file again with the modules that were missing, if there are any, and Python may write bytecode."""
+        """Writes the file again with the modules that were missing, if there are any and bytecode may be written."""
         missed, self._missed = self._missed, set()
-        if sys.dont_write_bytecode:
+        if sys.dont_write_bytecode or not os.access(os.path.dirname(self._path), os.W_OK):
             return
         wanted = [(name, spec) for name in missed if (spec := _spec_of(name)) is not None]
         new = {name: marshal.dumps(found) for name, spec in wanted if (found := _written(spec)) is not None}

@@ -178,3 +178,9 @@ def test_the_standard_library_comes_from_it_and_no_other(tree: Path, tmp_path: P
     assert [quick(library, tree), quick(library, tree)] == ["[False, False]"] * 2
     (library / "colorsys.py").unlink()
     assert [quick(tree, library), quick(tree, library)] == ["[False, False]", "[True, False]"]
+
+
+def test_where_nothing_may_be_written_nothing_is_collected(tree: Path) -> None:
+    code = "import os; os.access = lambda path, mode: False\n" + PROBE + "print('importlib.util' in sys.modules)"
+    assert run(tree, code).stdout.endswith("\nFalse\n")
+    assert run(tree, code.replace("False", "True")).stdout.endswith("\nTrue\n")
