@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from runner import exit_codes
 from runner.cli.options import FLAGS, check_needs, options_from
@@ -121,7 +120,8 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
                 return run(options, environment, application, None, settings=settings, remote=there)
         if typed.coverage_thresholds and not options.coverage:
             raise ConfigurationError("--coverage-threshold needs --coverage", "Without it nothing is counted")
-        with _coverage_of(options, application) as coverage:
+        coverage = _coverage_of(options, application)
+        try:
             if options.watch and environment.terminal and sys.stdin is not None and sys.stdin.isatty():
                 return _watch(typed, values, environment, application, coverage)
             processes = None
@@ -132,6 +132,9 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
             from runner.execution.run import run
 
             return run(options, environment, application, processes, settings=settings, coverage=coverage)
+        finally:
+            if coverage is not None:
+                coverage.close()
     except RunnerError as error:
         return say(error.message, error.hint, exit_codes.CONFIGURATION)
     except KeyboardInterrupt as error:
@@ -158,19 +161,13 @@ def _configured(options: RunOptions, values: dict[str, Any], application: Applic
     return found
 
 
-@contextmanager
-def _coverage_of(options: RunOptions, application: Application) -> Iterator[Coverage | None]:
-    """Collects the coverage of a run with `--coverage`, until the end of the `with` block."""
+def _coverage_of(options: RunOptions, application: Application) -> Coverage | None:
+    """Collects the coverage of a run with `--coverage`, until it is closed."""
     if not options.coverage or options.dry_run:
-        yield None
-        return
+        return None
     from scripttest import Coverage
 
-    coverage = Coverage(application.root)
-    try:
-        yield coverage
-    finally:
-        coverage.close()
+    return Coverage(application.root)
 
 
 def _watch(

@@ -14,8 +14,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from types import FrameType
 
 GRACE = 2.0
@@ -123,21 +122,25 @@ class Woken:
         signal.set_wakeup_fd(self._before)
 
 
-@contextmanager
-def undone_at_once(undo: Callable[[], None]) -> Iterator[None]:
-    """A context manager in which `undo` is called, in the signal handler, if a third signal ends the process
-    at once."""
-    _UNDONE_AT_ONCE.append(undo)
-    try:
-        yield
-    finally:
-        _UNDONE_AT_ONCE.remove(undo)
+class UndoneAtOnce:
+    """In which `undo` is called, in the signal handler, if a third signal ends the process at once."""
+
+    def __init__(self, undo: Callable[[], None]) -> None:
+        self._undo = undo
+
+    def __enter__(self) -> None:
+        _UNDONE_AT_ONCE.append(self._undo)
+
+    def __exit__(self, *_: object) -> None:
+        _UNDONE_AT_ONCE.remove(self._undo)
 
 
 def leave(number: int, _: FrameType | None = None) -> None:
     """Ends the process at once, from a signal handler, and shows the cursor of the terminal again. Child processes end
     by themselves."""
     for undo in _UNDONE_AT_ONCE:
+        from contextlib import suppress
+
         with suppress(Exception):
             undo()
     if os.isatty(2):

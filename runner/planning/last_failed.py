@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 STORE = ".yao-test"
 _FORMAT = 1
 _NAME = "last-failed.json"
+_PRIME = 4_294_967_291
+"""Below 2^32, so that what is left of a path has eight digits in hexadecimal notation."""
 
 
 class Failures(Value):
@@ -73,9 +75,8 @@ def memory_of(root: Path, environment: Environment) -> Path | None:
     )
     if environment.ci or not caches or not os.path.isabs(caches):
         return None
-    from zlib import crc32  # hashlib would take longer to load than a test
-
-    return Path(caches) / "yao-test" / f"{root.name}-{crc32(os.fsencode(root)):08x}" / _NAME
+    number = int.from_bytes(os.fsencode(root), "big") % _PRIME  # hashlib would take longer to load than a test
+    return Path(caches) / "yao-test" / f"{root.name}-{number:08x}" / _NAME
 
 
 def memory_problem(path: Path) -> str | None:

@@ -19,7 +19,7 @@ from runner.cli.settings import Configured, Settings
 from runner.environment import SCRIPT_PARTS
 from runner.errors import RunnerError
 from runner.execution.run import run
-from runner.execution.stopping import Interrupted, Signals, Stop, undone_at_once
+from runner.execution.stopping import Interrupted, Signals, Stop, UndoneAtOnce
 from runner.planning.inputs import CaseInput, Input, everything, resolve_inputs
 from runner.planning.selection import Selection
 from runner.planning.suite_key import suite_key
@@ -90,8 +90,8 @@ class Watch:
         try:
             with (
                 Keys(self._on_key) as keys,
-                undone_at_once(keys.restore_at_once),
-                undone_at_once(self._answers.remove),
+                UndoneAtOnce(keys.restore_at_once),
+                UndoneAtOnce(self._answers.remove),
                 Signals(stop),
             ):
                 self._changes.start()
