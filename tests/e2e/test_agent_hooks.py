@@ -370,7 +370,7 @@ HANG_PLACES = {
 
 
 def test_time_that_runs_out_in_a_hook_names_the_statement_that_hung(app: MakeApplication) -> None:
-    cases = [{"id": id, "input": id, "timeout": "1s"} for id in HANG_PLACES] + [{"id": "fine", "input": "Hi"}]
+    cases = [{"id": id, "input": id, "timeout": "2s"} for id in HANG_PLACES] + [{"id": "fine", "input": "Hi"}]
     cases[-2]["before"] = "env_test.Before"
     files = {"helper.ts": HANG_HELPER, "env_test.ts": "export function Before() { while (true) {} }"}
     application = app({**agent(prompts=None, hooks=HANGS, cases=cases), **files})
@@ -381,7 +381,7 @@ def test_time_that_runs_out_in_a_hook_names_the_statement_that_hung(app: MakeApp
     stacks = {id: record.get("stack_trace", "") for id, record in records.items()}
     found = {id: re.findall(r"/src/(\S+):\d+\)", stack) for id, stack in stacks.items()}
     assert found == HANG_PLACES
-    assert {record["error"] for record in records.values()} == {"timeout after 1s"}
+    assert {record["error"] for record in records.values()} == {"timeout after 2s"}
 
 
 def test_a_promise_of_a_hook_that_nothing_can_settle_fails_at_once(app: MakeApplication) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import pty
 import re
@@ -35,6 +36,7 @@ class Terminal:
         os.close(follower)
         self.output = ""
         self._seen = 0
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def _start(self, *arguments: str, **options: Any) -> subprocess.Popen[bytes]:
         return self.application.start(*arguments, **options)
@@ -89,7 +91,7 @@ class Terminal:
             piece = os.read(self._leader, 65536)
         except OSError:
             return False
-        self.output += CODES.sub("", piece.decode(errors="replace"))
+        self.output += CODES.sub("", self._decoder.decode(piece))
         return bool(piece)
 
 
