@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import StrEnum
 
+from runner.assertions.base import Judged
 from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from runner.assertions.base import AssertionResult, ToolUse, Vote
+    from runner.assertions.base import AssertionResult, ToolUse
     from scripttest import Status
 
 
@@ -80,7 +80,7 @@ class CheckpointResult(Value):
     where no judge was asked."""
 
 
-class CriterionResult(Value):
+class CriterionResult(Judged):
     """The result of one criterion or assertion of a graded turn."""
 
     text: str
@@ -100,18 +100,6 @@ class CriterionResult(Value):
     """False: its judge could not judge; it counts in no score."""
     not_judged: int = 0
     """How many judges could not judge; a composition may have several judges."""
-    votes: tuple[Vote, ...] = ()
-    """The votes, where there were several."""
-    agreement: float | None = None
-    """Share of equal pairs of votes."""
-    inconclusive: bool = False
-    """It was judged, and the votes do not decide."""
-    judge: str | None = None
-    """Id of the agent that judged."""
-    judge_connector: str | None = None
-    """The connector that it used; of several judges, all of their connectors."""
-    options: Mapping[str, Any] | None = None
-    """The options of the judge, as the case has them: `{connector?, metadata?}`."""
 
 
 class ScoreVerdict(StrEnum):
