@@ -48,7 +48,9 @@ def json_of(text: str) -> Any:
 
 def plain_json(text: str) -> Any:
     """The same for a short text that has nothing unusual in it. Raises DoubtError, ValueError and RecursionError."""
-    if len(text) > LONGEST or text.count("[") + text.count("{") > _DEEPEST or "\\ud" in text.lower():
+    if len(text) > LONGEST or text.count("[") + text.count("{") > _DEEPEST:
+        raise DoubtError
+    if "\\ud" in text.lower() or not _is_unicode(text):
         raise DoubtError
     return json.loads(text, parse_constant=_doubtful)
 
@@ -115,9 +117,18 @@ def _text(schema: Schema, value: Any) -> str:
     if type(value) is not str:
         raise DoubtError
     pattern = schema.get("pattern")
-    if pattern is not None and not re.search(pattern, value):
+    if (pattern is not None and not re.search(pattern, value)) or not _is_unicode(value):
         raise DoubtError
     return value
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether a text has no half of a surrogate pair."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _literal(schema: Schema, value: Any) -> str:
