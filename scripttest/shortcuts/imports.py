@@ -1,14 +1,15 @@
 """Imports modules of this project and of the standard library from one file, instead of from a file for each.
 
 Python keeps the bytecode of a module in a file of its own below `__pycache__`. A run of three tests imports more than a
-hundred and fifty modules, and a run of one case four hundred; to look for that many files takes a tenth of the run
-(`tests/bench/shortcuts.py`). So the command copies what Python has written there into one more file. A module is
-imported from it while its source has the size and the time of change that Python has noted, which is how Python itself
-judges its files. All other modules are imported the plain way, and all of them while the file is missing, damaged, or
-from another Python.
+hundred and fifty modules, and a run of one case four hundred; to look for that many files and to read them takes an
+eighth of the run (`tests/bench/shortcuts.py`). So the command copies what Python has written there into one more file,
+and what one import makes another import is read together. A module is imported from it while its source has the size
+and the time of change that Python has noted, which is how Python itself judges its files. All other modules are
+imported the plain way, and all of them while the file is missing, damaged, or from another Python.
 
-The file has a length in 8 bytes, and a table of so many: who made it, and where each module begins and how long it is,
-from the end of the table on. Both are in Python's `marshal` format, as a module is.
+The file has a length in 8 bytes, and a table of so many: who made it, and where the batch of each module begins and how
+long it is, from the end of the table on. A batch has the module, and those that its import was seen to import. All are
+in Python's `marshal` format, as modules are.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from __future__ import annotations
 import marshal
 import os
 import sys
-from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from importlib.machinery import BuiltinImporter, ModuleSpec, SourceFileLoader
 
 from scripttest.shortcuts import is_off
 
@@ -34,7 +35,7 @@ _LENGTH = 8
 _HEADER = 16
 """Bytes before the bytecode in a file of Python's: four each for its version, flags, time and size of the source."""
 _DAMAGED = (OSError, ValueError, EOFError, TypeError)
-_Module = tuple[str, bool, str, int, int, bytes]
+_Module = tuple[str, bool, str, int, int, "CodeType"]
 """Of a module: its source; whether it is a package; Python's file; time and size of the source; its bytecode."""
 
 
@@ -45,8 +46,16 @@ class ModuleFile:
         """Opens the file at a path, where none need be."""
         self._path = path
         self._table: dict[str, tuple[int, int]] = {}
+        self._at_hand: dict[str, _Module] = {}
+        """Modules that were read and are not imported yet."""
         self._missed: set[str] = set()
-        """Modules that are to be added."""
+        """Modules that the file does not have as they are."""
+        self._batches: dict[str, tuple[str, ...]] = {}
+        """By module of which the batch was read: what is in it."""
+        self._wanted: dict[str, set[str]] = {}
+        """By the same modules: what their import needed that was not in it."""
+        self.importing: str | None = None
+        """The module that is being imported, and not because another is."""
         try:
             self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
             length = int.from_bytes(os.read(self._descriptor, _LENGTH), "little")
@@ -64,34 +73,57 @@ class ModuleFile:
     ) -> ModuleSpec | None:
         """How to import a module from the file; None: the plain way."""
         try:
-            source, is_package, cached, changed, size, bytecode = marshal.loads(self._content(name))
+            if name not in self._at_hand:
+                self._read(name)
+            source, is_package, cached, changed, size, code = self._at_hand.pop(name)
             if not _is_unchanged(source, changed, size):
                 raise ValueError
-            code = marshal.loads(bytecode)
         except (KeyError, *_DAMAGED):
             self._missed.add(name)
             return None
-        spec = ModuleSpec(name, _Loader(name, source, code), origin=source, is_package=is_package)
+        spec = ModuleSpec(name, _Loader(self, name, source, code), origin=source, is_package=is_package)
         if is_package:
             spec.submodule_search_locations = [os.path.dirname(source)]
         spec.has_location = True
         spec.cached = cached
         return spec
 
+    def _read(self, name: str) -> None:
+        if self.importing in self._batches:
+            self._wanted.setdefault(self.importing, set()).add(name)
+        batch = self._batch(name)
+        self._at_hand |= batch
+        self._batches[name] = tuple(batch)
+
+    def _batch(self, name: str) -> dict[str, _Module]:
+        batch: dict[str, _Module] = marshal.loads(self._content(name))
+        return batch
+
     def _content(self, name: str) -> bytes:
         start, length = self._table[name]
         return os.pread(self._descriptor, length, self._first + start)
 
     def save(self) -> None:
-        """Writes the file again with the modules that were missing, if there are any and bytecode may be written."""
-        missed, self._missed = self._missed, set()
+        """Writes the file again when modules were missing, or not read together, if bytecode may be written."""
         if sys.dont_write_bytecode or not os.access(os.path.dirname(self._path), os.W_OK):
             return
-        wanted = [(name, spec) for name in missed if (spec := _spec_of(name)) is not None]
-        new = {name: marshal.dumps(found) for name, spec in wanted if (found := _written(spec)) is not None}
-        if not new:
+        specs = [(name, spec) for name in self._missed if (spec := _spec_of(name)) is not None]
+        new = {name: found for name, spec in specs if (found := _written(spec)) is not None}
+        changed = {name: {name: module} for name, module in new.items()}
+        for name, members in self._batches.items():
+            wanted = self._wanted.get(name, set())
+            known = (wanted & self._table.keys()) - self._missed
+            fresh = wanted.union(members) & new.keys()
+            if known or fresh:
+                changed[name] = {
+                    **self._batch(name),
+                    **{one: self._batch(one)[one] for one in known},
+                    **{one: new[one] for one in fresh},
+                }
+        if not changed:
             return
-        contents = {name: self._content(name) for name in self._table if name not in new} | new
+        contents = {name: self._content(name) for name in self._table if name not in changed}
+        contents |= {name: marshal.dumps(batch) for name, batch in changed.items()}
         table: dict[str, tuple[int, int]] = {}
         end = 0
         for name, content in contents.items():
@@ -112,13 +144,24 @@ class ModuleFile:
 class _Loader(SourceFileLoader):
     """Loads a module of which the code is known."""
 
-    def __init__(self, name: str, path: str, code: CodeType) -> None:
+    def __init__(self, file: ModuleFile, name: str, path: str, code: CodeType) -> None:
         super().__init__(name, path)
+        self._file = file
         self._code: CodeType | None = code
 
     def get_code(self, fullname: str) -> CodeType | None:
         code, self._code = self._code, None
         return code or super().get_code(fullname)
+
+    def exec_module(self, module: ModuleType) -> None:
+        file = self._file
+        if file.importing is not None:
+            return super().exec_module(module)
+        file.importing = self.name
+        try:
+            super().exec_module(module)
+        finally:
+            file.importing = None
 
 
 def _is_unchanged(source: str, changed: int, size: int) -> bool:
@@ -154,7 +197,7 @@ def _written(spec: ModuleSpec) -> _Module | None:
     if header[:8] != MAGIC_NUMBER + bytes(4) or not _is_unchanged(source, changed, size):
         return None
     is_package = spec.submodule_search_locations is not None
-    return source, is_package, cached, changed, size, marshal.dumps(_placed(code, source))
+    return source, is_package, cached, changed, size, _placed(code, source)
 
 
 def _placed(code: CodeType, source: str) -> CodeType:
@@ -166,8 +209,8 @@ def _placed(code: CodeType, source: str) -> CodeType:
 def import_quickly() -> ModuleFile | None:
     """Imports modules from the file from now on, where Python would look for files of its own. `save` keeps the file
     complete. None when this is switched off."""
-    if is_off("imports") or __spec__ is None or __spec__.cached is None or PathFinder not in sys.meta_path:
+    if is_off("imports") or __spec__ is None or __spec__.cached is None or BuiltinImporter not in sys.meta_path:
         return None
     file = ModuleFile(f"{__spec__.cached}s")
-    sys.meta_path.insert(sys.meta_path.index(PathFinder), file)
+    sys.meta_path.insert(sys.meta_path.index(BuiltinImporter), file)
     return file

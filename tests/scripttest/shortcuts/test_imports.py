@@ -87,6 +87,30 @@ def test_a_module_that_changed_is_read_again(tree: Path) -> None:
     assert "runner.one True" in said and "\n2 " in said
 
 
+def test_what_an_import_makes_another_import_is_read_with_it(tree: Path) -> None:
+    code = (
+        "import os, sys\n"
+        "from scripttest.shortcuts.imports import import_quickly; file = import_quickly()\n"
+        "read, reads = os.pread, []\n"
+        "os.pread = lambda *given: reads.append(given) or read(*given)\n"
+        "import runner.room\n"
+        "print(len(reads), type(sys.modules['runner.one'].__spec__.loader).__name__, runner.room.value())\n"
+        "file.save()"
+    )
+    (tree / "runner/room/__init__.py").write_text("import _struct\nfrom runner.one import value\n")
+
+    def said() -> str:
+        done = run(tree, code)
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout.strip()
+
+    assert [said(), said(), said()] == ["0 SourceFileLoader 1", "3 _Loader 1", "2 _Loader 1"]
+    written = the_file(tree).stat().st_ino
+    assert said() == "2 _Loader 1" and the_file(tree).stat().st_ino == written
+    (tree / "runner/one.py").write_text("def value():\n    return 12\n")
+    assert [said(), said()] == ["2 SourceFileLoader 12", "2 _Loader 12"]
+
+
 def test_a_module_that_is_gone_cannot_be_imported(tree: Path) -> None:
     probe(tree)
     (tree / "runner/one.py").unlink()
