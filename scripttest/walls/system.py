@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from ctypes import CDLL, c_long, get_errno
+from functools import cache
 
 NO_NEW_PRIVILEGES = 38
 GET_DUMPABLE, SET_DUMPABLE = 3, 4
@@ -32,9 +33,14 @@ def give_up_privileges() -> None:
     _called("capset", _CAPABILITIES, bytes(24))
 
 
+@cache
+def _library() -> CDLL:
+    return CDLL(None, use_errno=True)
+
+
 def _called(name: str, *arguments: int | bytes) -> int:
     try:
-        function = CDLL(None, use_errno=True)[name]
+        function = _library()[name]
     except AttributeError as error:  # a C library of another system
         raise OSError(38, f"the C library has no {name}") from error
     function.restype = c_long
