@@ -110,6 +110,10 @@ class ScriptModules:
             for module in modules:
                 repetition.cut(module)
 
+    def kill(self) -> None:
+        """Kills the processes of the host, which has nothing more to run. They end while the run is reported."""
+        self._host.kill()
+
     def _again(self, tests: Mapping[str, Collection[str] | None]) -> Iterator[HostRecord]:
         """Runs tests of modules again; None: all tests of a module."""
         self._tests.begin_again(tests)

@@ -96,7 +96,7 @@ class Session:
             if self._remote is not None:
                 unlisted = self._run_remote(self._remote, stream, repetition)
             else:
-                unlisted = self._modules.run(stream.send, repetition) if self._modules is not None else 0
+                unlisted = self._run_modules(stream, repetition)
                 self._run_cases(stream, repetition)
         if self._budgets is not None:
             with guarded("ending the budgets"):
@@ -249,6 +249,15 @@ class Session:
             rounds=self._open_rounds(repetition),
         )
         return remote.run(run)
+
+    def _run_modules(self, stream: Multiplexer, repetition: Repetition) -> int:
+        """Runs the test modules, and returns how many tests have sent nothing when too many have failed."""
+        if self._modules is None:
+            return 0
+        unlisted = self._modules.run(stream.send, repetition)
+        if self._observer is None:  # else the next run takes the processes over
+            self._modules.kill()
+        return unlisted
 
     def _run_cases(self, stream: Multiplexer, repetition: Repetition) -> None:
         """Runs the cases, unless the run has been stopped."""

@@ -203,6 +203,11 @@ class Compiler:
         self._end_service()
         self._ended(error)
 
+    def kill(self) -> None:
+        """Kills esbuild; `close` waits for its end."""
+        if self._service is not None:
+            self._service.child.kill()
+
     def close(self) -> None:
         """Ends esbuild."""
         self._end_service()

@@ -124,10 +124,16 @@ class ScriptHost:
             compiler=compiler or Service(readable(self._root)), worker=first, more=tuple(more), command=self._command
         )
 
+    def kill(self) -> None:
+        """Kills all processes, when nothing is left for them to do; `close` waits for their end."""
+        self._workers.kill()
+        self._compiler.kill()
+
     def close(self) -> None:
         """Ends all processes."""
         if self._closed:
             return
+        self.kill()
         self._workers.close()
         self._compiler.close()
         self._bell.close()

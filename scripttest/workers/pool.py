@@ -64,9 +64,13 @@ class WorkerPool(Generic[W]):
         now = time.monotonic()
         return [slot for slot in self.slots if slot.worker.deadline is not None and slot.worker.deadline <= now]
 
-    def close(self) -> None:
-        """Ends all workers."""
+    def kill(self) -> None:
+        """Kills all workers; `close` waits for their end."""
         for slot in self.slots:
             slot.worker.child.kill()
+
+    def close(self) -> None:
+        """Ends all workers."""
+        self.kill()
         for slot in list(self.slots):
             slot.end()
