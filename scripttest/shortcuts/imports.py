@@ -104,15 +104,17 @@ class ModuleFile:
         return os.pread(self._descriptor, length, self._first + start)
 
     def save(self) -> None:
-        """Writes the file again when modules were missing, or not read together, if bytecode may be written."""
+        """Writes the file again when modules were missing, or not read together, if bytecode may be written. Other
+        threads may still import."""
         if sys.dont_write_bytecode or not os.access(os.path.dirname(self._path), os.W_OK):
             return
-        specs = [(name, spec) for name in self._missed if (spec := _spec_of(name)) is not None]
+        missed = self._missed.copy()
+        specs = [(name, spec) for name in missed if (spec := _spec_of(name)) is not None]
         new = {name: found for name, spec in specs if (found := _written(spec)) is not None}
         changed = {name: {name: module} for name, module in new.items()}
-        for name, members in self._batches.items():
-            wanted = self._wanted.get(name, set())
-            known = (wanted & self._table.keys()) - self._missed
+        for name, members in self._batches.copy().items():
+            wanted = self._wanted.get(name, set()).copy()
+            known = (wanted & self._table.keys()) - missed
             fresh = wanted.union(members) & new.keys()
             if known or fresh:
                 changed[name] = {

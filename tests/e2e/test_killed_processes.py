@@ -8,8 +8,10 @@ import re
 import signal
 from pathlib import Path
 
+from agent_files import agent, case_file
 from command import Application, MakeApplication, eventually
-from faults import children
+from faults import children, with_model
+from model_server import ModelServer, silence
 
 PASSING = "export function TestPasses(t) { t.assert.True(true); }\n"
 
@@ -82,6 +84,18 @@ def test_a_compiler_that_is_killed_costs_nothing_that_is_compiled(app: MakeAppli
         run = here.finish(process)
     assert (run.code, run.stderr) == (0, "")
     assert "Summary: 2 passed, 0 failed, 0 skipped" in run.stdout
+
+
+def test_no_process_waits_for_scripts_while_cases_run(app: MakeApplication) -> None:
+    with ModelServer(silence()) as server:
+        files = {**agent(package={"connector": "local"}, cases=[{"id": "asks", "input": "x"}]), **with_model(server)}
+        here = app({**files, "a_test.ts": PASSING})
+        with here.start("-i", "scripts.demo.a", "-i", case_file()) as process:
+            eventually(lambda: server.requests, "the case asks its model")
+            eventually(lambda: not children(process.pid, "scripttest"), "the worker and the compiler have ended")
+            process.send_signal(signal.SIGINT)
+            run = here.finish(process)
+    assert run.code == 130 and "1 passed" in run.stdout
 
 
 def test_an_interrupt_reports_what_ended_and_leaves_no_process(app: MakeApplication) -> None:

@@ -185,7 +185,7 @@ def test_nothing_is_left_however_it_ends(here: Application, name: str) -> None:
         sessions.append(terminal.process.pid)
         terminal.wait(WAITING)
         end(terminal)
-        assert terminal.ends() == code
+        assert terminal.ends() == code, terminal.output
 
 
 def test_ctrl_c_at_the_terminal_ends_it(watched: Terminal) -> None:

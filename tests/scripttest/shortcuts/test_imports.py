@@ -111,6 +111,26 @@ def test_what_an_import_makes_another_import_is_read_with_it(tree: Path) -> None
     assert [said(), said()] == ["2 SourceFileLoader 12", "2 _Loader 12"]
 
 
+def test_modules_that_are_imported_while_it_is_written_are_no_error(tree: Path) -> None:
+    probe(tree)
+    code = (
+        "import os\n"
+        "from scripttest.shortcuts.imports import import_quickly; file = import_quickly()\n"
+        "import runner.room\n"
+        "read, seen = os.pread, []\n"
+        "def pread(*given):\n"
+        "    if not seen:\n"
+        "        seen.append(given)\n"
+        "        import runner.room.two\n"
+        "    return read(*given)\n"
+        "os.pread = pread\n"
+        "file.save()\n"
+        "print(len(seen), runner.room.two.TEXT)"
+    )
+    done = run(tree, code)
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", "1 of two\n")
+
+
 def test_a_module_that_is_gone_cannot_be_imported(tree: Path) -> None:
     probe(tree)
     (tree / "runner/one.py").unlink()
