@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 
 from scripttest.typing_names import Record
@@ -17,7 +16,7 @@ CRITERION, CHECKPOINT = "criterion", "checkpoint"
 
 def score_in(value: Any) -> float | None:
     """A score from 0 to 1; None for anything else, such as NaN, a text, or a number outside of that."""
-    if not isinstance(value, (int, float)) or isinstance(value, bool) or not math.isfinite(value):
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
         return None
     return float(value) if 0 <= value <= 1 else None
 
