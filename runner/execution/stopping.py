@@ -77,7 +77,11 @@ class Stop:
 
 
 class Signals:
-    """A context manager that passes the signals that end a run to a `Stop`. For the main thread."""
+    """A context manager that passes the signals that end a run to a `Stop`. For the main thread.
+
+    An interrupt within a wait of the standard library may come out of it as an error about a lock. It leaves this one
+    as the interrupt that it was.
+    """
 
     def __init__(self, stop: Stop) -> None:
         self._stop = stop
@@ -90,9 +94,11 @@ class Signals:
                 self._before[number] = signal.signal(number, self._heard)
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)  # type: ignore[arg-type]
+        if isinstance(error, Exception) and _comes_of_an_interrupt(error):
+            raise KeyboardInterrupt from error
 
     def _heard(self, number: int, _: FrameType | None) -> None:
         stop = self._stop
@@ -105,6 +111,12 @@ class Signals:
         stop.hurry(GRACE if self._count == 1 else 0)
         if not stop.heeded:
             raise KeyboardInterrupt
+
+
+def _comes_of_an_interrupt(error: BaseException | None) -> bool:
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
 
 
 class Woken:

@@ -1,0 +1,50 @@
+"""Signals that end a run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+INTERRUPTED_AT_EACH_LINE = """
+import os, signal, sys, threading
+from runner.execution.stopping import Signals, Stop
+from runner.watch.inbox import Inbox
+
+FILES = (threading.__file__, sys.modules["runner.watch.inbox"].__file__)
+
+def ended_by(wanted):
+    inbox, stop, lines = Inbox(), Stop(), 0
+    def trace(frame, event, argument):
+        nonlocal lines
+        if frame.f_code.co_filename not in FILES:
+            return None
+        if event == "line":
+            lines += 1
+            if lines == wanted:
+                os.kill(os.getpid(), signal.SIGTERM)
+        return trace
+    try:
+        with Signals(stop):
+            sys.settrace(trace)
+            try:
+                inbox.gathered(set())
+            finally:
+                sys.settrace(None)
+    except BaseException as error:
+        return f"{type(error).__name__} {stop.code}"
+    return None
+
+found = []
+while (how := ended_by(len(found) + 1)) is not None:
+    found.append(how)
+print(len(found), *sorted(set(found)))
+"""
+
+
+def test_a_signal_at_any_line_of_a_wait_ends_it_as_that_signal() -> None:
+    root = Path(__file__).parents[3]
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED_AT_EACH_LINE], cwd=root, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines, *how = done.stdout.split()
+    assert int(lines) > 30 and how == ["KeyboardInterrupt", "143"]
