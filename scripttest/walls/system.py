@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from ctypes import CDLL, c_long, get_errno
-from functools import cache
 
 NO_NEW_PRIVILEGES = 38
 GET_DUMPABLE, SET_DUMPABLE = 3, 4
 _DROP_OF_BOUNDING_SET = 24
+_LIBRARY = CDLL(None, use_errno=True)
 _CAPABILITIES = (0x20080522).to_bytes(4, "little") + bytes(4)
 """The version of the header of `capset`, and this process."""
 
@@ -33,14 +33,9 @@ def give_up_privileges() -> None:
     _called("capset", _CAPABILITIES, bytes(24))
 
 
-@cache
-def _library() -> CDLL:
-    return CDLL(None, use_errno=True)
-
-
 def _called(name: str, *arguments: int | bytes) -> int:
     try:
-        function = _library()[name]
+        function = _LIBRARY[name]
     except AttributeError as error:  # a C library of another system
         raise OSError(38, f"the C library has no {name}") from error
     function.restype = c_long
