@@ -8,7 +8,8 @@ and the time of change that Python has noted, which is how Python itself judges 
 imported the plain way, and all of them while the file is missing, damaged, or from another Python.
 
 The file has a length in 8 bytes, and a table of so many: who made it, and where the batch of each module begins and how
-long it is, from the end of the table on. A batch has the module, and those that its import was seen to import. All are
+long it is, from the end of the table on. A batch has the module, and those that its import has imported in each run so
+far; and the names of those that it has imported in some runs only, because in others they were there already. All are
 in Python's `marshal` format, as modules are.
 """
 
@@ -34,9 +35,11 @@ _MADE_BY = (sys.version, _ROOT, _LIBRARY)
 _LENGTH = 8
 _HEADER = 16
 """Bytes before the bytecode in a file of Python's: four each for its version, flags, time and size of the source."""
-_DAMAGED = (OSError, ValueError, EOFError, TypeError)
+_DAMAGED = (OSError, ValueError, EOFError, TypeError, AttributeError)
 _Module = tuple[str, bool, str, int, int, "CodeType"]
 """Of a module: its source; whether it is a package; Python's file; time and size of the source; its bytecode."""
+_Batch = tuple[dict[str, _Module], set[str]]
+"""Modules by name; and names of those that are not among them, though they were once imported with these."""
 
 
 class ModuleFile:
@@ -46,12 +49,12 @@ class ModuleFile:
         """Opens the file at a path, where none need be."""
         self._path = path
         self._table: dict[str, tuple[int, int]] = {}
-        self._at_hand: dict[str, _Module] = {}
-        """Modules that were read and are not imported yet."""
+        self._at_hand: dict[str, tuple[str, _Module]] = {}
+        """Modules that were read and are not imported yet, each with the one of whose batch it is."""
         self._missed: set[str] = set()
         """Modules that the file does not have as they are."""
-        self._batches: dict[str, tuple[str, ...]] = {}
-        """By module of which the batch was read: what is in it."""
+        self._batches: dict[str, tuple[set[str], set[str]]] = {}
+        """By module of which the batch was read: what is in it, and what is to be kept out of it."""
         self._wanted: dict[str, set[str]] = {}
         """By the same modules: what their import needed that was not in it."""
         self.importing: str | None = None
@@ -75,7 +78,7 @@ class ModuleFile:
         try:
             if name not in self._at_hand:
                 self._read(name)
-            source, is_package, cached, changed, size, code = self._at_hand.pop(name)
+            _, (source, is_package, cached, changed, size, code) = self._at_hand.pop(name)
             if not _is_unchanged(source, changed, size):
                 raise ValueError
         except (KeyError, *_DAMAGED):
@@ -91,12 +94,12 @@ class ModuleFile:
     def _read(self, name: str) -> None:
         if self.importing in self._batches:
             self._wanted.setdefault(self.importing, set()).add(name)
-        batch = self._batch(name)
-        self._at_hand |= batch
-        self._batches[name] = tuple(batch)
+        modules, apart = self._batch(name)
+        self._at_hand |= {one: (name, module) for one, module in modules.items()}
+        self._batches[name] = set(modules), apart
 
-    def _batch(self, name: str) -> dict[str, _Module]:
-        batch: dict[str, _Module] = marshal.loads(self._content(name))
+    def _batch(self, name: str) -> _Batch:
+        batch: _Batch = marshal.loads(self._content(name))
         return batch
 
     def _content(self, name: str) -> bytes:
@@ -104,24 +107,23 @@ class ModuleFile:
         return os.pread(self._descriptor, length, self._first + start)
 
     def save(self) -> None:
-        """Writes the file again when modules were missing, or not read together, if bytecode may be written. Other
-        threads may still import."""
+        """Writes the file again when modules were missing, or are to be read with others, or no more, if bytecode may
+        be written. Other threads may still import."""
         if sys.dont_write_bytecode or not os.access(os.path.dirname(self._path), os.W_OK):
             return
         missed = self._missed.copy()
         specs = [(name, spec) for name in missed if (spec := _spec_of(name)) is not None]
         new = {name: found for name, spec in specs if (found := _written(spec)) is not None}
-        changed = {name: {name: module} for name, module in new.items()}
-        for name, members in self._batches.copy().items():
-            wanted = self._wanted.get(name, set()).copy()
+        changed: dict[str, _Batch] = {name: ({name: module}, set()) for name, module in new.items()}
+        for name, (members, apart) in self._batches.copy().items():
+            idle = {one for one in members if self._at_hand.get(one, ("",))[0] == name}
+            wanted = self._wanted.get(name, set()) - apart
             known = (wanted & self._table.keys()) - missed
-            fresh = wanted.union(members) & new.keys()
-            if known or fresh:
-                changed[name] = {
-                    **self._batch(name),
-                    **{one: self._batch(one)[one] for one in known},
-                    **{one: new[one] for one in fresh},
-                }
+            fresh = (wanted | members) & new.keys()
+            if known or fresh or idle:
+                modules, _ = self._batch(name)
+                modules |= {one: self._batch(one)[0][one] for one in known} | {one: new[one] for one in fresh}
+                changed[name] = {one: module for one, module in modules.items() if one not in idle}, apart | idle
         if not changed:
             return
         contents = {name: self._content(name) for name in self._table if name not in changed}

@@ -87,28 +87,44 @@ def test_a_module_that_changed_is_read_again(tree: Path) -> None:
     assert "runner.one True" in said and "\n2 " in said
 
 
+READS = """
+import os, sys
+from scripttest.shortcuts.imports import import_quickly; file = import_quickly()
+read, reads = os.pread, []
+os.pread = lambda *given: reads.append(given) or read(*given)
+import {}
+print(len(reads), type(runner.one.__spec__.loader).__name__, runner.one.value())
+file.save()
+"""
+
+
+def reads_of(tree: Path, modules: str) -> str:
+    """How often a run that imports modules has read the file, and where `runner.one` came from."""
+    done = run(tree, READS.format(modules))
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.strip()
+
+
 def test_what_an_import_makes_another_import_is_read_with_it(tree: Path) -> None:
-    code = (
-        "import os, sys\n"
-        "from scripttest.shortcuts.imports import import_quickly; file = import_quickly()\n"
-        "read, reads = os.pread, []\n"
-        "os.pread = lambda *given: reads.append(given) or read(*given)\n"
-        "import runner.room\n"
-        "print(len(reads), type(sys.modules['runner.one'].__spec__.loader).__name__, runner.room.value())\n"
-        "file.save()"
-    )
     (tree / "runner/room/__init__.py").write_text("import _struct\nfrom runner.one import value\n")
-
-    def said() -> str:
-        done = run(tree, code)
-        assert (done.returncode, done.stderr) == (0, "")
-        return done.stdout.strip()
-
-    assert [said(), said(), said()] == ["0 SourceFileLoader 1", "3 _Loader 1", "2 _Loader 1"]
-    written = the_file(tree).stat().st_ino
-    assert said() == "2 _Loader 1" and the_file(tree).stat().st_ino == written
+    said = [reads_of(tree, "runner.room") for _ in range(3)]
+    assert said == ["0 SourceFileLoader 1", "3 _Loader 1", "2 _Loader 1"]
+    written = the_file(tree).stat().st_mtime_ns
+    assert reads_of(tree, "runner.room") == "2 _Loader 1" and the_file(tree).stat().st_mtime_ns == written
     (tree / "runner/one.py").write_text("def value():\n    return 12\n")
-    assert [said(), said()] == ["2 SourceFileLoader 12", "2 _Loader 12"]
+    said = [reads_of(tree, "runner.room") for _ in range(2)]
+    assert said == ["2 SourceFileLoader 12", "2 _Loader 12"]
+
+
+def test_what_was_there_already_in_some_runs_is_read_by_itself(tree: Path) -> None:
+    for _ in range(2):
+        reads_of(tree, "runner.room")
+    assert reads_of(tree, "runner.one, runner.room") == "3 _Loader 1"
+    written = the_file(tree).stat().st_mtime_ns
+    for _ in range(2):
+        assert reads_of(tree, "runner.room") == "3 _Loader 1"
+        assert reads_of(tree, "runner.one, runner.room") == "3 _Loader 1"
+    assert the_file(tree).stat().st_mtime_ns == written
 
 
 def test_modules_that_are_imported_while_it_is_written_are_no_error(tree: Path) -> None:
