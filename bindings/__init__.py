@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         revived,
     )
     from bindings.run_snapshots import RunSnapshots
-    from bindings.script_globals import SCRIPT_GLOBALS
+    from bindings.script_globals import SCRIPT_GLOBALS, SCRIPT_PARTS
     from bindings.services import HostCall, HostFunction
     from bindings.snapshot_files import SnapshotError
     from bindings.workspace import Workspace, opened_workspace, workspace_of
@@ -67,6 +67,7 @@ __all__ = [
     "Provider",
     "RunSnapshots",
     "SCRIPT_GLOBALS",
+    "SCRIPT_PARTS",
     "SnapshotError",
     "TestKind",
     "Workspace",
@@ -119,7 +120,7 @@ __getattr__ = lazy_names(
         ),
         "inline_snapshots": ("InlineSnapshots",),
         "run_snapshots": ("RunSnapshots",),
-        "script_globals": ("SCRIPT_GLOBALS",),
+        "script_globals": ("SCRIPT_GLOBALS", "SCRIPT_PARTS"),
         "snapshot_files": ("SnapshotError",),
         "workspace": ("Workspace", "opened_workspace", "workspace_of"),
         "world": ("World",),

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
+SCRIPT_PARTS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "js")
+"""The folder of the parts."""
 _NAMES_OF_PART = {
     "process": "Process Exception",
     "promise": "Promise __yaoAsync",

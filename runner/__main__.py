@@ -28,6 +28,9 @@ def main() -> None:
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, leave)
     gc.disable()  # while modules are loaded there is nothing to collect; a run turns it on
+    from runner.cli.ahead import start_worker
+
+    start_worker(sys.argv[1:])
     from runner.cli.main import main as run
 
     code = run()

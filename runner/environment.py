@@ -17,8 +17,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TextIO
 
-SCRIPT_PARTS = Path(__file__).resolve().parents[1] / "bindings" / "js"
-"""The folder of the script half of the bindings."""
 CONTENT_IN_SPANS = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 
 

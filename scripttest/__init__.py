@@ -52,8 +52,9 @@ if TYPE_CHECKING:
     from scripttest.walls.machine import Wall, missing_walls, sandbox_of, system_walls
     from scripttest.workers.function_calls import FunctionCall, FunctionError, MissingFunctionError, Returned
     from scripttest.workers.functions import FunctionPool, FunctionServices
+    from scripttest.workers.launch import end_ahead, launch_ahead, worker_command
     from scripttest.workers.module_run import Module
-    from scripttest.workers.worker import Processes, start_processes, worker_command
+    from scripttest.workers.worker import Processes, start_processes
 
 __all__ = [
     "BENCHMARK",
@@ -105,11 +106,13 @@ __all__ = [
     "anywhere",
     "code_frame",
     "compile_all",
+    "end_ahead",
     "hide_environment",
     "hold",
     "holds_secrets",
     "import_quickly",
     "kind_of",
+    "launch_ahead",
     "lazy_names",
     "missing_walls",
     "open_file",
@@ -170,6 +173,7 @@ __getattr__ = lazy_names(
         "walls.environment": ("hide_environment",),
         "walls.jailed": ("ProgramResult", "run_jailed"),
         "walls.machine": ("Wall", "missing_walls", "sandbox_of", "system_walls"),
-        "workers.worker": ("Processes", "start_processes", "worker_command"),
+        "workers.launch": ("end_ahead", "launch_ahead", "worker_command"),
+        "workers.worker": ("Processes", "start_processes"),
     },
 )

@@ -139,7 +139,7 @@ ROOMS = {
     " runner/reporters/console runner/reporters/files runner/reporters/html runner/view",
     "runner/cli/main": "runner runner/cli runner/application runner/cli/commands runner/planning runner/execution runner/watch"
     " runner/cluster",
-    "runner/__main__": "runner/cli/main runner/execution",
+    "runner/__main__": "runner/cli runner/cli/main runner/execution",
 }
 """Room → the rooms of the same package that it may import. A room is a folder, or one of `FLOORS`. Each names only rooms
 that stand above it in this table, so nothing goes in circles."""
@@ -150,7 +150,7 @@ DOORS = {
     "scripttest/shortcuts": "__init__ built_ins bytecode imports library scan slicing",
     "scripttest/diagnostics": "code_frame sourcemap stack written_calls",
     "scripttest/coverage": "coverage",
-    "scripttest/workers": "answers boots function_calls functions libraries module_run pool protocol session worker",
+    "scripttest/workers": "answers boots function_calls functions launch libraries module_run pool protocol session worker",
     "scripttest/host": "__init__",
     "bindings": "agent_ids clock errors go_syntax inline_snapshots inline_source json_path ledger mocks patterns policy rooted scratch script_globals services snapshot_files snapshots workspace world worlds",
     "bindings/processes": "__init__ formats http schema_size schemas text",
@@ -158,7 +158,7 @@ DOORS = {
     "bindings/router": "__init__",
     "runner": "durations environment errors exit_codes filters json_in_text look_alikes parts paths version",
     "runner/security": "files keys secrets terminal",
-    "runner/cli": "cluster_address coverage_threshold flags habits options quick settings shard store_keep variants",
+    "runner/cli": "ahead cluster_address coverage_threshold flags habits options quick settings shard store_keep variants",
     "runner/statistics": "agreement case_runs change intervals levels like_these pass_counts policies ranks ratios reach relabelling series several_tests single_cases",
     "runner/fuzzing": "fuzz_test fuzz_tests",
     "runner/benchmarks": "benchmark_tests lines",

@@ -10,11 +10,12 @@ import os
 import sys
 from collections.abc import Sequence
 
+from bindings import SCRIPT_PARTS
 from runner import exit_codes
 from runner.cli.options import FLAGS, check_needs, options_from
 from runner.cli.quick import read
 from runner.cli.settings import Configured
-from runner.environment import SCRIPT_PARTS, Environment, from_process
+from runner.environment import Environment, from_process
 from runner.errors import ConfigurationError, RunnerError
 from scripttest import hide_environment
 
@@ -115,7 +116,9 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
         if options.cluster is not None:
             from runner.cluster.cluster import Cluster
             from runner.execution.run import run
+            from scripttest import end_ahead
 
+            end_ahead()
             with Cluster(options.cluster, environment, application) as there:
                 return run(options, environment, application, None, settings=settings, remote=there)
         if typed.coverage_thresholds and not options.coverage:

@@ -17,13 +17,14 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import IO, TYPE_CHECKING, Any
 
+from bindings import SCRIPT_PARTS
 from runner.application.application import Application
 from runner.cluster.frames import DONE, EVENT, FAILED, PIECE, SETUP, Moved, frame, packed, read_frame, unpacked
 from runner.cluster.outbox import Outbox
 from runner.cluster.piece_plan import options_of, plan_of
 from runner.cluster.pieces import Heard, Piece, Setup, Told
 from runner.cluster.shipped import ShippedEvents
-from runner.environment import CONTENT_IN_SPANS, SCRIPT_PARTS, Environment, from_process
+from runner.environment import CONTENT_IN_SPANS, Environment, from_process
 from runner.errors import RunnerError
 from runner.execution.run import begun_modules, open_host, selection_of
 from runner.execution.services import RunServices

@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from bindings import SCRIPT_GLOBALS
+from bindings import SCRIPT_GLOBALS, SCRIPT_PARTS
 from runner import exit_codes
 from runner.application.context import build_context
 from runner.cli.settings import Settings
-from runner.environment import SCRIPT_PARTS
 from runner.execution.services import RunServices
 from runner.execution.services_of_tests import TestServices
 from runner.execution.stopping import Interrupted, Signals, Stop, Woken
@@ -141,7 +140,7 @@ def begun_modules(
     traces: bool,
 ) -> ScriptModules | None:
     """The test modules of a plan, whose compilation has begun; None without a host. `traces`: results get fingerprints,
-    which say what they depend on. Raises ConfigurationError when `--run` turns out to match nothing."""
+    which say what they depend on."""
     if host is None:
         return None
     from runner.execution.script_modules import ScriptModules
@@ -149,7 +148,7 @@ def begun_modules(
     modules = ScriptModules(
         host=host, plan=plan, services=services, tests=tests, selection=selection, stop=stop, traces=traces
     )
-    modules.begin()
+    modules.compile()
     return modules
 
 

@@ -50,13 +50,12 @@ class ScriptModules:
         self._sources: Mapping[str, Source] = {}
         """Finds what test modules depend on, if their results have fingerprints."""
         self._agents = {module.id: module.agent for module in plan.modules}
+        self._modules = host_modules(plan)
         self._records: Iterator[HostRecord] = iter(())
 
-    def begin(self) -> None:
-        """Starts the host. Raises ConfigurationError when `--run` turns out to match nothing."""
-        plan, host, stop = self._plan, self._host, self._stop
-        stop.listen(host.wake)
-        modules = host_modules(plan)
+    def compile(self) -> None:
+        """Begins to compile them; does not block."""
+        plan, host = self._plan, self._host
         takers = [self._services.fingerprints().parts.take] if self._traces else []
         takers += [self._tests.other_kinds().fuzz().take] if plan.options.fuzz else []
         if takers:
@@ -67,8 +66,15 @@ class ScriptModules:
 
             host.tell_compiled(told)
         if self._traces:
-            self._sources = {module.source.key: module.source for module in modules}
-        self._records = host.run(modules, stop.left)
+            self._sources = {module.source.key: module.source for module in self._modules}
+        host.begin(self._modules)
+
+    def begin(self) -> None:
+        """Begins to run them; blocks until the compiler has answered for the first. Raises ConfigurationError when
+        `--run` turns out to match nothing."""
+        plan, stop = self._plan, self._stop
+        stop.listen(self._host.wake)
+        self._records = self._host.run(self._modules, stop.left)
         if self._selection is None or plan.matched:
             return
         ids = (id for source in plan.sources for id in source.ids())

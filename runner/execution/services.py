@@ -3,8 +3,7 @@ passing script test needs few of them."""
 
 from __future__ import annotations
 
-from bindings import SCRIPT_GLOBALS, HostProcesses, Worlds
-from runner.environment import SCRIPT_PARTS
+from bindings import SCRIPT_GLOBALS, SCRIPT_PARTS, HostProcesses, Worlds
 from runner.errors import ConfigurationError
 from scripttest.values import Value
 

@@ -76,8 +76,10 @@ class Session:
 
     def run(self) -> int:
         """Carries out the plan and returns the exit code; blocks. Errors that break the tests become errors of the run,
-        which ends like any other."""
+        which ends like any other. Raises ConfigurationError when `--run` turns out to match nothing."""
         options, environment, services = self._options, self._environment, self._services
+        if self._modules is not None:
+            self._modules.begin()
         self._stop.heeded = True
         console = Console(options, environment)
         self._tests.progress = console.progress

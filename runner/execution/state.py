@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from bindings import SCRIPT_PARTS
 from runner.application.context import build_context
 from runner.cli.options import FLAGS, RunOptions, absolute
-from runner.environment import SCRIPT_PARTS
 from runner.errors import ConfigurationError
 from runner.execution.host_modules import host_modules
 from runner.execution.run import open_host, selection_of

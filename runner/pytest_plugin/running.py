@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bindings import SCRIPT_PARTS
 from runner.application.application import Application, find_root
 from runner.application.configuration import configured
 from runner.cli.options import RunOptions
-from runner.environment import SCRIPT_PARTS, Environment
+from runner.environment import Environment
 from runner.execution.run import run
 from runner.execution.stopping import Stop
 from runner.reporters.console.console import failure_text

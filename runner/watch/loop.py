@@ -14,9 +14,9 @@ from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from bindings import SCRIPT_PARTS
 from runner import exit_codes
 from runner.cli.settings import Configured, Settings
-from runner.environment import SCRIPT_PARTS
 from runner.errors import RunnerError
 from runner.execution.run import run
 from runner.execution.stopping import Interrupted, Signals, Stop, UndoneAtOnce

@@ -92,6 +92,10 @@ class ScriptHost:
         self._libraries = Libraries(self._compiler, services.library)
         self._workers: WorkerPool[Assignment] = WorkerPool(processes.command, self._loop, self, self._libraries)
         self._modules: dict[str, Module] = {}
+        self._begun: list[Module] | None = None
+        """What `begin` has given to the compiler, until it runs."""
+        self._broken: HostError | None = None
+        """Why the compiler could not take it."""
         self._module_runs: dict[str, ModuleRun] = {}
         self._queue = WorkQueue(self._workers, workers, Boots(names), kinds, self._module_runs)
         self._calls = HostCalls(services, self._bell)
@@ -140,6 +144,17 @@ class ScriptHost:
         self._calls.close()
         self._closed = True
 
+    def begin(self, modules: list[Module]) -> None:
+        """Gives modules to the compiler, for a caller who has something else to do before it runs them. Does not
+        block."""
+        self._begun, self._broken = modules, None
+        self._modules = {module.source.key: module for module in modules}
+        self._open = set(self._modules)
+        try:
+            self._compiler.add([module.source for module in modules], self._compiled)
+        except HostError as error:
+            self._broken = error
+
     def run(self, modules: list[Module], left: Callable[[], float | None] = lambda: None) -> Iterator[HostRecord]:
         """Compiles, lists and runs modules; blocks between records, and for `FIRST_ANSWERS` seconds at most before it
         returns, while the compiler asks about the first modules. The iterator raises HostError if the host itself
@@ -148,16 +163,15 @@ class ScriptHost:
         `left` returns None, or how many seconds running tests may still take; then no further test begins. Whoever
         changes its result must call `wake`.
         """
-        self._modules = {module.source.key: module for module in modules}
-        self._open = set(self._modules)
-        self._compiler.add([module.source for module in modules], self._compiled)
-        broken = None
+        if self._begun is not modules:
+            self.begin(modules)
+        self._begun = None
         try:
             self._queue.reserve(len(modules))
             self._answer_compiler()
         except HostError as error:
-            broken = error
-        return self._records(left, broken)
+            self._broken = error
+        return self._records(left)
 
     def _answer_compiler(self) -> None:
         """Answers the compiler until a worker has the first module, because the caller may have other things to do
@@ -167,9 +181,9 @@ class ScriptHost:
             self._wait(rest)
         self._queue.assign()
 
-    def _records(self, left: Callable[[], float | None], broken: HostError | None) -> Iterator[HostRecord]:
-        if broken is not None:
-            raise broken
+    def _records(self, left: Callable[[], float | None]) -> Iterator[HostRecord]:
+        if self._broken is not None:
+            raise self._broken
         while self._open or self._out:
             while self._out:
                 yield self._out.popleft()

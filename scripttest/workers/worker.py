@@ -9,25 +9,21 @@ is killed.
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Iterator
-from importlib.machinery import PathFinder
 from pathlib import Path
 
 from scripttest.compile.esbuild import Service
 from scripttest.compile.reach import readable
 from scripttest.errors import HostError
-from scripttest.process import LIFELINE, Child, Ending, spawn
-from scripttest.shortcuts import PLAIN
+from scripttest.process import Child, Ending
 from scripttest.values import Value
+from scripttest.workers.launch import launch, worker_command
 from scripttest.workers.protocol import Frame, FrameReader, encode
 
 CHUNK = 1 << 16
 """Bytes of one read, which is the size of a pipe. A larger read would be slower, because memory has to be
 mapped for it."""
-INHERITED = (PLAIN, "TZ")
-"""Environment variables that a worker gets; no others."""
 STARTING = 2.0
 """Seconds that a process may take to start on a busy machine."""
 
@@ -40,25 +36,6 @@ SENDING = 10.0
 """Seconds that a worker may leave unread what it is sent."""
 FRAME_LIMIT = 256 * 1024 * 1024
 """Bytes of one message of a worker: as many as a realm may allocate."""
-
-_BOOTSTRAP = "import sys; sys.path += sys.argv[5:]; from scripttest.realm.worker import main; main()"
-_COUNTING = (
-    "import sys; sys.path += sys.argv[6:]; from scripttest.realm.counting import Counters;"
-    " from scripttest.realm.worker import main; main(Counters(sys.argv[5]))"
-)
-
-
-def worker_command(parts: Path, counters: str | None = None) -> list[str]:
-    """The command line of a worker that loads the script half of the bindings from a folder. If `counters` is a folder,
-    the worker counts the code that scripts run, and leaves the counters there. Raises HostError."""
-    engine = PathFinder.find_spec("_quickjs")
-    if engine is None or engine.origin is None:
-        raise HostError(
-            "Cannot find the JavaScript engine", hint="Install yao-test again: it brings the package quickjs-ng"
-        )
-    paths = [str(Path(__file__).parents[2]), str(Path(engine.origin).parent)]
-    bootstrap, given = (_BOOTSTRAP, []) if counters is None else (_COUNTING, [counters])
-    return [sys.executable, "-I", "-S", "-c", bootstrap, str(parts), "0", "1", str(LIFELINE), *given, *paths]
 
 
 class Processes(Value):
@@ -84,7 +61,7 @@ class Processes(Value):
             worker.child.end()
 
 
-def start_processes(parts: Path, root: Path, counters: str | None = None) -> Processes:
+def start_processes(parts: str, root: Path, counters: str | None = None) -> Processes:
     """Starts one worker, which loads the script half of the bindings from `parts`, and the compiler of the application
     at `root`. `counters` as in `worker_command`. Raises HostError."""
     command = worker_command(parts, counters)
@@ -97,7 +74,7 @@ class Worker:
     def __init__(self, command: list[str]) -> None:
         """Starts the process. Raises HostError."""
         try:
-            self.child: Child = spawn(command, {name: os.environ[name] for name in INHERITED if os.environ.get(name)})
+            self.child: Child = launch(command)
         except OSError as error:
             raise HostError(f"Cannot start a worker process: {error.strerror}") from error
         os.set_blocking(self.child.stdin, False)
