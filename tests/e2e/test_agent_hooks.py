@@ -370,18 +370,21 @@ HANG_PLACES = {
 
 
 def test_time_that_runs_out_in_a_hook_names_the_statement_that_hung(app: MakeApplication) -> None:
-    cases = [{"id": id, "input": id, "timeout": "2s"} for id in HANG_PLACES] + [{"id": "fine", "input": "Hi"}]
+    cases = [{"id": id, "input": id} for id in (*HANG_PLACES, "fine")]
     cases[-2]["before"] = "env_test.Before"
     files = {"helper.ts": HANG_HELPER, "env_test.ts": "export function Before() { while (true) {} }"}
     application = app({**agent(prompts=None, hooks=HANGS, cases=cases), **files})
 
-    records = run_cases(application, "--parallel", "4", code=1)
-
-    assert records.pop("fine")["status"] == "passed"
-    stacks = {id: record.get("stack_trace", "") for id, record in records.items()}
-    found = {id: re.findall(r"/src/(\S+):\d+\)", stack) for id, stack in stacks.items()}
+    for timeout in ("300ms", "4s"):  # the second where the machine is too busy to get to each place in the first
+        records = run_cases(application, "--parallel", "4", "--timeout", timeout, code=1)
+        fine = records.pop("fine")
+        stacks = {id: record.get("stack_trace", "") for id, record in records.items()}
+        found = {id: re.findall(r"/src/(\S+):\d+\)", stack) for id, stack in stacks.items()}
+        if fine["status"] == "passed" and found == HANG_PLACES:
+            break
+    assert fine["status"] == "passed"
     assert found == HANG_PLACES
-    assert {record["error"] for record in records.values()} == {"timeout after 2s"}
+    assert {record["error"] for record in records.values()} == {f"timeout after {timeout}"}
 
 
 def test_a_promise_of_a_hook_that_nothing_can_settle_fails_at_once(app: MakeApplication) -> None:

@@ -207,7 +207,7 @@ def run(app: Application, line: str) -> Run:
 def test_every_command_line_of_a_page_runs(page: Path, made: Path, tmp_path: Path) -> None:
     app: Application | None = None
     wrong = []
-    for line in lines_of(page):
+    for line in {line.text: line for line in lines_of(page)}.values():  # once, if it stands there twice
         if is_name(line.text) or line.text in (*NETWORK, *INSTALLS, *IN_A_CLONE, *OF_PYTEST, *SERVES):
             continue
         app = app or application(page, made, tmp_path)

@@ -31,7 +31,7 @@ def endless(shared_app: MakeApplication) -> dict[str, Record]:
     tests = [f"export function {name}(t) {{ {code.replace('@', '')} }}\n" for name, code in ENDLESS.items()]
     here = shared_app({"endless_test.ts": "".join(tests) + PASSING})
     return given_time(
-        lambda time: here.results("-i", "scripts.demo.endless", "--timeout", time, code=1), 0.3, "TestPasses"
+        lambda time: here.results("-i", "scripts.demo.endless", "--timeout", time, code=1), 0.15, "TestPasses"
     )
 
 

@@ -195,13 +195,13 @@ def test_objects_lose_keys_and_finds_are_small(shared_app: MakeApplication) -> N
 def test_a_hang_is_found(shared_app: MakeApplication) -> None:
     test = HEAD + "export function FuzzLoop(f) { f.add(1); f.fuzz(async (t, n) => { Loop(n); }); }\n"
     app = shared_app({"parse.ts": PARSE, "parse_test.ts": test})
-    result = fuzz(app, "--timeout", "300ms")["FuzzLoop"]
+    result = fuzz(app, "--timeout", "100ms")["FuzzLoop"]
     ((name, args),) = kept(app, "FuzzLoop").items()
     assert args == [77]
     (failed,) = [step for step in result["steps"] if step["status"] == "failed"]
     assert failed["name"] == f"FuzzLoop/{name.removesuffix('.json')}"
-    assert "timeout after 300ms" in failed["error"].replace("0.3s", "300ms")
-    assert fuzz(app, "--timeout", "300ms")["FuzzLoop"]["status"] == "failed"  # no search: its corpus fails
+    assert "timeout after 100ms" in failed["error"].replace("0.1s", "100ms")
+    assert fuzz(app, "--timeout", "100ms")["FuzzLoop"]["status"] == "failed"  # no search: its corpus fails
 
 
 def test_inputs_come_from_a_schema(shared_app: MakeApplication) -> None:
@@ -234,7 +234,7 @@ def test_an_input_that_fails_only_after_others_is_no_find(shared_app: MakeApplic
         "export function FuzzStop(f) { f.add(true); f.fuzz((t, b) => { t.skip('not this one'); }); }\n"
     )
     app = shared_app({"parse_test.ts": test})
-    run = app.run("-i", "scripts.demo.parse", "--fuzz", ".", "--fuzz-time", "2s")
+    run = app.run("-i", "scripts.demo.parse", "--fuzz", ".", "--fuzz-time", "700ms")
     assert run.code == 0
     assert re.search(
         r"^FuzzState: .*nothing found .*; \d+ of them failed after others, and not by themselves$", run.stdout, re.M

@@ -11,6 +11,7 @@ import pytest
 from command import Application, MakeApplication
 
 ROOT = Path(__file__).parents[2]
+VARIABLES = {"PYTHONPATH": str(ROOT), "COLUMNS": "200", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 REAL = '{"type": "openai", "options": {"host": "http://127.0.0.1:9", "model": "m", "key": "sk-local", "retries": 0}}'
 
 
@@ -38,12 +39,15 @@ def here(shared_app: MakeApplication) -> Application:
 
 
 def run(here: Application, *words: str) -> tuple[int, str]:
-    """Exit code and output of pytest."""
-    plugin = ["-p", "no:yao_test", "-p", "runner.pytest_plugin", "-p", "no:cacheprovider", "-o", "addopts="]
+    """Exit code and output of pytest, which loads no other plugin than ours and that for several processes.
+
+    It has a folder for temporary files of its own: in the common one it would remove what former runs of pytest left there.
+    """
+    plugin = ["-p", "runner.pytest_plugin", "-p", "xdist.plugin", "-p", "no:cacheprovider", "-o", "addopts="]
     process = subprocess.run(
         [sys.executable, "-m", "pytest", *plugin, "--rootdir", str(here.root), *words],
         cwd=here.root,
-        env={**here.environment, "PYTHONPATH": str(ROOT), "COLUMNS": "200"},
+        env={**here.environment, **VARIABLES, "TMPDIR": str(here.home)},
         capture_output=True,
         text=True,
     )

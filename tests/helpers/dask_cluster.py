@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from command import eventually
-from dask_forks import DaskForks, Forked
+from dask_forks import Forked, dask_forks, quiet
 from faults import below, helper_processes
 
 RUNNER = "runner.cluster.piece_runner"
@@ -23,7 +23,7 @@ class DaskCluster:
 
     def __init__(self, folder: Path, workers: int = 2, env: Mapping[str, str] | None = None, **tls: str) -> None:
         self.folder = folder
-        self._env = {"PATH": os.defpath, "LANG": "C.UTF-8", "HOME": str(folder), **_quiet(), **(env or {})}
+        self._env = {"PATH": os.defpath, "LANG": "C.UTF-8", "HOME": str(folder), **quiet(), **(env or {})}
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -33,7 +33,6 @@ class DaskCluster:
 
     def __enter__(self) -> DaskCluster:
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._forks = DaskForks(self._env)
         more = ["--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard", "--no-jupyter"]
         self.scheduler = self._start("scheduler", more)
         self.workers = [self.add_worker() for _ in range(self._count)]
@@ -43,7 +42,6 @@ class DaskCluster:
     def __exit__(self, *_: object) -> None:
         for process in [*self.workers, self.scheduler]:
             self.kill(process)
-        self._forks.close()
 
     def add_worker(self, env: Mapping[str, str] | None = None) -> Forked | subprocess.Popen[bytes]:
         """One more worker, for one piece at a time; with variables of its own if it needs some."""
@@ -60,7 +58,7 @@ class DaskCluster:
     ) -> Forked | subprocess.Popen[bytes]:
         arguments = [*self._tls, *arguments]
         if env is None:
-            return self._forks.start(role, arguments, self.folder)
+            return dask_forks().start(role, arguments, self.folder, self._env)
         nothing: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
         command = [sys.executable, "-m", f"distributed.cli.dask_{role}", *arguments]
         return subprocess.Popen(command, cwd=self.folder, env={**self._env, **env}, start_new_session=True, **nothing)
@@ -87,11 +85,3 @@ class DaskCluster:
 def runners(cluster: DaskCluster) -> set[int]:
     """The processes that run tests for the workers of a cluster."""
     return below(*(worker.pid for worker in cluster.workers)) & {pid for pid, _ in helper_processes(RUNNER)}
-
-
-def _quiet() -> dict[str, str]:
-    """The settings with which Dask takes little, as variables."""
-    from runner.cluster.station import QUIET
-
-    names = {key: "DASK_" + key.upper().replace(".", "__").replace("-", "_") for key in QUIET}
-    return {names[key]: str(value) for key, value in QUIET.items()}

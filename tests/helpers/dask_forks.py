@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import signal
@@ -12,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
@@ -39,22 +41,35 @@ class Forked:
 
 
 class DaskForks:
-    """Starts processes with one environment. To be closed."""
+    """Starts processes. Ends with the process that made it; forked processes continue."""
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
+    def __init__(self, settings: Mapping[str, str]) -> None:
+        """Loads Dask with these of its settings, as variables."""
+        environment = {"PATH": os.defpath, "LANG": "C.UTF-8", **settings}
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        self._process = subprocess.Popen([sys.executable, __file__], env=dict(environment), text=True, **pipes)
+        self._process = subprocess.Popen([sys.executable, __file__], env=environment, text=True, **pipes)
+        atexit.register(self._process.communicate)
 
-    def start(self, role: str, arguments: list[str], folder: Path) -> Forked:
+    def start(self, role: str, arguments: list[str], folder: Path, environment: Mapping[str, str]) -> Forked:
         """A process in a session of its own, which says nothing."""
         assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.write(json.dumps([role, arguments, str(folder)]) + "\n")
+        self._process.stdin.write(json.dumps([role, arguments, str(folder), dict(environment)]) + "\n")
         self._process.stdin.flush()
         return Forked(int(self._process.stdout.readline()))
 
-    def close(self) -> None:
-        """Ends the process that forks; forked processes continue."""
-        self._process.communicate()
+
+@cache
+def dask_forks() -> DaskForks:
+    """The one of this process."""
+    return DaskForks(quiet())
+
+
+def quiet() -> dict[str, str]:
+    """The settings with which Dask takes little, as variables."""
+    from runner.cluster.station import QUIET
+
+    names = {key: "DASK_" + key.upper().replace(".", "__").replace("-", "_") for key in QUIET}
+    return {names[key]: str(value) for key, value in QUIET.items()}
 
 
 def serve() -> None:
@@ -70,9 +85,11 @@ def serve() -> None:
         sys.stdout.flush()
 
 
-def become(role: str, arguments: list[str], folder: str) -> NoReturn:
+def become(role: str, arguments: list[str], folder: str, environment: dict[str, str]) -> NoReturn:
     """Is what `dask` starts from here on."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    os.environ.clear()
+    os.environ.update(environment)
     os.setsid()
     os.chdir(folder)
     nothing = os.open(os.devnull, os.O_RDWR)

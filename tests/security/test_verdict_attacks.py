@@ -214,7 +214,7 @@ def with_innocent_ones(app: Application, attacks: dict[str, str], seconds: float
 
 @pytest.fixture(scope="module")
 def verdicts(shared_app: MakeApplication) -> dict[str, Record]:
-    return with_innocent_ones(shared_app({}), VERDICTS, 0.5, parallel=1)
+    return with_innocent_ones(shared_app({}), VERDICTS, 0.2, parallel=1)
 
 
 @pytest.mark.parametrize("attack", VERDICTS)
@@ -264,7 +264,7 @@ def resources(shared_app: MakeApplication) -> dict[str, Record]:
     deep = "export function Fn(n: number) { return Process('scripts.deep.Fn', n + 1); }"
     app = shared_app({"/scripts/deep.ts": deep})
     found = with_innocent_ones(app, RESOURCES, 1, parallel=2)
-    return found | with_innocent_ones(app, ENDLESS, 0.3, parallel=4)
+    return found | with_innocent_ones(app, ENDLESS, 0.15, parallel=4)
 
 
 @pytest.mark.parametrize("attack", {**RESOURCES, **ENDLESS})
