@@ -4,8 +4,10 @@ library for it would look at all that this process has loaded, and leave files w
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -66,6 +68,8 @@ class Search:
         pipe = subprocess.PIPE
         command = [sys.executable, "-I", "-S", "-c", _BOOTSTRAP, *sys.path]
         self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
+        self._home = tempfile.mkdtemp(prefix="yao-test-fuzz-")
+        """The folder for what the library writes."""
         self._send(
             {
                 "examples": plan.examples,
@@ -74,6 +78,7 @@ class Search:
                 "texts": plan.literals.texts,
                 "seed": plan.seed,
                 "seconds": plan.seconds,
+                "home": self._home,
             }
         )
         self._is_first = True
@@ -96,10 +101,11 @@ class Search:
         return None if state["over"] else Request(inputs=state["inputs"], fresh=state["fresh"])
 
     def close(self) -> None:
-        """Ends its process, unless it has ended."""
+        """Ends its process, unless it has ended, and removes what it has written."""
         if self._process.returncode is None:
             self._process.kill()
             self._process.communicate()
+        shutil.rmtree(self._home, ignore_errors=True)
 
     def _send(self, value: Any) -> None:
         assert self._process.stdin is not None

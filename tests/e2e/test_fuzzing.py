@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from command import Application, MakeApplication, Record, eventually
+from faults import leaves_nothing
 
 PARSE = """\
 export function Parse(text: string): number {
@@ -202,6 +203,19 @@ def test_a_hang_is_found(shared_app: MakeApplication) -> None:
     assert failed["name"] == f"FuzzLoop/{name.removesuffix('.json')}"
     assert "timeout after 200ms" in failed["error"].replace("0.2s", "200ms")
     assert fuzz(app, "--timeout", "200ms")["FuzzLoop"]["status"] == "failed"  # no search: its corpus fails
+
+
+def test_a_search_that_is_interrupted_leaves_no_temporary_files(shared_app: MakeApplication) -> None:
+    test = HEAD + "export function FuzzFine(f) { f.add(1); f.fuzz((t, n) => { t.assert.True(true); }); }\n"
+    app = shared_app({"parse.ts": PARSE, "parse_test.ts": test})
+    with leaves_nothing(app):
+        temporary = app.temporary
+        assert temporary is not None
+        with app.start("-i", "scripts.demo.parse", "--fuzz", ".", "--fuzz-time", "60s") as process:
+            eventually(lambda: [*temporary.glob("*/*")], "the search has files")
+            process.send_signal(signal.SIGINT)
+            assert app.finish(process).code == 130
+        assert list(temporary.iterdir()) == []
 
 
 def test_inputs_come_from_a_schema(shared_app: MakeApplication) -> None:
