@@ -7,48 +7,58 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from faults import WORKER, children
 
 from bindings import SCRIPT_PARTS
 from runner.cli.ahead import start_worker
 from scripttest import end_ahead, launch_ahead, worker_command
+from scripttest.process import Child, spawn
 from scripttest.workers.launch import launch
 
 
-def workers() -> set[int]:
-    """The workers that this process has started and that live."""
-    return set(children(os.getpid(), WORKER))
-
-
 @pytest.fixture
-def before() -> Iterator[set[int]]:
-    """Those that live when a test begins."""
-    yield workers()
+def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Child]]:
+    """The processes that are started, in their order."""
+    found: list[Child] = []
+
+    def noted(command: list[str], environment: dict[str, str]) -> Child:
+        found.append(spawn(command, environment))
+        return found[-1]
+
+    monkeypatch.setattr("scripttest.workers.launch.spawn", noted)
+    yield found
     end_ahead()
 
 
-def test_the_first_that_is_launched_is_the_one_that_was_started_ahead(before: set[int]) -> None:
+def lives(child: Child) -> bool:
+    try:
+        os.kill(child.pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_the_first_that_is_launched_is_the_one_that_was_started_ahead(started: list[Child]) -> None:
     launch_ahead(SCRIPT_PARTS)
-    (ahead,) = workers() - before
-    first, second = launch(worker_command(SCRIPT_PARTS)), launch(worker_command(SCRIPT_PARTS))
-    assert first.pid == ahead and workers() - before == {ahead, second.pid}
+    (ahead,) = started
+    command = worker_command(SCRIPT_PARTS)
+    first, second = launch(command), launch(command)
+    assert first is ahead and started == [ahead, second] and lives(ahead) and lives(second)
     first.end()
     second.end()
-    assert workers() == before
 
 
-def test_one_that_is_launched_otherwise_is_another(
-    before: set[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_that_is_launched_otherwise_is_another(started: list[Child], tmp_path: Path) -> None:
     launch_ahead(SCRIPT_PARTS)
     counting = launch(worker_command(SCRIPT_PARTS, str(tmp_path)))
-    assert workers() - before == {counting.pid}
+    assert started == [started[0], counting] and not lives(started[0]) and lives(counting)
     counting.end()
+
+
+def test_one_in_another_environment_is_another(started: list[Child], monkeypatch: pytest.MonkeyPatch) -> None:
     launch_ahead(SCRIPT_PARTS)
     monkeypatch.setenv("TZ", "Asia/Kathmandu")
-    (ahead,) = workers() - before
     elsewhere = launch(worker_command(SCRIPT_PARTS))
-    assert workers() - before == {elsewhere.pid} and elsewhere.pid != ahead
+    assert started == [started[0], elsewhere] and not lives(started[0]) and lives(elsewhere)
     elsewhere.end()
 
 
@@ -65,8 +75,8 @@ def test_one_that_is_launched_otherwise_is_another(
         ("", False),
     ],
 )
-def test_a_run_that_names_script_tests_starts_one(before: set[int], line: str, starts: bool) -> None:
+def test_a_run_that_names_script_tests_starts_one(started: list[Child], line: str, starts: bool) -> None:
     start_worker(line.split())
-    assert len(workers() - before) == starts
+    assert [lives(child) for child in started] == [True] * starts
     end_ahead()
-    assert workers() == before
+    assert not any(map(lives, started))
