@@ -73,7 +73,7 @@ class Listeners:
         spared = files.get(reports[0]) if reports else None
         reporters += [*self._store(reports, spared), *self._failures(), *self._journal(reports)]
         if services.recording is None or not self._runs_here:
-            return Multiplexer(reporters, secrets)
+            return Multiplexer(reporters, secrets, counts=not plan.is_part)
         from runner.execution.recorded import RecordedStream
 
         services.recording.set_messages(suite.id for suite in plan.suites if suite.is_message)

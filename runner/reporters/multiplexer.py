@@ -7,7 +7,7 @@ from pathlib import Path
 
 from runner.errors import RunnerError
 from runner.reporters.base import IncompleteError
-from runner.results.events import Event, RunEnd, RunError, RunStart, RunStatus, Warned
+from runner.results.events import AttemptEnd, Event, RunEnd, RunError, RunStart, RunStatus, TestEnd, TestStart, Warned
 from runner.results.fold import Execution
 from runner.results.model import TestResult
 from runner.security.secrets import Secrets
@@ -22,7 +22,10 @@ UNSHOWN = "An error of the run cannot be shown"
 class Multiplexer:
     """Folds events and passes them on. Events that it gets may contain secrets; those that it passes on do not."""
 
-    def __init__(self, reporters: list[Reporter], secrets: Secrets | None = None) -> None:
+    def __init__(self, reporters: list[Reporter], secrets: Secrets | None = None, counts: bool = True) -> None:
+        """`counts`: `execution` also has what begins and ends of tests, and what comes of them; nobody needs that of a
+        part of a run, which is counted where all parts come together."""
+        self._counts = counts
         self._secrets = Secrets() if secrets is None else secrets
         self.execution = Execution(self._secrets.text)
         self._reporters = list(reporters)
@@ -50,7 +53,8 @@ class Multiplexer:
             self._pass_on(clean)
 
     def _pass_on(self, event: Event) -> None:
-        self.execution.add(event)
+        if self._counts or not isinstance(event, (TestStart, TestEnd, AttemptEnd)):
+            self.execution.add(event)
         if isinstance(event, RunError) and not self._is_told:
             self.untold.append(event)
         broken: list[RunError] = []
