@@ -101,6 +101,6 @@ def test_a_process_that_is_called_for_ever_is_a_hang(shared_app: MakeApplication
         "  while (size === 64) Process('utils.str.Concat', 'a', 'b'); }); }\n"
     )
     app = shared_app({"parse_test.ts": test})
-    run = search(app, "--timeout", "200ms")
+    run = search(app, "--timeout", "500ms")
     assert [json.loads(file.read_text()) for file in corpus(app)] == [{"args": [64]}], run
     assert run.code == 1

@@ -196,13 +196,13 @@ def test_objects_lose_keys_and_finds_are_small(shared_app: MakeApplication) -> N
 def test_a_hang_is_found(shared_app: MakeApplication) -> None:
     test = HEAD + "export function FuzzLoop(f) { f.add(1); f.fuzz(async (t, n) => { Loop(n); }); }\n"
     app = shared_app({"parse.ts": PARSE, "parse_test.ts": test})
-    result = fuzz(app, "--timeout", "200ms")["FuzzLoop"]
+    result = fuzz(app, "--timeout", "300ms")["FuzzLoop"]
     ((name, args),) = kept(app, "FuzzLoop").items()
     assert args == [77]
     (failed,) = [step for step in result["steps"] if step["status"] == "failed"]
     assert failed["name"] == f"FuzzLoop/{name.removesuffix('.json')}"
-    assert "timeout after 200ms" in failed["error"].replace("0.2s", "200ms")
-    assert fuzz(app, "--timeout", "200ms")["FuzzLoop"]["status"] == "failed"  # no search: its corpus fails
+    assert "timeout after 300ms" in failed["error"].replace("0.3s", "300ms")
+    assert fuzz(app, "--timeout", "300ms")["FuzzLoop"]["status"] == "failed"  # no search: its corpus fails
 
 
 def test_a_search_that_is_interrupted_leaves_no_temporary_files(shared_app: MakeApplication) -> None:

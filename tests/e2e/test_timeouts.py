@@ -36,7 +36,7 @@ LOOPS = {
 }
 
 
-def timed_out(app: MakeApplication, code: str, timeout: str = "200ms") -> dict[str, Record]:
+def timed_out(app: MakeApplication, code: str, timeout: str = "300ms") -> dict[str, Record]:
     """The records of a module whose tests run out of time."""
     files = {"helper.ts": HELPER, "a_test.ts": code}
     return app(files).results("-i", "scripts.demo.a", "--timeout", timeout, code=1)
@@ -75,10 +75,10 @@ def test_what_failed_before_stays_in_order(app: MakeApplication) -> None:
         }"""
     results = timed_out(app, code)
     assert {name: (record["cause"], record["errors"]) for name, record in results.items()} == {
-        "TestSoft": ("timeout", ["assertion failed: first", "second", "assertion failed: third", "timeout after 0.2s"]),
-        "TestAwaits": ("timeout", ["assertion failed: first", "timeout after 0.2s"]),
-        "TestBlocked": ("timeout", ["assertion failed: first", "timeout after 0.2s"]),
-        "TestRegExp": ("timeout", ["assertion failed: first", "timeout after 0.2s"]),
+        "TestSoft": ("timeout", ["assertion failed: first", "second", "assertion failed: third", "timeout after 0.3s"]),
+        "TestAwaits": ("timeout", ["assertion failed: first", "timeout after 0.3s"]),
+        "TestBlocked": ("timeout", ["assertion failed: first", "timeout after 0.3s"]),
+        "TestRegExp": ("timeout", ["assertion failed: first", "timeout after 0.3s"]),
     }
     assert results["TestSoft"]["assertion"]["message"] == "first"
 
@@ -95,7 +95,7 @@ def test_subtests_keep_what_failed_before(app: MakeApplication) -> None:
           });
         }"""
     [record] = timed_out(app, code).values()
-    late = "timeout after 0.2s"
+    late = "timeout after 0.3s"
     assert record["errors"] == ["assertion failed: outer", "subtest fails failed", late, "subtest hangs failed"]
     passes, fails, hangs = record["steps"]
     assert (passes["status"], fails["error"]) == ("passed", "assertion failed: inner")
@@ -120,8 +120,8 @@ def test_subtests_side_by_side_each_say_where_they_wait(app: MakeApplication) ->
     [record] = timed_out(app, code).values()
     assert [(step["name"], step["error"], line_of(step, code)) for step in record["steps"]] == [
         ("TestSideBySide/ends", "assertion failed: ended", code.split("\n")[3].strip()),
-        ("TestSideBySide/first", "timeout after 0.2s", "await wait(60000);"),
-        ("TestSideBySide/second", "timeout after 0.2s", "await wait(60001);"),
+        ("TestSideBySide/first", "timeout after 0.3s", "await wait(60000);"),
+        ("TestSideBySide/second", "timeout after 0.3s", "await wait(60001);"),
     ]
     assert record["steps"][2]["errors"][0] == "assertion failed: before"
 
@@ -130,11 +130,11 @@ def test_every_report_has_what_failed_before(app: MakeApplication) -> None:
     here = app({"a_test.ts": 'export function TestA(t) { t.assert.Equal(1, 2, "first"); for (;;) {} }'})
     names = [f"report.{suffix}" for suffix in ("jsonl", "md", "xml")]
     outputs = [word for name in names for word in ("-o", name)]
-    run = here.run("-i", "scripts.demo.a", "--timeout", "200ms", *outputs)
+    run = here.run("-i", "scripts.demo.a", "--timeout", "300ms", *outputs)
     texts = [run.stdout, *((here.root / name).read_text() for name in names)]
     for text in texts:
-        assert text.index("first") and text.index("timeout after 0.2s")
-    assert '<failure message="timeout after 0.2s" type="timeout">assertion failed: first\ntimeout after' in texts[-1]
+        assert text.index("first") and text.index("timeout after 0.3s")
+    assert '<failure message="timeout after 0.3s" type="timeout">assertion failed: first\ntimeout after' in texts[-1]
 
 
 # cleaning up
@@ -165,10 +165,10 @@ CLEANS_UP = """
 def test_cleanups_and_hooks_run_in_their_order(app: MakeApplication) -> None:
     results = timed_out(app, CLEANS_UP)
     assert {name: (record["error"], record["logs"]) for name, record in results.items()} == {
-        "TestLoop": ("timeout after 0.2s", ["of sub", "AfterEach", "first", "last", "AfterAll"]),
-        "TestAwaits": ("timeout after 0.2s", ["AfterEach", "last", "AfterAll"]),
-        "TestBlocked": ("timeout after 0.2s", ["AfterEach", "true", "AfterAll"]),
-        "TestSleeps": ("timeout after 0.2s", ["AfterEach", "last", "AfterAll"]),
+        "TestLoop": ("timeout after 0.3s", ["of sub", "AfterEach", "first", "last", "AfterAll"]),
+        "TestAwaits": ("timeout after 0.3s", ["AfterEach", "last", "AfterAll"]),
+        "TestBlocked": ("timeout after 0.3s", ["AfterEach", "true", "AfterAll"]),
+        "TestSleeps": ("timeout after 0.3s", ["AfterEach", "last", "AfterAll"]),
     }
 
 
@@ -184,7 +184,7 @@ def test_a_hook_that_hangs_is_named_and_what_follows_it_runs(app: MakeApplicatio
         f'export function {name}() {{ console.log("{name}"); }}\n' for name in ("AfterEach", "AfterAll") if name != hook
     )
     [record] = timed_out(app, code).values()
-    assert (record["error"], line_of(record, code)) == (f"timeout after 0.2s (in {hook})", "while (true) {}")
+    assert (record["error"], line_of(record, code)) == (f"timeout after 0.3s (in {hook})", "while (true) {}")
     expected = {
         "BeforeAll": ["AfterEach", "AfterAll"],
         "BeforeEach": ["AfterEach", "AfterAll"],
@@ -203,7 +203,7 @@ def test_a_cleanup_that_hangs_after_the_body_is_named_and_the_others_run(app: Ma
           });
         }"""
     [record] = timed_out(app, code).values()
-    assert (record["error"], record["logs"]) == ("timeout after 0.2s (in cleanup)", ["other"])
+    assert (record["error"], record["logs"]) == ("timeout after 0.3s (in cleanup)", ["other"])
     assert line_of(record, code) == "while (true) {}"
 
 
@@ -222,7 +222,7 @@ def test_cleaning_up_that_takes_too_long_is_said(app: MakeApplication, hangs: st
         }}
         export function TestNext(t) {{}}"""
     results = timed_out(app, code)
-    late = "timeout after 0.2s"
+    late = "timeout after 0.3s"
     assert results["TestA"]["errors"] == [
         "assertion failed: before",
         late,
@@ -246,7 +246,7 @@ def test_code_that_cannot_be_stopped_is_said(app: MakeApplication) -> None:
         export function TestNext(t) {}"""
     results = timed_out(app, code)
     record = results["TestNative"]
-    late = "timeout after 0.2s; the script could not be stopped, so that cleanups and After hooks did not run"
+    late = "timeout after 0.3s; the script could not be stopped, so that cleanups and After hooks did not run"
     assert (record["cause"], record["errors"]) == ("timeout", ["assertion failed: before", late])
     assert [(step["name"], step["error"]) for step in record["steps"]] == [
         ("TestNative/sub", "assertion failed: in it")
@@ -281,7 +281,7 @@ def test_nothing_catches_the_end_of_its_time(app: MakeApplication) -> None:
           for (;;) {}
         }"""
     results = timed_out(app, code)
-    assert {(record["error"], *record["logs"]) for record in results.values()} == {("timeout after 0.2s",)}
+    assert {(record["error"], *record["logs"]) for record in results.values()} == {("timeout after 0.3s",)}
 
 
 def test_a_skipped_test_that_hangs_in_its_cleanup_fails(app: MakeApplication) -> None:
@@ -340,7 +340,7 @@ def test_a_script_that_was_called_is_named(app: MakeApplication) -> None:
         "orders.ts": "export function Spin() {\n  while (true) {}\n}\n",
         "a_test.ts": 'export function TestA(t) {\n  try {\n    Process("scripts.demo.orders.Spin");\n  } catch {}\n}',
     }
-    [record] = app(files).results("-i", "scripts.demo.a", "--timeout", "200ms", code=1).values()
+    [record] = app(files).results("-i", "scripts.demo.a", "--timeout", "300ms", code=1).values()
     places = [line.rsplit("/", 1)[1].rsplit(":", 1)[0] for line in record["stack_trace"].split("\n")]
     assert places == ["orders.ts:2", "a_test.ts:3"]
 
@@ -348,7 +348,7 @@ def test_a_script_that_was_called_is_named(app: MakeApplication) -> None:
 def test_code_of_a_module_that_does_not_end_is_named(app: MakeApplication) -> None:
     code = "const a = 1;\nwhile (a) {}\nexport function TestA(t) {}\n"
     [record] = timed_out(app, code).values()
-    assert "timeout after 0.2s: the top-level code of the module does not end" in record["error"]
+    assert "timeout after 0.3s: the top-level code of the module does not end" in record["error"]
     assert (record["cause"], line_of(record, code)) == ("timeout", "while (a) {}")
 
 
@@ -371,5 +371,5 @@ def test_later_calls_get_their_own_answers(app: MakeApplication, runs: str) -> N
           for (;;) Process("encoding.hex.Encode", "a");
         }"""
     here = app({"a_test.ts": code})
-    report = here.report("-i", "scripts.demo.a", "--timeout", "200ms", "--runs", runs, code=1)
+    report = here.report("-i", "scripts.demo.a", "--timeout", "300ms", "--runs", runs, code=1)
     assert "62" in json.dumps(report) and "61" not in json.dumps([record["logs"] for record in report["results"]])
