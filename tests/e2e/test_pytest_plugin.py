@@ -110,6 +110,15 @@ def test_what_pytest_chooses_runs(here: Application, name: str) -> None:
     assert f"{said} in" in output, output
 
 
+def test_each_of_two_processes_runs_its_own_tests_only(app: MakeApplication) -> None:
+    tests = "".join(
+        f'export function Test{letter}(t) {{ new FS("data").AppendFile("ran", "{letter}"); }}\n' for letter in "ABCDEF"
+    )
+    here = app({"/data/.keep": "", "a_test.ts": tests})
+    code, output = run(here, "-n", "2", "assistants/demo/src/a_test.ts")
+    assert (code, sorted((here.root / "data/ran").read_text())) == (0, list("ABCDEF")), output
+
+
 FUNCTIONS = """\
 /*
 function TestInComment(t) {}
