@@ -166,11 +166,12 @@ class ScriptHost:
         if self._begun is not modules:
             self.begin(modules)
         self._begun = None
-        try:
-            self._queue.reserve(len(modules))
-            self._answer_compiler()
-        except HostError as error:
-            self._broken = error
+        if self._broken is None:
+            try:
+                self._queue.reserve(len(modules))
+                self._answer_compiler()
+            except HostError as error:
+                self._broken = error
         return self._records(left)
 
     def _answer_compiler(self) -> None:

@@ -1,8 +1,8 @@
 """Imports modules of this project and of the standard library from one file, instead of from a file for each.
 
 Python keeps the bytecode of a module in a file of its own below `__pycache__`. A run of three tests imports more than a
-hundred and fifty modules, and a run of one case four hundred; to look for that many files and to read them takes an
-eighth of the run (`tests/bench/shortcuts.py`). So the command copies what Python has written there into one more file,
+hundred and fifty modules, and a run of one case four hundred; to look for that many files and to read them takes a
+tenth of the run (`tests/bench/shortcuts.py`). So the command copies what Python has written there into one more file,
 and what one import makes another import is read together. A module is imported from it while its source has the size
 and the time of change that Python has noted, which is how Python itself judges its files. All other modules are
 imported the plain way, and all of them while the file is missing, damaged, or from another Python.
