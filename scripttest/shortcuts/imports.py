@@ -2,15 +2,13 @@
 
 Python keeps the bytecode of a module in a file of its own below `__pycache__`. A run of three tests imports more than a
 hundred and fifty modules, and a run of one case four hundred; to look for that many files and to read them takes a
-tenth of the run (`tests/bench/shortcuts.py`). So the command copies what Python has written there into one more file,
-and what one import makes another import is read together. A module is imported from it while its source has the size
-and the time of change that Python has noted, which is how Python itself judges its files. All other modules are
-imported the plain way, and all of them while the file is missing, damaged, or from another Python.
+tenth of the run (`tests/bench/shortcuts.py`). So the command copies what Python has written there into one more file. A
+module is imported from it while its source has the size and the time of change that Python has noted, which is how
+Python itself judges its files. All other modules are imported the plain way, and all of them while the file is missing,
+damaged, or from another Python.
 
-The file has a length in 8 bytes, and a table of so many: who made it, and where the batch of each module begins and how
-long it is, from the end of the table on. A batch has the module, and those that its import has imported in each run so
-far; and the names of those that it has imported in some runs only, because in others they were there already. All are
-in Python's `marshal` format, as modules are.
+The file has a length in 8 bytes, and a table of so many: who made it, and where each module begins and how long it is,
+from the end of the table on. All is in Python's `marshal` format, as Python's own files are.
 """
 
 from __future__ import annotations
@@ -18,6 +16,7 @@ from __future__ import annotations
 import marshal
 import os
 import sys
+import time
 from importlib.machinery import BuiltinImporter, ModuleSpec, SourceFileLoader
 
 from scripttest.shortcuts import is_off
@@ -35,11 +34,11 @@ _MADE_BY = (sys.version, _ROOT, _LIBRARY)
 _LENGTH = 8
 _HEADER = 16
 """Bytes before the bytecode in a file of Python's: four each for its version, flags, time and size of the source."""
+_ABANDONED = 60.0
+"""Seconds after which nobody writes any more what nobody has finished."""
 _DAMAGED = (OSError, ValueError, EOFError, TypeError, AttributeError)
 _Module = tuple[str, bool, str, int, int, "CodeType"]
 """Of a module: its source; whether it is a package; Python's file; time and size of the source; its bytecode."""
-_Batch = tuple[dict[str, _Module], set[str]]
-"""Modules by name; and names of those that are not among them, though they were once imported with these."""
 
 
 class ModuleFile:
@@ -49,16 +48,8 @@ class ModuleFile:
         """Opens the file at a path, where none need be."""
         self._path = path
         self._table: dict[str, tuple[int, int]] = {}
-        self._at_hand: dict[str, tuple[str, _Module]] = {}
-        """Modules that were read and are not imported yet, each with the one of whose batch it is."""
         self._missed: set[str] = set()
-        """Modules that the file does not have as they are."""
-        self._batches: dict[str, tuple[set[str], set[str]]] = {}
-        """By module of which the batch was read: what is in it, and what is to be kept out of it."""
-        self._wanted: dict[str, set[str]] = {}
-        """By the same modules: what their import needed that was not in it."""
-        self.importing: str | None = None
-        """The module that is being imported, and not because another is."""
+        """Modules that are to be added."""
         try:
             self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
             length = int.from_bytes(os.read(self._descriptor, _LENGTH), "little")
@@ -76,70 +67,54 @@ class ModuleFile:
     ) -> ModuleSpec | None:
         """How to import a module from the file; None: the plain way."""
         try:
-            if name not in self._at_hand:
-                self._read(name)
-            _, (source, is_package, cached, changed, size, code) = self._at_hand.pop(name)
+            module: _Module = marshal.loads(self._content(name))
+            source, is_package, cached, changed, size, code = module
             if not _is_unchanged(source, changed, size):
                 raise ValueError
         except (KeyError, *_DAMAGED):
             self._missed.add(name)
             return None
-        spec = ModuleSpec(name, _Loader(self, name, source, code), origin=source, is_package=is_package)
+        spec = ModuleSpec(name, _Loader(name, source, code), origin=source, is_package=is_package)
         if is_package:
             spec.submodule_search_locations = [os.path.dirname(source)]
         spec.has_location = True
         spec.cached = cached
         return spec
 
-    def _read(self, name: str) -> None:
-        if self.importing in self._batches:
-            self._wanted.setdefault(self.importing, set()).add(name)
-        modules, apart = self._batch(name)
-        self._at_hand |= {one: (name, module) for one, module in modules.items()}
-        self._batches[name] = set(modules), apart
-
-    def _batch(self, name: str) -> _Batch:
-        batch: _Batch = marshal.loads(self._content(name))
-        return batch
-
     def _content(self, name: str) -> bytes:
         start, length = self._table[name]
         return os.pread(self._descriptor, length, self._first + start)
 
     def save(self) -> None:
-        """Writes the file again when modules were missing, or are to be read with others, or no more, if bytecode may
-        be written. Other threads may still import."""
+        """Writes the file again with the modules that were missing since the last time, if there are any, bytecode may
+        be written, and nobody else is writing. Other threads may still import."""
+        missed = self._missed.copy()
+        self._missed -= missed
         if sys.dont_write_bytecode or not os.access(os.path.dirname(self._path), os.W_OK):
             return
-        missed = self._missed.copy()
         specs = [(name, spec) for name in missed if (spec := _spec_of(name)) is not None]
-        new = {name: found for name, spec in specs if (found := _written(spec)) is not None}
-        changed: dict[str, _Batch] = {name: ({name: module}, set()) for name, module in new.items()}
-        for name, (members, apart) in self._batches.copy().items():
-            idle = {one for one in members if self._at_hand.get(one, ("",))[0] == name}
-            wanted = self._wanted.get(name, set()) - apart
-            known = (wanted & self._table.keys()) - missed
-            fresh = (wanted | members) & new.keys()
-            if known or fresh or idle:
-                modules, _ = self._batch(name)
-                modules |= {one: self._batch(one)[0][one] for one in known} | {one: new[one] for one in fresh}
-                changed[name] = {one: module for one, module in modules.items() if one not in idle}, apart | idle
-        if not changed:
-            return
-        contents = {name: self._content(name) for name in self._table if name not in changed}
-        contents |= {name: marshal.dumps(batch) for name, batch in changed.items()}
+        new = {name: marshal.dumps(found) for name, spec in specs if (found := _written(spec)) is not None}
+        if new:
+            ModuleFile(self._path)._add(new)
+
+    def _add(self, new: dict[str, bytes]) -> None:
+        contents = {name: self._content(name) for name in self._table if name not in new} | new
         table: dict[str, tuple[int, int]] = {}
         end = 0
         for name, content in contents.items():
             table[name] = (end, len(content))
             end += len(content)
         head = marshal.dumps((_MADE_BY, table))
-        unfinished = f"{self._path}.{os.getpid()}"
+        unfinished = f"{self._path}.new"
         try:
+            if _is_abandoned(unfinished):
+                os.unlink(unfinished)
             with open(unfinished, "xb") as file:
                 file.write(len(head).to_bytes(_LENGTH, "little") + head)
                 file.writelines(contents.values())
             os.replace(unfinished, self._path)
+        except FileExistsError:
+            return
         except OSError:
             if os.path.exists(unfinished):
                 os.unlink(unfinished)
@@ -148,24 +123,21 @@ class ModuleFile:
 class _Loader(SourceFileLoader):
     """Loads a module of which the code is known."""
 
-    def __init__(self, file: ModuleFile, name: str, path: str, code: CodeType) -> None:
+    def __init__(self, name: str, path: str, code: CodeType) -> None:
         super().__init__(name, path)
-        self._file = file
         self._code: CodeType | None = code
 
     def get_code(self, fullname: str) -> CodeType | None:
         code, self._code = self._code, None
         return code or super().get_code(fullname)
 
-    def exec_module(self, module: ModuleType) -> None:
-        file = self._file
-        if file.importing is not None:
-            return super().exec_module(module)
-        file.importing = self.name
-        try:
-            super().exec_module(module)
-        finally:
-            file.importing = None
+
+def _is_abandoned(path: str) -> bool:
+    """Whether there is such a file, of a process that was killed while it wrote."""
+    try:
+        return time.time() - os.stat(path).st_mtime > _ABANDONED
+    except FileNotFoundError:
+        return False
 
 
 def _is_unchanged(source: str, changed: int, size: int) -> bool:

@@ -87,48 +87,63 @@ def test_a_module_that_changed_is_read_again(tree: Path) -> None:
     assert "runner.one True" in said and "\n2 " in said
 
 
-READS = """
-import os, sys
-from scripttest.shortcuts.imports import import_quickly; file = import_quickly()
-read, reads = os.pread, []
-os.pread = lambda *given: reads.append(given) or read(*given)
-import {}
-print(len(reads), type(runner.one.__spec__.loader).__name__, runner.one.value())
-file.save()
-"""
+def test_a_process_that_goes_on_adds_what_it_imports_later(tree: Path) -> None:
+    code = (
+        "import os\n"
+        "from scripttest.shortcuts.imports import import_quickly; file = import_quickly()\n"
+        "def saved():\n"
+        "    before = os.stat(file._path).st_ino if os.path.exists(file._path) else 0\n"
+        "    file.save()\n"
+        "    return os.stat(file._path).st_ino != before\n"
+        "import runner.one\n"
+        "said = [saved(), saved(), saved()]\n"  # the first one has imported what it needs
+        "import runner.room.two\n"
+        "print(*said, saved(), saved())"
+    )
+    done = run(tree, code)
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", "True True False True False\n")
+    said = probe(tree)
+    assert [f"{name} True" in said for name in ("runner", "runner.one", "runner.room", "runner.room.two")] == [True] * 4
 
 
-def reads_of(tree: Path, modules: str) -> str:
-    """How often a run that imports modules has read the file, and where `runner.one` came from."""
-    done = run(tree, READS.format(modules))
+def test_what_another_process_has_written_meanwhile_stays(tree: Path) -> None:
+    code = (
+        "from scripttest.shortcuts.imports import import_quickly; file = import_quickly()\n"
+        "import runner.one, subprocess, sys\n"
+        "subprocess.run([sys.executable, '-c', sys.argv[1]], check=True)\n"
+        "file.save()"
+    )
+    other = (
+        "from scripttest.shortcuts.imports import import_quickly; file = import_quickly()\n"
+        "import runner.room.two\n"
+        "file.save()"
+    )
+    (tree / "runner/room/__init__.py").write_text("")
+    done = run(tree, code.replace("sys.argv[1]", repr(other)))
     assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout.strip()
+    said = probe(tree)
+    assert "runner.one True" in said and "runner.room.two True" in said
 
 
-def test_what_an_import_makes_another_import_is_read_with_it(tree: Path) -> None:
-    (tree / "runner/room/__init__.py").write_text("import _struct\nfrom runner.one import value\n")
-    said = [reads_of(tree, "runner.room") for _ in range(3)]
-    assert said == ["0 SourceFileLoader 1", "3 _Loader 1", "2 _Loader 1"]
-    written = the_file(tree).stat().st_mtime_ns
-    assert reads_of(tree, "runner.room") == "2 _Loader 1" and the_file(tree).stat().st_mtime_ns == written
-    (tree / "runner/one.py").write_text("def value():\n    return 12\n")
-    said = [reads_of(tree, "runner.room") for _ in range(2)]
-    assert said == ["2 SourceFileLoader 12", "2 _Loader 12"]
-
-
-def test_what_was_there_already_in_some_runs_is_read_by_itself(tree: Path) -> None:
-    for _ in range(2):
-        reads_of(tree, "runner.room")
-    assert reads_of(tree, "runner.one, runner.room") == "3 _Loader 1"
-    written = the_file(tree).stat().st_mtime_ns
-    for _ in range(2):
-        assert reads_of(tree, "runner.room") == "3 _Loader 1"
-        assert reads_of(tree, "runner.one, runner.room") == "3 _Loader 1"
-    assert the_file(tree).stat().st_mtime_ns == written
+def test_a_file_that_another_process_is_writing_is_left_to_it(tree: Path) -> None:
+    probe(tree)
+    file = the_file(tree)
+    written = file.read_bytes()
+    unfinished = file.with_name(f"{file.name}.new")
+    unfinished.write_text("of another")
+    changed = tree / "runner/one.py"
+    changed.write_text("def value():\n    return 33\n")
+    assert "runner.one False" in probe(tree)
+    assert (file.read_bytes() == written, unfinished.read_text()) == (True, "of another")
+    os.utime(unfinished, (1, 1))
+    assert "runner.one False" in probe(tree)
+    assert not unfinished.exists()
+    assert "runner.one True" in probe(tree)
 
 
 def test_modules_that_are_imported_while_it_is_written_are_no_error(tree: Path) -> None:
     probe(tree)
+    (tree / "runner/one.py").write_text("def value():\n    return 12\n")
     code = (
         "import os\n"
         "from scripttest.shortcuts.imports import import_quickly; file = import_quickly()\n"
