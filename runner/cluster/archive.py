@@ -17,6 +17,7 @@ import os
 import shutil
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
@@ -79,6 +80,16 @@ def archive_of(root: Path, redact: Callable[[str], str]) -> Archive:
             names.append(name)
             archive.writestr(zipfile.ZipInfo(name, _EARLY), data, zipfile.ZIP_DEFLATED)
     return Archive(digest=digest.hexdigest()[:32], names=tuple(names), data=content.getvalue())
+
+
+def check_definitions(root: Path, redact: Callable[[str], str]) -> None:
+    """Looks whether an application that stays where it is could be sent: raises ConfigurationError for a key in a
+    definition, as `archive_of` does."""
+    read = reader_below(root, MOST_BYTES)
+    for name in _files(root):
+        if name.endswith(_DEFINITIONS):
+            with suppress(OSError):  # which is told when it is needed
+                _check_definition(root / name, read(name), redact)
 
 
 def unpack(data: bytes, folder: Path) -> None:

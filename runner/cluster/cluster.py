@@ -8,11 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.application.dotenv import all_variables
-from runner.cluster.answers import StoredAnswers
-from runner.cluster.archive import archive_of
-from runner.cluster.frames import packed
 from runner.cluster.local import LocalStations
-from runner.cluster.pieces import Setup
 from runner.errors import ConfigurationError
 from runner.version import VERSION
 
@@ -22,6 +18,7 @@ if TYPE_CHECKING:
     from runner.cli.options import RunOptions
     from runner.cluster.connection import Connection
     from runner.cluster.dispatch import Dispatch
+    from runner.cluster.pieces import Setup
     from runner.cluster.preflight import Found
     from runner.environment import Environment
     from runner.execution.remote import PlanRun
@@ -47,7 +44,9 @@ class Cluster:
     def __enter__(self) -> Cluster:
         self._variables = all_variables(self._application.root, self._environment).every
         if self._address.is_local:  # which takes as long as to load the libraries and to make the plan
-            self._local = LocalStations(self._address.workers or self._environment.cpus, self._variables)
+            self._local = LocalStations(
+                workers=self._address.workers or self._environment.cpus, variables=self._variables, run=self._run
+            )
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -67,26 +66,33 @@ class Cluster:
 
     def open(self, plan: RunPlan, services: RunServices) -> None:
         """See `Remote`."""
+        from runner.cluster.archive import archive_of, check_definitions
         from runner.cluster.connection import Connection
         from runner.cluster.dispatch import Dispatch
+        from runner.cluster.frames import packed
         from runner.cluster.preflight import Preflight, check_paths, named_in, prepare, refusal, set_up
 
         environment, root = self._environment, self._application.root
         check_paths(root, _paths_of(plan, environment.directory))
-        connection = self._connection = Connection(self._address, self._local)
-        prepare(connection, self._run)
-        archive = archive_of(root, environment.secrets.text)
+        if self._local is not None:
+            check_definitions(root, environment.secrets.text)
+            connection = self._connection = Connection(self._address, self._local)
+            application, data, named = str(root), b"", {}
+        else:
+            connection = self._connection = Connection(self._address)
+            prepare(connection, self._run)
+            archive = archive_of(root, environment.secrets.text)
+            application, data, named = archive.digest, archive.data, named_in(root, archive.names)
         setup = packed(self._setup(plan, services))
-        set_up(connection, self._run, archive.digest, setup)
+        set_up(connection, self._run, application, setup)
         workers = connection.workers()
         if not workers:
             raise ConfigurationError(
                 f"Cannot run on the cluster at {self._address}: it has no worker",
                 "Start workers, for example with: dask worker ADDRESS --nthreads 1",
             )
-        named = {name: file for name, file in named_in(root, archive.names).items() if self._variables.get(name)}
-        needs_walls = plan.options.sandbox is not None
-        preflight = Preflight(connection, archive.digest, archive.data, named, needs_walls)
+        named = {name: file for name, file in named.items() if self._variables.get(name)}
+        preflight = Preflight(connection, application, data, named, plan.options.sandbox is not None)
         found = self._found = preflight.look(workers)
         if found.problems:
             raise refusal(found.problems)
@@ -97,7 +103,7 @@ class Cluster:
             connection,
             self._address,
             self._run,
-            archive.digest,
+            application,
             setup,
             found,
             preflight,
@@ -107,9 +113,13 @@ class Cluster:
     def run(self, run: PlanRun) -> int:
         """See `Remote`."""
         assert self._dispatch is not None
+        from runner.cluster.answers import StoredAnswers
+
         return self._dispatch.run(run, StoredAnswers(run.services, self._application.root))
 
     def _setup(self, plan: RunPlan, services: RunServices) -> Setup:
+        from runner.cluster.pieces import Setup
+
         options = plan.options
         return Setup(
             version=VERSION,

@@ -87,7 +87,7 @@ class Connection:
             self._thread.end()
             raise _refusal(address, error) from error
         if local is not None:
-            self._asked(lambda: self._client.wait_for_workers(local.workers))
+            local.wait_for_workers()
 
     @property
     def is_lost(self) -> bool:

@@ -51,16 +51,16 @@ class Dispatch:
         connection: Connection,
         address: ClusterAddress,
         run: str,
-        digest: str,
+        application: str,
         setup: bytes,
         found: Found,
         preflight: Preflight,
         recordings: Path | None,
     ) -> None:
-        """`run` is an id of the run; `digest` is that of the application; `found` are the workers at the start;
+        """`run` is an id of the run; `application` is as in a `Job`; `found` are the workers at the start;
         `recordings` is where what workers record is written."""
         self._connection, self._address, self._run = connection, address, run
-        self._digest, self._setup = digest, setup
+        self._application, self._setup = application, setup
         self._found, self._preflight, self._recordings = found, preflight, recordings
         self._stations = dict(found.stations)
         self._flights: dict[str, Flight] = {}
@@ -159,7 +159,7 @@ class Dispatch:
             run=self._run,
             attempt=attempt,
             worker=station.id,
-            digest=self._digest,
+            application=self._application,
             setup=self._setup,
             piece=packed(whole),
             topic=f"yao-test-{self._run}",

@@ -74,15 +74,18 @@ class Moved:
 
     def __init__(self, here: Path | str, there: Path | str) -> None:
         self._here, self._there = str(here), str(there)
+        self._stays = self._here == self._there
         self._bytes = self._here.encode("utf-8", "surrogatepass")
 
     def packed(self, value: Any) -> bytes:
         """The value as bytes, moved; most values name no place, which their bytes show."""
         data = packed(value)
-        return packed(self.value(value)) if self._bytes in data else data
+        return packed(self.value(value)) if self._bytes in data and not self._stays else data
 
     def value(self, value: Any) -> Any:
         """The value, moved; cases stay as they are, since they name files from their folder."""
+        if self._stays:
+            return value
         if isinstance(value, str):
             return value.replace(self._here, self._there) if type(value) is str else value
         if isinstance(value, Path):

@@ -14,6 +14,8 @@ from typing import Any
 
 from runner.errors import ConfigurationError, RunnerError
 
+_STATION = "import gc; gc.disable(); from runner.cluster.station import main; main()"
+"""While libraries are loaded there is nothing to collect."""
 PATIENCE = 5.0
 """Seconds that they get to end."""
 
@@ -21,16 +23,17 @@ PATIENCE = 5.0
 class LocalStations:
     """The scheduler and the workers on this machine. They end with the command, even when it is killed."""
 
-    def __init__(self, workers: int, variables: Mapping[str, str]) -> None:
+    def __init__(self, *, workers: int, variables: Mapping[str, str], run: str) -> None:
         """Begins to start them.
 
         Args:
             workers: number of workers, which run one piece at a time each.
             variables: the environment of the tests, with keys.
+            run: id of the run that they are for; each starts a process for its pieces at once.
         """
         self._folder = tempfile.mkdtemp(prefix="yao-test-cluster-")
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "runner.cluster.station"],
+            [sys.executable, "-P", "-c", _STATION],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -38,9 +41,8 @@ class LocalStations:
             start_new_session=True,
             env={name: value for name, value in os.environ.items() if not name.startswith("DASK_")},
         )
-        self.workers = workers
         assert self._process.stdin is not None
-        said = {"folder": self._folder, "workers": workers, "variables": dict(variables)}
+        said = {"folder": self._folder, "workers": workers, "variables": dict(variables), "run": run}
         self._process.stdin.write(f"{json.dumps(said)}\n")
         self._process.stdin.flush()
 
@@ -58,6 +60,11 @@ class LocalStations:
                 "Install it with pip install 'yao-test[dask]'",
             )
         return said["address"], said["tls"]
+
+    def wait_for_workers(self) -> None:
+        """Blocks until the scheduler has those workers that could start."""
+        assert self._process.stdout is not None
+        self._process.stdout.readline()
 
     def close(self) -> None:
         """Ends them."""

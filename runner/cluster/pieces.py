@@ -107,8 +107,8 @@ class Job(Value):
     """A unique id of this piece on this worker."""
     worker: str
     """The id of the worker that it is for."""
-    digest: str
-    """The digest of the application."""
+    application: str
+    """Its digest; its path if the worker is on the machine of the command."""
     setup: bytes
     """A `Setup`."""
     piece: bytes

@@ -51,19 +51,19 @@ class Preflight:
     """What a run needs on each worker."""
 
     def __init__(
-        self, connection: Connection, digest: str, data: bytes, variables: Mapping[str, str], needs_walls: bool
+        self, connection: Connection, application: str, data: bytes, variables: Mapping[str, str], needs_walls: bool
     ) -> None:
         """Asks nobody yet.
 
         Args:
             connection: to the workers.
-            digest: digest of the application.
-            data: its archive.
+            application: as in a `Job`.
+            data: its archive, which workers that do not have it are given.
             variables: name of a variable that the command has → the file that names it.
             needs_walls: whether workers need all walls around scripts.
         """
         self._connection = connection
-        self._digest, self._data = digest, data
+        self._application, self._data = application, data
         self._variables = variables
         self._needs_walls = needs_walls
         self._extras = station_work.extras()
@@ -74,7 +74,7 @@ class Preflight:
         if not workers:
             return Found()
         addresses = list(workers)
-        answers = self._connection.ask(station_work.look, tuple(self._variables), self._digest, stations=addresses)
+        answers = self._connection.ask(station_work.look, tuple(self._variables), self._application, stations=addresses)
         stations: dict[str, Station] = {}
         problems: dict[str, str] = {}
         lost: list[str] = []
@@ -101,7 +101,9 @@ class Preflight:
             for variable, where in missing.items()
         ]
         if lacking:
-            broken = self._connection.spread(station_work.install, self._data, self._digest, stations=list(lacking))
+            broken = self._connection.spread(
+                station_work.install, self._data, self._application, stations=list(lacking)
+            )
             for address, error in broken.items():
                 del stations[address]
                 problems[address] = f"{lacking[address]} cannot take the application: {_said(error)}"
@@ -144,9 +146,9 @@ def prepare(connection: Connection, run: str) -> None:
     connection.let_know(station_work.prepare, run)
 
 
-def set_up(connection: Connection, run: str, digest: str, setup: bytes) -> None:
+def set_up(connection: Connection, run: str, application: str, setup: bytes) -> None:
     """Lets these processes get ready where the application is, which takes as long as to look at the workers."""
-    connection.let_know(station_work.set_up, run, digest, setup)
+    connection.let_know(station_work.set_up, run, application, setup)
 
 
 def finish(connection: Connection, run: str) -> None:

@@ -1,16 +1,16 @@
 """The scheduler and the workers that `--cluster local` starts: one process that loads Dask, and forks for each worker.
 All of them end with their standard input, and so with the command.
 
-    python -m runner.cluster.station
-
-The first line of standard input is `{folder, workers, variables}` in JSON: where workers write, how many there are, and
-the environment of the tests. When the scheduler listens, it writes `{address, tls}`, where `tls` is what
-`distributed.Security` takes. `{missing}` names a library that there is not.
+The first line of standard input is `{folder, workers, variables, run}` in JSON: where workers write, how many there
+are, the environment of the tests, and the id of the run. When the scheduler listens, it writes `{address, tls}`, where
+`tls` is what `distributed.Security` takes, and another line when it has its workers. `{missing}` names a library that
+there is not.
 """
 
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import shutil
@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 import dask
 from distributed import Scheduler, Security, Worker
 
-from runner.cluster import station_work  # noqa: F401 - loaded once for all workers
+from runner.cluster import station_work
 from scripttest import hide_environment
 
 QUIET = {
@@ -63,36 +63,42 @@ def main() -> None:
     except ImportError as error:
         _say({"missing": str(error)})
         return
+    gc.freeze()
+    gc.enable()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # workers that end leave nothing behind
-    pipes = [_forked(said, security) for _ in range(said["workers"])]
+    joining, joined = os.pipe()
+    pipes = [_forked(said, security, joined) for _ in range(said["workers"])]
+    os.close(joined)
     threading.Thread(target=_end_with_input, args=(said["folder"],), daemon=True).start()
-    asyncio.run(_schedule(security, pipes))
+    asyncio.run(_schedule(security, pipes, joining))
 
 
-def _forked(said: Mapping[str, Any], security: Security) -> int:
-    """Starts a worker; where the address of the scheduler is to be written."""
+def _forked(said: Mapping[str, Any], security: Security, joined: int) -> int:
+    """Starts a worker, which closes `joined` when the scheduler has it. Returns where the address of the scheduler is to
+    be written."""
     reading, writing = os.pipe()
     if os.fork():
         os.close(reading)
         return writing
     os.close(writing)
-    _work(said, security, reading)
+    _work(said, security, reading, joined)
 
 
-def _work(said: Mapping[str, Any], security: Security, addresses: int) -> NoReturn:
+def _work(said: Mapping[str, Any], security: Security, addresses: int, joined: int) -> NoReturn:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     threading.Thread(target=_end_with_input, daemon=True).start()
     os.environ.update(said["variables"])
+    station_work.prepare(said["run"])
     try:
         with open(addresses) as stream:
             address = stream.readline().strip()
         if address:
-            asyncio.run(_serve(address, said["folder"], security))
+            asyncio.run(_serve(address, said["folder"], security, joined))
     finally:
         os._exit(0)
 
 
-async def _serve(address: str, folder: str, security: Security) -> None:
+async def _serve(address: str, folder: str, security: Security, joined: int) -> None:
     worker = Worker(
         address,
         host="127.0.0.1",
@@ -103,10 +109,11 @@ async def _serve(address: str, folder: str, security: Security) -> None:
         memory_limit=0,
     )
     async with worker:
+        os.close(joined)
         await worker.finished()
 
 
-async def _schedule(security: Security, pipes: list[int]) -> None:
+async def _schedule(security: Security, pipes: list[int], joining: int) -> None:
     scheduler = Scheduler(host="127.0.0.1", port=0, protocol="tls", security=security, dashboard=False)
     async with scheduler:
         for pipe in pipes:
@@ -114,6 +121,8 @@ async def _schedule(security: Security, pipes: list[int]) -> None:
                 stream.write(f"{scheduler.address}\n")
         tls = {name: getattr(security, name) for name in _TLS}
         _say({"address": scheduler.address, "tls": tls})
+        await asyncio.to_thread(os.read, joining, 1)  # until it is closed everywhere
+        _say({})
         await scheduler.finished()
 
 
@@ -130,7 +139,3 @@ def _end_with_input(folder: str | None = None) -> None:
 def _say(value: Mapping[str, Any]) -> None:
     sys.stdout.write(f"{json.dumps(value)}\n")
     sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    main()

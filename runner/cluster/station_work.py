@@ -61,9 +61,10 @@ def extras() -> tuple[str, ...]:
     return tuple(name for name, libraries in EXTRAS.items() if all(map(find_spec, libraries)))
 
 
-def look(names: tuple[str, ...], digest: str, dask_worker: Any = None) -> Mapping[str, Any]:
+def look(names: tuple[str, ...], application: str, dask_worker: Any = None) -> Mapping[str, Any]:
     """What is here of what a run needs: `{id, version, extras, variables, host, missing_walls, has_application}`;
-    `names` are those of variables. From here on, other processes cannot read the environment of this one."""
+    `names` are those of variables, `application` is as in a `Job`. From here on, other processes cannot read the
+    environment of this one."""
     hide_environment()
     return {
         "id": dask_worker.id,
@@ -72,7 +73,7 @@ def look(names: tuple[str, ...], digest: str, dask_worker: Any = None) -> Mappin
         "variables": tuple(name for name in names if os.environ.get(name)),
         "host": socket.gethostname(),
         "missing_walls": missing_walls(),
-        "has_application": _place(dask_worker, digest).is_dir(),
+        "has_application": _place(dask_worker, application).is_dir(),
     }
 
 
@@ -82,9 +83,9 @@ def prepare(run: str) -> None:
         _keep(run, _Process())
 
 
-def set_up(run: str, digest: str, setup: bytes, dask_worker: Any = None) -> None:
+def set_up(run: str, application: str, setup: bytes, dask_worker: Any = None) -> None:
     """Lets the processes of a run start what they need for its pieces, if the application is here already."""
-    folder = _place(dask_worker, digest)
+    folder = _place(dask_worker, application)
     if folder.is_dir():
         with _lock:
             idle = list(_idle.get(run, ()))
@@ -121,7 +122,7 @@ def work(job: Job) -> str:
 
     try:
         send(b"")
-        process.set_up(str(_place(worker, job.digest)), job.setup)
+        process.set_up(str(_place(worker, job.application)), job.setup)
         process.write(frame(PIECE, job.piece))
         buffer, read, kinds = FrameBuffer(), bytearray(), set[bytes]()
         while True:
@@ -168,8 +169,10 @@ def finish(run: str) -> None:
         threading.Thread(target=process.end, daemon=True).start()
 
 
-def _place(worker: Any, digest: str) -> Path:
-    return Path(os.path.realpath(worker.local_directory)) / "yao-test" / digest
+def _place(worker: Any, application: str) -> Path:
+    if os.path.isabs(application):
+        return Path(application)
+    return Path(os.path.realpath(worker.local_directory)) / "yao-test" / application
 
 
 def _taken(run: str) -> _Process | None:

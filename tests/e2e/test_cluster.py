@@ -84,6 +84,19 @@ def test_script_tests_have_the_same_results_as_without_it(app: MakeApplication, 
     assert (run.state, kept.summary["failed"]) == ("failed", there["summary"]["failed"])
 
 
+def test_a_local_cluster_has_the_application_where_it_is(app: MakeApplication) -> None:
+    here = scripts(app)
+    hidden = here.root / "assistants/demo/src/.own"
+    hidden.mkdir()
+    (hidden / "helper.ts").write_text("export const three = 3;\n")
+    (hidden.parent / "own_test.ts").write_text(
+        'import { three } from "./.own/helper";\nfunction TestThree(t: testing.T) { t.assert.Equal(three, 3); }\n'
+    )
+    alone = here.report("-i", "scripts.demo", code=1)
+    there = here.report("-i", "scripts.demo", "--cluster", "local:2", code=1)
+    assert timeless(there) == timeless(alone)
+
+
 @pytest.mark.parametrize(
     "flags",
     [
