@@ -37,54 +37,47 @@ _DEFINITIONS = (".conn.yao", ".conn.jsonc", ".conn.json", ".mcp.yao", ".mcp.json
 _EARLY = (1980, 1, 1, 0, 0, 0)
 
 
-class Archive(Value):
-    """An application."""
+class Content(Value):
+    """What of an application is sent."""
 
     digest: str
     """The digest of its files: equal files have the same digest."""
     names: tuple[str, ...]
     """The paths of the files, from the root."""
-    data: bytes
-    """A zip."""
 
 
-def archive_of(root: Path, redact: Callable[[str], str]) -> Archive:
-    """The archive of an application. Raises ConfigurationError.
+def content_of(root: Path, redact: Callable[[str], str]) -> Content:
+    """The content of an application, which is read for it. Raises ConfigurationError.
 
     Args:
         root: the application.
         redact: removes secrets from a text. If it changes a definition, that contains a key.
     """
-    content, digest, total = io.BytesIO(), sha256(), 0
-    names: list[str] = []
-    read = reader_below(root, MOST_BYTES)
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        for name in _files(root):
-            try:
-                data = read(name)
-            except PermissionError:  # a link out of the application, or one to a file with keys
-                continue
-            except OSError as error:
-                raise ConfigurationError(f"Cannot send {root / name} to workers: {error.strerror}") from error
-            if name.endswith(_DEFINITIONS):
-                _check_definition(root / name, data, redact)
-            total += len(data)
-            if total > MOST_BYTES:
-                raise ConfigurationError(
-                    f"Cannot send {root} to workers: it has more than {MOST_BYTES >> 30} GB",
-                    "Name the folder of the application with --app, and keep data of other kinds out of it",
-                )
-            encoded = name.encode()
-            digest.update(b"%d:%b%d:" % (len(encoded), encoded, len(data)))
-            digest.update(data)
-            names.append(name)
+    digest = _Digest()
+    for name, data in _contents(root):
+        if name.endswith(_DEFINITIONS):
+            _check_definition(root / name, data, redact)
+        digest.add(name, data)
+    return digest.content()
+
+
+def archive_of(root: Path, content: Content | None) -> bytes:
+    """A zip with the content of an application. Raises ConfigurationError if it is not the same any more."""
+    packed, digest = io.BytesIO(), _Digest()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, data in _contents(root):
+            digest.add(name, data)
             archive.writestr(zipfile.ZipInfo(name, _EARLY), data, zipfile.ZIP_DEFLATED)
-    return Archive(digest=digest.hexdigest()[:32], names=tuple(names), data=content.getvalue())
+    if digest.content() != content:
+        raise ConfigurationError(
+            f"Cannot send {root} to workers: its files have changed since the run began", "Run the command again"
+        )
+    return packed.getvalue()
 
 
 def check_definitions(root: Path, redact: Callable[[str], str]) -> None:
     """Looks whether an application that stays where it is could be sent: raises ConfigurationError for a key in a
-    definition, as `archive_of` does."""
+    definition, as `content_of` does."""
     read = reader_below(root, MOST_BYTES)
     for name in _files(root):
         if name.endswith(_DEFINITIONS):
@@ -109,6 +102,42 @@ def unpack(data: bytes, folder: Path) -> None:
         shutil.rmtree(beside, ignore_errors=True)
         if not folder.is_dir():
             raise
+
+
+class _Digest:
+    """Makes the digest of files, in the order in which they are added."""
+
+    def __init__(self) -> None:
+        self._names: list[str] = []
+        self._digest = sha256()
+
+    def add(self, name: str, data: bytes) -> None:
+        encoded = name.encode()
+        self._digest.update(b"%d:%b%d:" % (len(encoded), encoded, len(data)))
+        self._digest.update(data)
+        self._names.append(name)
+
+    def content(self) -> Content:
+        return Content(digest=self._digest.hexdigest()[:32], names=tuple(self._names))
+
+
+def _contents(root: Path) -> Iterator[tuple[str, bytes]]:
+    """The files that are sent, by their paths from the root."""
+    read, total = reader_below(root, MOST_BYTES), 0
+    for name in _files(root):
+        try:
+            data = read(name)
+        except PermissionError:  # a link out of the application, or one to a file with keys
+            continue
+        except OSError as error:
+            raise ConfigurationError(f"Cannot send {root / name} to workers: {error.strerror}") from error
+        total += len(data)
+        if total > MOST_BYTES:
+            raise ConfigurationError(
+                f"Cannot send {root} to workers: it has more than {MOST_BYTES >> 30} GB",
+                "Name the folder of the application with --app, and keep data of other kinds out of it",
+            )
+        yield name, data
 
 
 def travels(name: str) -> bool:

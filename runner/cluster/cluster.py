@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from runner.application.application import Application
     from runner.cli.cluster_address import ClusterAddress
     from runner.cli.options import RunOptions
+    from runner.cluster.archive import Content
     from runner.cluster.connection import Connection
     from runner.cluster.dispatch import Dispatch
     from runner.cluster.pieces import Setup
@@ -66,7 +68,7 @@ class Cluster:
 
     def open(self, plan: RunPlan, services: RunServices) -> None:
         """See `Remote`."""
-        from runner.cluster.archive import archive_of, check_definitions
+        from runner.cluster.archive import archive_of, check_definitions, content_of
         from runner.cluster.connection import Connection
         from runner.cluster.dispatch import Dispatch
         from runner.cluster.frames import packed
@@ -74,15 +76,16 @@ class Cluster:
 
         environment, root = self._environment, self._application.root
         check_paths(root, _paths_of(plan, environment.directory))
+        content: Content | None = None
         if self._local is not None:
             check_definitions(root, environment.secrets.text)
             connection = self._connection = Connection(self._address, self._local)
-            application, data, named = str(root), b"", {}
         else:
             connection = self._connection = Connection(self._address)
             prepare(connection, self._run)
-            archive = archive_of(root, environment.secrets.text)
-            application, data, named = archive.digest, archive.data, named_in(root, archive.names)
+            content = content_of(root, environment.secrets.text)
+        application = content.digest if content is not None else str(root)
+        named = named_in(root, content.names) if content is not None else {}
         setup = packed(self._setup(plan, services))
         set_up(connection, self._run, application, setup)
         workers = connection.workers()
@@ -92,7 +95,8 @@ class Cluster:
                 "Start workers, for example with: dask worker ADDRESS --nthreads 1",
             )
         named = {name: file for name, file in named.items() if self._variables.get(name)}
-        preflight = Preflight(connection, application, data, named, plan.options.sandbox is not None)
+        needs_walls = plan.options.sandbox is not None
+        preflight = Preflight(connection, application, partial(archive_of, root, content), named, needs_walls)
         found = self._found = preflight.look(workers)
         if found.problems:
             raise refusal(found.problems)

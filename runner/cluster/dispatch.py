@@ -18,7 +18,7 @@ from runner.cluster.pieces import Heard, Job, Piece, Told
 from runner.cluster.preflight import Found, Preflight
 from runner.cluster.recordings import write_recording
 from runner.cluster.shared_bounds import KeptBounds
-from runner.errors import RunnerError
+from runner.errors import ConfigurationError, RunnerError
 from runner.execution.passes import Passes, at_a_time
 from runner.results.events import AttemptEnd, RunError, SuiteEnd, TestEnd, TestStart, Warned
 
@@ -286,7 +286,11 @@ class Dispatch:
             return
         workers = self._connection.workers()
         new = {address: threads for address, threads in workers.items() if address not in self._stations}
-        found = self._preflight.look(new)
+        try:
+            found = self._preflight.look(new)
+        except ConfigurationError as error:
+            self._warn(f"A new worker of the cluster gets no tests: {error.message}")
+            return
         self._stations |= found.stations
         for problem in found.problems.values():
             self._warn(f"A new worker of the cluster gets no tests: {problem}")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -51,26 +52,32 @@ class Preflight:
     """What a run needs on each worker."""
 
     def __init__(
-        self, connection: Connection, application: str, data: bytes, variables: Mapping[str, str], needs_walls: bool
+        self,
+        connection: Connection,
+        application: str,
+        archive: Callable[[], bytes],
+        variables: Mapping[str, str],
+        needs_walls: bool,
     ) -> None:
         """Asks nobody yet.
 
         Args:
             connection: to the workers.
             application: as in a `Job`.
-            data: its archive, which workers that do not have it are given.
+            archive: makes its archive, for workers that do not have it.
             variables: name of a variable that the command has → the file that names it.
             needs_walls: whether workers need all walls around scripts.
         """
         self._connection = connection
-        self._application, self._data = application, data
+        self._application = application
+        self._archive = cache(archive)
         self._variables = variables
         self._needs_walls = needs_walls
         self._extras = station_work.extras()
 
     def look(self, workers: Mapping[str, int]) -> Found:
         """Looks at workers, and gives them the application; blocks. `workers` is address → how many pieces it runs at a
-        time."""
+        time. Raises ConfigurationError if the application has changed, and somebody lacks it."""
         if not workers:
             return Found()
         addresses = list(workers)
@@ -102,7 +109,7 @@ class Preflight:
         ]
         if lacking:
             broken = self._connection.spread(
-                station_work.install, self._data, self._application, stations=list(lacking)
+                station_work.install, self._archive(), self._application, stations=list(lacking)
             )
             for address, error in broken.items():
                 del stations[address]
@@ -142,7 +149,7 @@ def refusal(problems: Mapping[str, str]) -> RunnerError:
 
 
 def prepare(connection: Connection, run: str) -> None:
-    """Lets workers start processes for a run of this id, which takes as long as to pack the application."""
+    """Lets workers start processes for a run of this id, which takes as long as to read the application."""
     connection.let_know(station_work.prepare, run)
 
 

@@ -74,8 +74,8 @@ def main() -> None:
 
 
 def _forked(said: Mapping[str, Any], security: Security, joined: int) -> int:
-    """Starts a worker, which closes `joined` when the scheduler has it. Returns where the address of the scheduler is to
-    be written."""
+    """Starts a worker, which closes `joined` when the scheduler has it. Returns where it waits for the address of the
+    scheduler."""
     reading, writing = os.pipe()
     if os.fork():
         os.close(reading)

@@ -236,6 +236,38 @@ def test_a_worker_that_comes_late_is_looked_at_too(app: MakeApplication, tmp_pat
     assert any(lacks in message for message in said), said
 
 
+def test_a_worker_that_comes_after_a_file_has_changed_gets_no_tests(app: MakeApplication, tmp_path: Path) -> None:
+    key, is_open = {"WORKER_KEY": "tok-of-workers-4711"}, threading.Event()
+
+    async def behave(exchange: Exchange) -> None:
+        while not is_open.is_set():
+            await asyncio.sleep(0.01)
+        await echo()(exchange)
+
+    with ModelServer(behave) as server, DaskCluster(tmp_path / "cluster", workers=1, env=key) as cluster:
+        files = agent(package={"connector": "local"}, cases=[{"id": f"c{number}", "input": "x"} for number in range(3)])
+        here = app({**files, **with_model(server, key="$ENV.WORKER_KEY")})
+        flags = ("-i", case_file(), "--cluster", cluster.address, "-o", str(tmp_path / "r.jsonl"))
+        is_open.set()
+        with here.start(*flags, env={**here.environment, **key}) as command:  # the worker has the application now
+            assert here.finish(command).code == 0
+        is_open.clear()
+        server.requests.clear()
+        with here.start(*flags, env={**here.environment, **key}) as command:
+            eventually(lambda: server.requests, "the first call")
+            (here.root / "assistants/demo/prompts.yml").write_text("- role: system\n  content: changed\n")
+            cluster.workers.append(cluster.add_worker())
+            try:
+                eventually(lambda: "gets no tests" in (tmp_path / "r.jsonl").read_text(), "a warning")
+            finally:
+                is_open.set()
+            run = here.finish(command)
+    assert run.code == 0
+    said = "A new worker of the cluster gets no tests: Cannot send "
+    (warning,) = [record for record in lines_of(tmp_path / "r.jsonl") if record["type"] == "warning"]
+    assert said in str(warning) and "its files have changed since the run began" in str(warning)
+
+
 def test_tls_with_and_without_the_certificates(app: MakeApplication, tmp_path: Path) -> None:
     made = distributed.Security.temporary()
     (tmp_path / "ca.pem").write_text(made.tls_ca_file)
