@@ -5,11 +5,12 @@
     PYTHONPATH=tests/helpers python tests/bench/cluster.py survival [--cases 2000]
     PYTHONPATH=tests/helpers python tests/bench/cluster.py pieces
 
-`speed` runs script tests with `--parallel 2`, and on a scheduler and two workers that are there already; it prints wall
-clock and processor time of all processes, and where Linux has `perf` the instructions that they took, which other programs
-on the machine change least. Its tests make two assertions, and as many additions as `--work` says. `workloads` does the same
-with the tests of `workloads.py`, ten or fifty in a file. `survival` kills a worker and then the command in a run of cases, goes on with
-`--resume`, and counts results, calls of models, and runs in the store. `pieces` measures what one piece costs the scheduler.
+`speed` runs script tests with `--parallel 2`, on a scheduler and two workers that are there already, and with
+`--cluster local:2`; it prints wall clock and processor time of all processes, and where Linux has `perf` the
+instructions that they took, which other programs on the machine change least. Its tests make two assertions, and as
+many additions as `--work` says. `workloads` does the same with the tests of `workloads.py`, ten or fifty in a file.
+`survival` kills a worker and then the command in a run of cases, goes on with `--resume`, and counts results, calls of
+models, and runs in the store. `pieces` measures what one piece costs the scheduler.
 """
 
 from __future__ import annotations
@@ -132,9 +133,11 @@ def compare(words: list[str], count: int, rounds: int, root: Path, environment: 
         for _ in range(rounds):
             alone = measured(lambda: run("--parallel", "2"), [])
             there = measured(lambda: run("--cluster", cluster.address), others)
+            local = measured(lambda: run("--cluster", "local:2"), [])
             figures = [" ".join(f"{figure:6.2f}" for figure in cost) for cost in (alone, there)]
             speeds = [f"{mine / its:.2f} ({of})" for mine, its, of in zip(alone, there, Cost._fields, strict=True)]
-            print(f"alone {figures[0]}   cluster {figures[1]}   speed {', '.join(speeds)}", flush=True)
+            print(f"alone {figures[0]}   cluster {figures[1]}   speed {', '.join(speeds)}", end="   ")
+            print(f"local {local.wall:.2f}, {alone.wall / local.wall:.2f} (wall)", flush=True)
 
 
 def survival(folder: Path, count: int) -> None:
@@ -196,7 +199,7 @@ def pieces(folder: Path) -> None:
             )
         address = read_cluster_address(cluster.address, "the address")
         before, start = processor_time(pid), time.monotonic()
-        connection = Connection(address, 2, {})
+        connection = Connection(address)
         for n in range(count):
             connection.tell(station_work.tell, "nobody", b"x" * 100, attempt="nobody", station=workers[n % 2])
         connection.close()  # when all are told
