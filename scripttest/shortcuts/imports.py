@@ -95,9 +95,10 @@ class ModuleFile:
         specs = [(name, spec) for name in missed if (spec := _spec_of(name)) is not None]
         new = {name: marshal.dumps(found) for name, spec in specs if (found := _written(spec)) is not None}
         if new:
-            ModuleFile(self._path)._add(new)
+            ModuleFile(self._path).add(new)
 
-    def _add(self, new: dict[str, bytes]) -> None:
+    def add(self, new: dict[str, bytes]) -> None:
+        """Writes the file again with these modules, each as the file has it, unless somebody else is writing it."""
         contents = {name: self._content(name) for name in self._table if name not in new} | new
         table: dict[str, tuple[int, int]] = {}
         end = 0
