@@ -62,7 +62,7 @@ class LocalStations:
         return said["address"], said["tls"]
 
     def wait_for_workers(self) -> None:
-        """Blocks until the scheduler has those workers that could start."""
+        """Blocks until the scheduler has its workers, or those of them that could start in time."""
         assert self._process.stdout is not None
         self._process.stdout.readline()
 

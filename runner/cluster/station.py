@@ -1,9 +1,9 @@
-"""The scheduler and the workers that `--cluster local` starts: one process that loads Dask, and forks for each worker.
-All of them end with their standard input, and so with the command.
+"""The scheduler and the workers that `--cluster local` starts: one process loads Dask, and forks for each of them. All
+end with their standard input, and so with the command.
 
 The first line of standard input is `{folder, workers, variables, run}` in JSON: where workers write, how many there
 are, the environment of the tests, and the id of the run. When the scheduler listens, it writes `{address, tls}`, where
-`tls` is what `distributed.Security` takes, and another line when it has its workers. `{missing}` names a library that
+`tls` is what `distributed.Security` takes, and `{}` when it has its workers. `{missing}` names a library that
 there is not.
 """
 
@@ -17,9 +17,10 @@ import shutil
 import signal
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, NoReturn
+from functools import partial
+from typing import Any
 
 import dask
 from distributed import Scheduler, Security, Worker
@@ -42,6 +43,8 @@ QUIET = {
 }
 """What Dask looks at many times a second, and pieces of tests have no use for: pieces hold no data, and stay where they
 are put."""
+JOINING = 30.0
+"""Seconds that workers get to join before the run begins without them."""
 _CONFIG = {
     **QUIET,
     "distributed.scheduler.worker-ttl": "30s",
@@ -54,48 +57,70 @@ _TLS = (
 
 
 def main() -> None:
-    """Runs until standard input ends."""
+    """Runs until standard input ends, and removes the folder when all others have ended."""
     hide_environment()
     said = json.loads(sys.stdin.readline())
-    dask.config.set(_CONFIG)
+    folder = said["folder"]
+    dask.config.set({**_CONFIG, "temporary-directory": folder})
     try:
-        security = Security.temporary()
+        tls = _certificate(folder)
     except ImportError as error:
         _say({"missing": str(error)})
         return
+    security = Security(require_encryption=True, **tls)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # processes that end leave nothing behind
     gc.freeze()
     gc.enable()
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # workers that end leave nothing behind
     joining, joined = os.pipe()
-    pipes = [_forked(said, security, joined) for _ in range(said["workers"])]
-    os.close(joined)
-    threading.Thread(target=_end_with_input, args=(said["folder"],), daemon=True).start()
-    asyncio.run(_schedule(security, pipes, joining))
-
-
-def _forked(said: Mapping[str, Any], security: Security, joined: int) -> int:
-    """Starts a worker, which closes `joined` when the scheduler has it. Returns where it waits for the address of the
-    scheduler."""
-    reading, writing = os.pipe()
-    if os.fork():
+    addresses: list[int] = []
+    for _ in range(said["workers"]):
+        reading, writing = os.pipe()
+        _fork(partial(_work, said, security, reading, joined))
         os.close(reading)
-        return writing
-    os.close(writing)
-    _work(said, security, reading, joined)
+        addresses.append(writing)
+    os.close(joined)
+    _fork(partial(_schedule, security, tls, addresses, joining))
+    for descriptor in (joining, *addresses):
+        os.close(descriptor)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that it ends with the scheduler
+    sys.stdin.read()
+    with suppress(ChildProcessError):
+        os.wait()  # returns when all have ended, since nobody asks how
+    shutil.rmtree(folder, ignore_errors=True)
 
 
-def _work(said: Mapping[str, Any], security: Security, addresses: int, joined: int) -> NoReturn:
+def _certificate(folder: str) -> dict[str, str]:
+    """What `Security` takes, with a certificate for this run, in files: from a text, Dask would make files elsewhere
+    for each connection. Raises ImportError."""
+    made = Security.temporary()
+    key, certificate = f"{folder}/key.pem", f"{folder}/certificate.pem"
+    for path, text in ((key, made.tls_client_key), (certificate, made.tls_client_cert)):
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(text)
+    return {name: key if name.endswith("_key") else certificate for name in _TLS}
+
+
+def _fork(work: Callable[[], None]) -> None:
+    """Does some work in a process of its own, which ends with it, or with standard input."""
+    if os.fork():
+        return
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     threading.Thread(target=_end_with_input, daemon=True).start()
-    os.environ.update(said["variables"])
-    station_work.prepare(said["run"])
     try:
-        with open(addresses) as stream:
-            address = stream.readline().strip()
-        if address:
-            asyncio.run(_serve(address, said["folder"], security, joined))
+        work()
     finally:
         os._exit(0)
+
+
+def _work(said: Mapping[str, Any], security: Security, addresses: int, joined: int) -> None:
+    """Is a worker. Reads the address of the scheduler, and closes `joined` when that has it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    os.environ.update(said["variables"])
+    station_work.prepare(said["run"])
+    with open(addresses) as stream:
+        address = stream.readline().strip()
+    if address:
+        asyncio.run(_serve(address, said["folder"], security, joined))
 
 
 async def _serve(address: str, folder: str, security: Security, joined: int) -> None:
@@ -113,26 +138,27 @@ async def _serve(address: str, folder: str, security: Security, joined: int) -> 
         await worker.finished()
 
 
-async def _schedule(security: Security, pipes: list[int], joining: int) -> None:
+def _schedule(security: Security, tls: Mapping[str, str], addresses: list[int], joining: int) -> None:
+    """Is the scheduler. Writes its address to each of `addresses`; `joining` ends when all workers have joined."""
+    asyncio.run(_listen(security, tls, addresses, joining))
+
+
+async def _listen(security: Security, tls: Mapping[str, str], addresses: list[int], joining: int) -> None:
     scheduler = Scheduler(host="127.0.0.1", port=0, protocol="tls", security=security, dashboard=False)
     async with scheduler:
-        for pipe in pipes:
-            with open(pipe, "w") as stream:
+        for descriptor in addresses:
+            with suppress(BrokenPipeError), open(descriptor, "w") as stream:  # of a worker that has ended
                 stream.write(f"{scheduler.address}\n")
-        tls = {name: getattr(security, name) for name in _TLS}
         _say({"address": scheduler.address, "tls": tls})
-        await asyncio.to_thread(os.read, joining, 1)  # until it is closed everywhere
+        with suppress(TimeoutError):
+            async with asyncio.timeout(JOINING):
+                await asyncio.to_thread(os.read, joining, 1)  # until it is closed everywhere
         _say({})
         await scheduler.finished()
 
 
-def _end_with_input(folder: str | None = None) -> None:
-    """Ends this process with its input; that of the scheduler after its workers, and with their folder."""
+def _end_with_input() -> None:
     sys.stdin.read()
-    if folder is not None:
-        with suppress(ChildProcessError):
-            os.wait()  # returns when all have ended, since nobody asks how
-        shutil.rmtree(folder, ignore_errors=True)
     os._exit(0)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
+import time
 import urllib.request
 from pathlib import Path
 
@@ -129,6 +130,20 @@ def test_rounds_of_variants_outlive_a_worker(app: MakeApplication, tmp_path: Pat
         assert list(ended.values()) == ["passed"] * 2 * count * rounds
         assert len(records) == len(ended)
         assert len(server.requests) - 2 * count * rounds in (0, 1)  # the one that was under way
+
+
+def test_a_local_cluster_leaves_nothing_whenever_its_command_is_killed(app: MakeApplication, tmp_path: Path) -> None:
+    here = app({f"m{number}_test.ts": "function TestX(t: testing.T) { t.assert.True(true); }" for number in range(20)})
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    environment = {**here.environment, "TMPDIR": str(temporary)}
+    for seconds in (0.15, 0.25, 0.3, 0.35, 0.4, 0.5):  # while Dask is loaded, and processes start and find each other
+        with here.start("-i", "scripts.demo", "--cluster", "local:2", env=environment) as command:
+            time.sleep(seconds)
+            started = below(command.pid)
+            command.kill()
+            command.communicate()
+        eventually(lambda: are_gone(started) and not list(temporary.iterdir()), "nothing is left")  # noqa: B023
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=lambda number: number.name)
