@@ -3,6 +3,7 @@
 | part of the application | is it sent? |
 | --- | --- |
 | names that begin with a dot, or are not UTF-8; virtual environments, caches of Python | no |
+| reports: those that this run writes, and `output-<time>.jsonl` of earlier ones | no |
 | `node_modules` | yes, at the root, in `assistants/` and in `scripts/` |
 | files that commonly hold keys | no |
 | definitions of connectors and MCP servers | yes; one that contains a key is refused, because keys are never sent |
@@ -16,7 +17,7 @@ import io
 import os
 import shutil
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -46,26 +47,28 @@ class Content(Value):
     """The paths of the files, from the root."""
 
 
-def content_of(root: Path, redact: Callable[[str], str]) -> Content:
+def content_of(root: Path, reports: Collection[str], redact: Callable[[str], str]) -> Content:
     """The content of an application, which is read for it. Raises ConfigurationError.
 
     Args:
         root: the application.
+        reports: paths below the root, of what this run writes.
         redact: removes secrets from a text. If it changes a definition, that contains a key.
     """
     digest = _Digest()
-    for name, data in _contents(root):
+    for name, data in _contents(root, reports):
         if name.endswith(_DEFINITIONS):
             _check_definition(root / name, data, redact)
         digest.add(name, data)
     return digest.content()
 
 
-def archive_of(root: Path, content: Content | None) -> bytes:
-    """A zip with the content of an application. Raises ConfigurationError if it is not the same any more."""
+def archive_of(root: Path, reports: Collection[str], content: Content | None) -> bytes:
+    """A zip with the content of an application. Raises ConfigurationError if it is not the same any more.
+    `reports` are as for `content_of`."""
     packed, digest = io.BytesIO(), _Digest()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        for name, data in _contents(root):
+        for name, data in _contents(root, reports):
             digest.add(name, data)
             archive.writestr(zipfile.ZipInfo(name, _EARLY), data, zipfile.ZIP_DEFLATED)
     if digest.content() != content:
@@ -121,10 +124,14 @@ class _Digest:
         return Content(digest=self._digest.hexdigest()[:32], names=tuple(self._names))
 
 
-def _contents(root: Path) -> Iterator[tuple[str, bytes]]:
+def _contents(root: Path, reports: Collection[str]) -> Iterator[tuple[str, bytes]]:
     """The files that are sent, by their paths from the root."""
+    from runner.planning.inputs import is_report  # a worker only unpacks
+
     read, total = reader_below(root, MOST_BYTES), 0
     for name in _files(root):
+        if name in reports or is_report(os.path.basename(name)):
+            continue
         try:
             data = read(name)
         except PermissionError:  # a link out of the application, or one to a file with keys

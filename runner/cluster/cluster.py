@@ -77,13 +77,14 @@ class Cluster:
         environment, root = self._environment, self._application.root
         check_paths(root, _paths_of(plan, environment.directory))
         content: Content | None = None
+        reports = _reports_of(plan.options, environment.directory, root)
         if self._local is not None:
             check_definitions(root, environment.secrets.text)
             connection = self._connection = Connection(self._address, self._local)
         else:
             connection = self._connection = Connection(self._address)
             prepare(connection, self._run)
-            content = content_of(root, environment.secrets.text)
+            content = content_of(root, reports, environment.secrets.text)
         application = content.digest if content is not None else str(root)
         named = named_in(root, content.names) if content is not None else {}
         setup = packed(self._setup(plan, services))
@@ -96,7 +97,7 @@ class Cluster:
             )
         named = {name: file for name, file in named.items() if self._variables.get(name)}
         needs_walls = plan.options.sandbox is not None
-        preflight = Preflight(connection, application, partial(archive_of, root, content), named, needs_walls)
+        preflight = Preflight(connection, application, partial(archive_of, root, reports, content), named, needs_walls)
         found = self._found = preflight.look(workers)
         if found.problems:
             raise refusal(found.problems)
@@ -141,6 +142,14 @@ class Cluster:
             parallel=options.parallel or 0,
             has_modules=bool(plan.modules),
         )
+
+
+def _reports_of(options: RunOptions, directory: Path, root: Path) -> set[str]:
+    """The paths of what a run writes, from the root."""
+    from runner.cli.options import report_path
+
+    named = (*options.outputs, *([options.resume] if options.resume is not None else ()))
+    return {os.path.relpath(report_path(name, directory), root.resolve()) for name in named}
 
 
 def _paths_of(plan: RunPlan, directory: Path) -> dict[str, Path]:

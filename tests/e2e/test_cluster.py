@@ -355,6 +355,23 @@ def test_the_application_travels_once_and_without_what_holds_keys(app: MakeAppli
         assert [path.name for path in (folder / "data").iterdir()] == ["kept.txt"]
 
 
+def test_reports_in_the_application_do_not_travel(app: MakeApplication, cluster: DaskCluster) -> None:
+    here = app(agent(cases=[{"id": "a", "input": "reports"}]))
+    (here.root / "data").mkdir()
+    before = set(cluster.folder.glob("**/yao-test/*"))
+    flags = ("--cluster", cluster.address)
+    for outputs in ((), (), ("-o", "r.jsonl", "-o", "data/r.html"), ("-o", "r.jsonl", "-o", "data/r.html")):
+        assert here.run("-i", case_file(), *flags, *outputs).code == 0
+    assert here.run("--resume", "r.jsonl", *flags, "-o", "data/r.html").code == 0
+    reports = [path for path in here.root.glob("**/*") if path.name.startswith(("r.", "output-"))]
+    assert len(reports) == 4
+    folders = set(cluster.folder.glob("**/yao-test/*")) - before
+    assert len(folders) == 2  # one for each worker
+    sent = {path.name for folder in folders for path in folder.glob("**/*")}
+    assert "cases.jsonl" in sent
+    assert not sent & {path.name for path in reports}
+
+
 @pytest.mark.parametrize("hangs", [False, True], ids=["", "hangs"])
 def test_ctrl_c_cancels_and_leaves_nothing(app: MakeApplication, cluster: DaskCluster, hangs: bool) -> None:
     with ModelServer(echo(30)) as server:
