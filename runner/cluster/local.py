@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping
 from typing import Any
 
@@ -31,7 +30,7 @@ class LocalStations:
             variables: the environment of the tests, with keys.
             run: id of the run that they are for; each starts a process for its pieces at once.
         """
-        self._folder = tempfile.mkdtemp(prefix="yao-test-cluster-")
+        self._folder: str | None = None
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", _STATION],
             stdin=subprocess.PIPE,
@@ -42,7 +41,7 @@ class LocalStations:
             env={name: value for name, value in os.environ.items() if not name.startswith("DASK_")},
         )
         assert self._process.stdin is not None
-        said = {"folder": self._folder, "workers": workers, "variables": dict(variables), "run": run}
+        said = {"workers": workers, "variables": dict(variables), "run": run}
         self._process.stdin.write(f"{json.dumps(said)}\n")
         self._process.stdin.flush()
 
@@ -59,6 +58,7 @@ class LocalStations:
                 f"--cluster local needs the library cryptography: {said['missing']}",
                 "Install it with pip install 'yao-test[dask]'",
             )
+        self._folder = said["folder"]
         return said["address"], said["tls"]
 
     def wait_for_workers(self) -> None:
@@ -75,5 +75,6 @@ class LocalStations:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+            if self._folder is not None:
+                shutil.rmtree(self._folder, ignore_errors=True)
         self._process.stdout.close()
-        shutil.rmtree(self._folder, ignore_errors=True)

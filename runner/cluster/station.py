@@ -1,10 +1,10 @@
 """The scheduler and the workers that `--cluster local` starts: one process loads Dask, and forks for each of them. All
 end with their standard input, and so with the command.
 
-The first line of standard input is `{folder, workers, variables, run}` in JSON: where workers write, how many there
-are, the environment of the tests, and the id of the run. When the scheduler listens, it writes `{address, tls}`, where
-`tls` is what `distributed.Security` takes, and `{}` when it has its workers. `{missing}` names a library that
-there is not.
+The first line of standard input is `{workers, variables, run}` in JSON: how many workers there are, the environment of
+the tests, and the id of the run. When the scheduler listens, it writes `{address, tls, folder}`, where `tls` is what
+`distributed.Security` takes, and `folder` is removed at the end; and `{}` when it has its workers. `{missing}` names a
+library that there is not.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import os
 import shutil
 import signal
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -57,10 +58,20 @@ _TLS = (
 
 
 def main() -> None:
-    """Runs until standard input ends, and removes the folder when all others have ended."""
+    """Runs until standard input ends."""
     hide_environment()
-    said = json.loads(sys.stdin.readline())
-    folder = said["folder"]
+    line = sys.stdin.readline()
+    if not line.endswith("\n"):  # the command has ended already
+        return
+    folder = tempfile.mkdtemp(prefix="yao-test-cluster-")
+    try:
+        _run(json.loads(line), folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _run(said: Mapping[str, Any], folder: str) -> None:
+    """Returns when standard input has ended, and all other processes with it."""
     dask.config.set({**_CONFIG, "temporary-directory": folder})
     try:
         tls = _certificate(folder)
@@ -75,18 +86,17 @@ def main() -> None:
     addresses: list[int] = []
     for _ in range(said["workers"]):
         reading, writing = os.pipe()
-        _fork(partial(_work, said, security, reading, joined))
+        _fork(partial(_work, said, folder, security, reading, joined))
         os.close(reading)
         addresses.append(writing)
     os.close(joined)
-    _fork(partial(_schedule, security, tls, addresses, joining))
+    _fork(partial(_schedule, folder, security, tls, addresses, joining))
     for descriptor in (joining, *addresses):
         os.close(descriptor)
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that it ends with the scheduler
     sys.stdin.read()
     with suppress(ChildProcessError):
         os.wait()  # returns when all have ended, since nobody asks how
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _certificate(folder: str) -> dict[str, str]:
@@ -112,7 +122,7 @@ def _fork(work: Callable[[], None]) -> None:
         os._exit(0)
 
 
-def _work(said: Mapping[str, Any], security: Security, addresses: int, joined: int) -> None:
+def _work(said: Mapping[str, Any], folder: str, security: Security, addresses: int, joined: int) -> None:
     """Is a worker. Reads the address of the scheduler, and closes `joined` when that has it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     os.environ.update(said["variables"])
@@ -120,7 +130,7 @@ def _work(said: Mapping[str, Any], security: Security, addresses: int, joined: i
     with open(addresses) as stream:
         address = stream.readline().strip()
     if address:
-        asyncio.run(_serve(address, said["folder"], security, joined))
+        asyncio.run(_serve(address, folder, security, joined))
 
 
 async def _serve(address: str, folder: str, security: Security, joined: int) -> None:
@@ -138,18 +148,18 @@ async def _serve(address: str, folder: str, security: Security, joined: int) -> 
         await worker.finished()
 
 
-def _schedule(security: Security, tls: Mapping[str, str], addresses: list[int], joining: int) -> None:
+def _schedule(folder: str, security: Security, tls: Mapping[str, str], addresses: list[int], joining: int) -> None:
     """Is the scheduler. Writes its address to each of `addresses`; `joining` ends when all workers have joined."""
-    asyncio.run(_listen(security, tls, addresses, joining))
+    asyncio.run(_listen(folder, security, tls, addresses, joining))
 
 
-async def _listen(security: Security, tls: Mapping[str, str], addresses: list[int], joining: int) -> None:
+async def _listen(folder: str, security: Security, tls: Mapping[str, str], addresses: list[int], joining: int) -> None:
     scheduler = Scheduler(host="127.0.0.1", port=0, protocol="tls", security=security, dashboard=False)
     async with scheduler:
         for descriptor in addresses:
             with suppress(BrokenPipeError), open(descriptor, "w") as stream:  # of a worker that has ended
                 stream.write(f"{scheduler.address}\n")
-        _say({"address": scheduler.address, "tls": tls})
+        _say({"address": scheduler.address, "tls": tls, "folder": folder})
         with suppress(TimeoutError):
             async with asyncio.timeout(JOINING):
                 await asyncio.to_thread(os.read, joining, 1)  # until it is closed everywhere
