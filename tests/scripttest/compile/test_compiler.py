@@ -241,6 +241,21 @@ def test_a_source_map_that_may_be_read_is_used(tmp_path: Path, loop: Loop, opene
     assert b"first.ts" in compiled.scripts[-1].source_map
 
 
+@pytest.mark.parametrize(
+    "name", ["a\0b.map", "a%00b.map", "%ff.map", "loop.map", "m0_test.ts/a.map", "a" * 5000, "file:///\0"]
+)
+def test_a_source_map_that_no_file_can_be_is_not_there(
+    tmp_path: Path, loop: Loop, opened: list[Compiler], name: str
+) -> None:
+    (tmp_path / "loop.map").symlink_to("loop.map")
+    (source,) = sources_in(tmp_path, 1)
+    source.test.write_text(f"{source.test.read_text()}//# sourceMappingURL={name}\n")
+    compiler = Compiler(tmp_path, loop)
+    opened.append(compiler)
+    compiler.add([source], loop.done)
+    assert loop.run(compiler, [source]) == {"m0": "compiled"}
+
+
 def test_a_type_of_import_that_is_unknown_is_said(tmp_path: Path, loop: Loop, opened: list[Compiler]) -> None:
     (source,) = sources_in(tmp_path, 1)
     source.test.write_text('import x from "./m0_test" with { type: "css" };\nexport const y = x;\n')
