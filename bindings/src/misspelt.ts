@@ -5,11 +5,11 @@ import type { Core } from "./core-state";
 /** The names in `assert/index.ts`, with a space before and after each; defined by the build. */
 declare const ASSERTIONS: string;
 
-/** The assertion whose name is one letter off, else one whose name is two letters off. */
+/** The assertion whose name differs only in its case, else in one letter, else in two. */
 export function meant({ std }: Core, name: string): string | undefined {
   const names = std.split(ASSERTIONS, " ");
-  for (let letters = 1; letters <= 2; letters++)
-    for (let i = 1; i < names.length - 1; i++) if (within(name, names[i], letters)) return names[i];
+  for (let letters = 0; letters <= 2; letters++)
+    for (let i = 1; i < names.length - 1; i++) if (within(std.lowerCase(name), std.lowerCase(names[i]), letters)) return names[i];
   return undefined;
 
   /** Whether one text becomes the other one by adding, removing or replacing at most so many letters. */

@@ -37,6 +37,7 @@ export const values = {
   repeat: uncurry(String.prototype.repeat) as (self: string, count: number) => string,
   codePointAt: uncurry(String.prototype.codePointAt) as (self: string, index: number) => number | undefined,
   fromCodePoint: String.fromCodePoint,
+  lowerCase: uncurry(String.prototype.toLowerCase) as (self: string) => string,
   normalize: uncurry(String.prototype.normalize) as (self: string, form: string) => string,
   keyFor: Symbol.keyFor,
   charCodeAt: uncurry(String.prototype.charCodeAt) as (self: string, index: number) => number,

@@ -175,6 +175,7 @@ def test_a_report_names_what_was_not_a_function(app: MakeApplication) -> None:
     [
         ("t.assert.Equl(1, 1);", "There is no assertion Equl: did you mean Equal?"),
         ("t.require.notnil(1);", "There is no assertion notnil: did you mean NotNil?"),
+        ("t.assert.jsonPath({}, '$', {});", "There is no assertion jsonPath: did you mean JSONPath?"),
         ("t.assert.GreaterOrEqal(2, 1);", "There is no assertion GreaterOrEqal: did you mean GreaterOrEqual?"),
         ("t.assert.Whatever(1);", ""),
         ("if (!t.assert.Equl) t.assert.Equal(1, 2);", ""),
