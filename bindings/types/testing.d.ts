@@ -676,8 +676,8 @@ declare namespace testing {
      * t.assert.Match("2025-01-01", /^\d{4}-\d\d-\d\d$/);
      * ```
      *
-     * @param value The text. For an error, its name and message are used; for another object, its JSON. null and
-     *   undefined fail.
+     * @param value The text. For an error, its name and message are used; for another object, its JSON. null,
+     *   undefined, functions and symbols fail.
      * @param pattern A pattern in the syntax of Go (RE2), which never takes long to match, or a `RegExp`.
      * @param message Replaces the standard text.
      */
@@ -691,8 +691,8 @@ declare namespace testing {
      * t.assert.NotMatch("all is well", "(?i)error");
      * ```
      *
-     * @param value The text. For an error, its name and message are used; for another object, its JSON. null and
-     *   undefined fail.
+     * @param value The text. For an error, its name and message are used; for another object, its JSON. null,
+     *   undefined, functions and symbols fail.
      * @param pattern A pattern in the syntax of Go (RE2), which never takes long to match, or a `RegExp`.
      * @param message Replaces the standard text.
      */

@@ -4,12 +4,15 @@ import { refuse, search } from "./support";
 
 /**
  * Whether the pattern matches anywhere in the value. Strings are searched as they are, errors as `name: message`, other
- * objects as JSON, and everything else as `String(value)`. A pattern that is a string has the syntax of Go, and the host
- * evaluates it. A `RegExp` is evaluated here, from the beginning; its `lastIndex` is neither used nor changed.
+ * objects as JSON, and everything else as `String(value)`, except functions and symbols, which are a mismatch. A pattern
+ * that is a string has the syntax of Go, and the host evaluates it. A `RegExp` is evaluated here, from the beginning; its
+ * `lastIndex` is neither used nor changed.
  */
 export function matches(kernel: Kernel, value: unknown, pattern: unknown): boolean | Mismatch {
   const { std } = kernel;
-  if (value === null || value === undefined) return refuse(kernel, "There is nothing to match", value);
+  if (value === null || value === undefined || typeof value === "function" || typeof value === "symbol") {
+    return refuse(kernel, "There is nothing to match", value);
+  }
   const text = (isObject(value) && !(value instanceof std.Error) && std.stringify(value)) || std.String(value);
   if (typeof pattern === "string") {
     const found = kernel.host("regex.Match", [pattern, text]);
