@@ -22,6 +22,10 @@ export interface Assertions {
   check(name: string, args: readonly unknown[]): Checked | Promise<Checked>;
 }
 
+/** Whether a message says nothing, so that the standard text is used. */
+const saysNothing = (message: unknown): boolean =>
+  message === undefined || message === null || message === "" || typeof message === "function";
+
 export default function (kernel: Kernel): Assertions {
   const { std } = kernel;
 
@@ -30,11 +34,9 @@ export default function (kernel: Kernel): Assertions {
     const count = args.length;
     const most = params.length;
     const fail = (outcome: Explained): Checked => {
-      const message = count > most ? args[most] : undefined;
-      return {
-        message: message === undefined || typeof message === "string" ? message : explain(kernel).inspect(message),
-        outcome,
-      };
+      const given = count > most ? args[most] : undefined;
+      const message = saysNothing(given) ? undefined : typeof given === "string" ? given : explain(kernel).inspect(given);
+      return { message, outcome };
     };
     const finish = (mismatch: Mismatch | undefined): Checked => {
       if (!mismatch) return { outcome: undefined };
