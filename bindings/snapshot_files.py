@@ -116,7 +116,8 @@ def change(path: Path, test: str, changes: Callable[[dict[str, str]], None]) -> 
 def _written(test: str, snapshots: dict[str, str]) -> str:
     text = f"# Snapshots of {test}, stored by yao-test.\n"
     for name in sorted(snapshots, key=_natural):
-        text += f"\n[{json.dumps(name, ensure_ascii=False)[1:-1]}]\n"
+        quoted = json.dumps(name, ensure_ascii=False).encode("utf-8", "backslashreplace").decode("utf-8")
+        text += f"\n[{quoted[1:-1]}]\n"
         text += "".join(f"{_INDENT}{line}\n" if line else "\n" for line in snapshots[name].split("\n"))
     return text
 

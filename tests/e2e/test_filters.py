@@ -74,6 +74,18 @@ def test_run_selects_tests_and_subtests_as_go_does(filtered: Application, patter
     assert [line for record in results.values() for line in record["logs"]] == RUN[pattern]
 
 
+def test_the_name_of_a_subtest_is_one_word_that_can_be_written_and_asked_for(app: MakeApplication) -> None:
+    names = ["\ud800", "\udc00\ud800", "\U0001f600 a", "\x1b[31m", "\x85\u2028"]
+    calls = "".join(f"t.run({json.dumps(name)}, (t) => t.fail('no'));" for name in names)
+    here = app({"a_test.ts": f"export function TestA(t) {{ {calls} }}\n"})
+    words = [r"\ud800", r"\udc00\ud800", "\U0001f600_a", r"\x1b[31m", r"\x85_"]
+    result = here.results("-i", "scripts.demo.a", code=1)["TestA"]
+    assert [step["name"] for step in result["steps"]] == [f"TestA/{word}" for word in words]
+    for word in words:
+        result = here.results("-i", "scripts.demo.a", "--run", f"^TestA$/^{re.escape(word)}$", code=1)["TestA"]
+        assert [step["name"] for step in result["steps"]] == [f"TestA/{word}"]
+
+
 NOTHING = {
     "beta": "No test and no case",
     "TestAlpa": "No test and no case",

@@ -81,11 +81,11 @@ def test_a_value_that_is_too_large_fails(app: MakeApplication) -> None:
 
 
 def test_names_stand_in_natural_order_and_hold_anything(app: MakeApplication) -> None:
-    names = ["a]", "[b", 'q"\\', "Ж"]
+    names = ["a]", "[b", 'q"\\', "Ж", "\ud800"]
     calls = "".join(f"t.snapshot({i}, {json.dumps(name)});" for i, name in enumerate(names))
     numbered = "for (let i = 0; i < 11; i++) t.snapshot(i);"
     here = app({"card_test.ts": f"export function TestA(t: any) {{ {calls} {numbered} }}"})
-    assert summary(here, *CARD) == ["15 snapshots written"]
+    assert summary(here, *CARD) == ["16 snapshots written"]
     assert summary(here, *CARD) == []
     heads = [line for line in stored(here).split("\n") if line.startswith("[")]
     assert heads[:4] == ["[TestA 1]", "[TestA 2]", "[TestA 3]", "[TestA 4]"] and heads.index("[TestA 10]") == 9
@@ -102,6 +102,8 @@ def test_names_stand_in_natural_order_and_hold_anything(app: MakeApplication) ->
         '{ a: "x\\ny", b: ["\\n"] }',
         "undefined",
         r'"\u2028\n\ud800"',
+        r'[Symbol("a\r\nb"), Symbol("\ud800"), new Error("\ud800"), new RegExp("\ud800")]',
+        r'{ "a\r\nb"() {}, "\ud800"() {}, of: new ({ "\ud800": class {} }["\ud800"])() }',
     ],
 )
 def test_any_value_is_read_as_it_was_stored(app: MakeApplication, value: str) -> None:

@@ -7,9 +7,12 @@
 
 import type { Std } from "../std";
 
-/** Invisible: control characters, unusual spaces, marks of direction and width, unassigned and private characters. */
+/**
+ * Invisible: control characters, unusual spaces, marks of direction and width, unassigned and private characters, and
+ * halves of pairs.
+ */
 const hidden =
-  /[\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200b\u200e\u200f\u2028-\u202f\u205f-\u206f\u3164\ue000-\uf8ff\ufeff\uffa0\ufff0-\ufffb\u{e0000}-\u{e0fff}]/u;
+  /[\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200b\u200e\u200f\u2028-\u202f\u205f-\u206f\u3164\ud800-\uf8ff\ufeff\uffa0\ufff0-\ufffb\u{e0000}-\u{e0fff}]/u;
 const beyondAscii = /[^\0-\x7f]/;
 /** Characters that do not change how a text looks, such as joiners. */
 const ignorable = /^[\xad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\u{e0000}-\u{e0fff}]$/u;

@@ -169,7 +169,7 @@ export function printer(std: Std, visible: (text: string) => string): Printer {
           head = name + "(" + (std.getTime(it) === std.getTime(it) ? std.toISOString(it) : "Invalid") + ")";
           break;
         case "RegExp":
-          head = (name === "RegExp" ? "" : name + " ") + "/" + std.regexpSource(it) + "/" + std.regexpFlags(it);
+          head = (name === "RegExp" ? "" : name + " ") + "/" + visible(std.regexpSource(it) as string) + "/" + std.regexpFlags(it);
           break;
         case "Error":
           head = errorText(it, name);
@@ -293,6 +293,9 @@ export function printer(std: Std, visible: (text: string) => string): Printer {
     }
   }
 
+  /** A name with its control characters as escapes. */
+  const oneLine = (name: string): string => visible(std.exec(control, name) ? std.slice(std.stringify(name), 1, -1) : name);
+
   function functionText(it: unknown): string {
     let source = "";
     let name: unknown = "";
@@ -304,7 +307,7 @@ export function printer(std: Std, visible: (text: string) => string): Printer {
     }
     return (
       (std.slice(source, 0, 5) === "class" ? "[class" : "[Function") +
-      (typeof name === "string" && name ? " " + name : "") +
+      (typeof name === "string" && name ? " " + oneLine(name) : "") +
       "]"
     );
   }
@@ -317,7 +320,7 @@ export function printer(std: Std, visible: (text: string) => string): Printer {
       const constructor = std.descriptor(proto, "constructor")?.value as unknown;
       if (typeof constructor === "function") {
         const name = std.descriptor(constructor, "name")?.value as unknown;
-        return typeof name === "string" && name ? std.slice(name, 0, 100) : "(anonymous)";
+        return typeof name === "string" && name ? oneLine(std.slice(name, 0, 100)) : "(anonymous)";
       }
       proto = std.getPrototypeOf(proto) as object | null;
     }
@@ -326,7 +329,7 @@ export function printer(std: Std, visible: (text: string) => string): Printer {
 
   /** `Symbol(x)`, or `Symbol.for(x)` for a registered symbol. */
   function symbolText(it: unknown): string {
-    const text = visible(std.symbolText(it));
+    const text = oneLine(std.symbolText(it));
     return std.keyFor(it as symbol) === undefined ? text : "Symbol.for" + std.slice(text, 6);
   }
 

@@ -13,7 +13,7 @@ type Answer = { passed: boolean; expected?: string; reason?: string; store?: str
 
 const depthLimit = 100;
 const blank = /\s/;
-const odd = /[\s\p{Cc}]/u;
+const odd = /[\s\p{Cc}\p{Cs}]/u;
 
 export default function (core: Core): true {
   const { std } = core;
@@ -22,13 +22,18 @@ export default function (core: Core): true {
   const fail: Recorder["fail"] = (t, kind, message, more) => recorder().fail(t, kind, message, { stack: core.here(), ...more });
   const text = (args: readonly unknown[]) => recorder().text(args);
 
-  /** The name of a subtest as Go writes it: `_` for white space, and codes for control characters. */
+  /** The name of a subtest as Go writes it: `_` for white space, and codes for control characters and halves of pairs. */
   function oneWord(name: string): string {
     if (!std.exec(odd, name)) return name;
     let word = "";
-    for (let i = 0; i < name.length; i++) {
-      const code = std.charCodeAt(name, i);
-      word += !std.exec(odd, name[i]) ? name[i] : std.exec(blank, name[i]) ? "_" : "\\x" + (code < 16 ? "0" : "") + std.numberText(code, 16);
+    for (let i = 0; i < name.length; ) {
+      const code = std.codePointAt(name, i)!;
+      const character = std.fromCodePoint(code);
+      const digits = std.numberText(code, 16);
+      i += character.length;
+      if (!std.exec(odd, character)) word += character;
+      else if (std.exec(blank, character)) word += "_";
+      else word += code < 256 ? "\\x" + std.slice("0" + digits, -2) : "\\u" + digits;
     }
     return word;
   }
