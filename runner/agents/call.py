@@ -315,6 +315,8 @@ async def call_agent(runtime: Runtime, request: AgentRequest) -> Answer:
     if assistant.sandbox is not None:
         context = assistant.sandbox.context(context)
     runtime.note(chat, Part(kind="agent", name=assistant.id), Part(kind="prompts", name=assistant.id))
+    if assistant.script is None:
+        runtime.note(chat, Part(kind="handler", name=f"agents.{assistant.id}.index"))
     with chat.calling(assistant.id, caller.call if caller else None) as number:
         scope = Scope(chat=chat, assistant=assistant, context=context, depth=depth, call=number)
         answer = await Call(runtime, scope, request.messages, options, request.on_chunk).run()

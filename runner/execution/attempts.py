@@ -132,12 +132,13 @@ def ended(attempt: CaseAttempt, status: Status, milliseconds: float) -> TestResu
     fingerprints = attempt.environment.fingerprints
     fingerprint = None
     if fingerprints is not None:
-        from runner.fingerprints.parts import parts_of_database
+        from runner.fingerprints.parts import parts_of_database, parts_of_missing
 
-        data = {part: fingerprints.parts.of(part) for part in parts_of_database(attempt.database)}
+        more = [*parts_of_database(attempt.database), *parts_of_missing(attempt.world)]
+        others = {part: fingerprints.parts.of(part) for part in more}
         variant = attempt.chat.variant.digest if attempt.chat.variant is not None else ""
         fingerprint = fingerprints.of_case(
-            attempt.assistant.id, attempt.case, attempt.folder, {**attempt.chat.parts, **data}, variant
+            attempt.assistant.id, attempt.case, attempt.folder, {**attempt.chat.parts, **others}, variant
         )
     logs = tuple(attempt.chat.logs)
     result = TestResult(

@@ -12,6 +12,8 @@
 | `program ID` | the files of the application in the command of an MCP server |
 | `script PATH` | a script and everything that it imports, compiled |
 | `module PATH` | a test file, the script that it tests, and everything that they import, compiled |
+| `handler ID` | the script of a test module or an agent that had none |
+| `missing NAME` | the script or the agent for a call that nothing answered |
 | `models all` | all models of the application and its agents |
 | `fixture PATH` | a file of rows that a test inserts |
 | `corpus PATH` | the files of the corpus of a fuzz test |
@@ -32,13 +34,14 @@ from pathlib import Path
 
 from runner.errors import ConfigurationError
 from runner.parts import Part
+from runner.paths import shown_path
 from runner.security.files import read_bytes, read_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from bindings import OwnDatabase
+    from bindings import OwnDatabase, World
     from runner.application.application import Application
     from scripttest import Compiled, Source
 
@@ -51,6 +54,8 @@ _COUNTER = r"(?<=\$yaoHits\[)\d+(?=\])"
 """The number of a counter of `--coverage`: files get theirs in the order in which they are loaded."""
 _OF_SECRETS = ("key",)
 """Options of a connector that do not count."""
+_OF_SCRIPTS = ("scripts.", "services.", "agents.", "assistants.")
+"""Beginnings of the names of processes that scripts and agents answer."""
 
 
 def digest_of(value: Any) -> str:
@@ -100,6 +105,8 @@ class PartDigests:
             "connector": self._connector,
             "server": self._server,
             "program": self._program,
+            "handler": self._handler,
+            "missing": self._missing,
             "models": self._models,
             "fixture": self._fixture,
             "corpus": self._corpus,
@@ -237,6 +244,14 @@ class PartDigests:
             raise ConfigurationError(f"Cannot find MCP server {id}")
         return file
 
+    def _handler(self, id: str) -> str:
+        path = self._application.script(id)
+        return "" if path is None else digest_of(shown_path(path, self.root))
+
+    def _missing(self, name: str) -> str:
+        group, _, id = name.partition(".")
+        return self._handler(name.rpartition(".")[0]) or (self._agent(id) if group == "agents" else "")
+
     def _models(self, _: str) -> str:
         folders = [self._application.root, *(agent.folder for agent in self._application.agents())]
         return digest_of_bytes(*(piece for folder in folders for piece in _content(folder / "models")))
@@ -270,6 +285,12 @@ class PartDigests:
 
             self._connectors = Connectors(self._application.root, self._variables)
         return self._connectors
+
+
+def parts_of_missing(world: World | None) -> list[Part]:
+    """What a test has called of scripts and agents that are not there."""
+    calls = world.ledger.missing if world is not None else ()
+    return [Part(kind="missing", name=call.name) for call in calls if call.name.startswith(_OF_SCRIPTS)]
 
 
 def parts_of_database(database: OwnDatabase | None) -> list[Part]:

@@ -30,6 +30,8 @@ _NAMED = {
     "program": "the program of the MCP server {}",
     "script": "{}",
     "module": "{}",
+    "handler": "the handler {}",
+    "missing": "what answers {}",
     "models": "the models of the application",
     "fixture": "the fixture {}",
     "corpus": "the corpus {}",

@@ -355,6 +355,43 @@ def test_a_report_that_no_run_has_made_is_refused(app: MakeApplication, command:
     assert (run.code, run.stderr[: len(said)]) == (2, said)
 
 
+ABSENT = {
+    "/scripts/late.ts": ("export function Go() {}", "what answers scripts.late.Go", "TestScript"),
+    "/assistants/late/package.yao": ('{"connector": "scripted"}', "what answers agents.late", "TestAgent"),
+    "plain.ts": ("function Plain() {}", "the handler scripts.demo.plain", "TestPlain"),
+    "index.ts": ("export function Next() {}", "the handler agents.demo.index", "hooked"),
+}
+
+
+def test_what_is_there_now_and_was_not_there_counts(app: MakeApplication) -> None:
+    calls = (
+        "export function TestScript(t) { t.assert.Panic(() => Process('scripts.late.Go')); }\n"
+        "export function TestAgent(t) { t.assert.Panic(() => Process('agents.late.Stream', 'x')); }\n"
+    )
+    plain = "function TestPlain(t) { t.assert.Equal(typeof Plain, 'undefined'); }\n"
+    here = app(
+        {
+            **agent(cases=[{"id": "hooked", "input": "x"}], replies="- reply: Hello\n"),
+            "calls_test.ts": calls,
+            "calls.ts": "",
+            "plain_test.ts": plain,
+        }
+    )
+    assert here.run("-i", "assistants/demo", "-o", "r.jsonl").code == 0
+    assert here.run("status", "r.jsonl").code == 0
+
+    for file, (text, reason, test) in ABSENT.items():
+        here.write({file: text})
+        said = here.run("status", "r.jsonl")
+        path = here.root / file[1:] if file.startswith("/") else here.source / file
+        path.unlink()
+        assert said.code == 1
+        assert [line.partition(": ")[2] for line in said.stdout.splitlines()[1:]] == [
+            f"run again, since {reason} changed: {test}"
+        ]
+    assert here.run("status", "r.jsonl").code == 0
+
+
 def test_the_program_of_a_server_counts(app: MakeApplication) -> None:
     """A server that is a program of the application, and one whose file does not lie in it."""
     program = (TOOLS / "tools.py").read_text()
