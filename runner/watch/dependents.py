@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -99,6 +100,8 @@ class Dependents:
         with self._lock:
             suites = [(id, suite, dict(self._parts.get(id, {}))) for id, suite in self._suites.items()]
             files, broken = dict(self._files), {*self._broken, *self._waiting}
+        included = frozenset[str]().union(*files.values())
+        instead = {_imported_as(path) for path in paths - included if path.endswith(SOURCES)}
         found, digests = set(), None
         for id, suite, parts in suites:
             own = {*([suite.file] if suite.file else []), *self._module_files(suite, files)}
@@ -110,6 +113,7 @@ class Dependents:
                 paths & own
                 or (id in broken and (has_source or suite.has_cases))
                 or any(paths & files.get(part, set()) for part in scripts)
+                or (instead and any(_imported_as(path) in instead for part in scripts for path in files.get(part, ())))
             ):
                 found.add(id)
                 continue
@@ -146,3 +150,9 @@ class Dependents:
         if suite.has_cases:
             return frozenset()
         return next((of for part, of in files.items() if part.kind == "module" and suite.file in of), frozenset())
+
+
+def _imported_as(path: str) -> str:
+    """What an import writes for a script: its path without the extension, or the folder of an `index`."""
+    name = os.path.splitext(path)[0]
+    return os.path.dirname(name) if os.path.basename(name) == "index" else name

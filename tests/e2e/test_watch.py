@@ -333,6 +333,34 @@ def test_whatever_cases_use_runs_them_again(app: MakeApplication) -> None:
             assert ran == expected, shown
 
 
+def test_a_new_file_runs_what_uses_it_from_now_on(app: MakeApplication) -> None:
+    here = app(
+        {
+            **{name: FILES[name] for name in FILES if "/demo/" in name},
+            "beside_test.ts": "function TestBeside(t) { t.log(typeof Beside); }\n",
+            "calls_test.ts": "export function TestCalls(t) { t.assert.NotNil(Process('scripts.late.Go')); }\n",
+            "/scripts/.keep": "",
+            "picks_test.ts": "import { x } from './x';\nexport function TestPicks(t) { t.assert.True(x); }\n",
+            "x.js": "export const x = 1;\n",
+            "enters_test.ts": "import { y } from './y';\nexport function TestEnters(t) { t.assert.True(y); }\n",
+            "y/index.ts": "export const y = 1;\n",
+        }
+    )
+    saves = {
+        "beside.ts": ("function Beside() {}\n", "beside"),
+        "/scripts/late.ts": ("export function Go() { return 1; }\n", "calls"),
+        "x.ts": ("export const x = 2;\n", "picks"),
+        "y.ts": ("export const y = 2;\n", "enters"),
+        "index.ts": ("export function Next() { return null; }\n", "cases"),
+    }
+    with on_open_terminal(here, "--watch") as terminal:
+        terminal.wait(WAITING)
+        for file, (text, expected) in saves.items():
+            here.write({file: text})
+            shown = terminal.wait(WAITING).partition("Changed: ")[2].partition("\n")[2]
+            assert {name for _, name in saves.values() if f"demo.{name}" in shown or f"/{name}." in shown} == {expected}
+
+
 def test_kept_answers_and_other_tests_have_one_verdict(app: MakeApplication) -> None:
     with ModelServer() as server:
         definition = {"type": "openai", "options": {"host": server.url, "model": "m", "key": "sk-local"}}
