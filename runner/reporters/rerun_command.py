@@ -13,10 +13,10 @@ from scripttest import BENCHMARK, kind_of
 TEXTS = (
     "judge_samples judge_connector "
     "app profile name connector replay record_missing user team locale ctx simulator on_missing_input on_inconclusive "
-    "before after threshold trace"
+    "before after threshold trace seed"
 ).split()
 """Options with a value that a result may depend on."""
-SWITCHES = ("require_judge", "interactive", "skip_interactive", "strict", "lenient")
+SWITCHES = ("require_judge", "interactive", "skip_interactive", "strict", "lenient", "strict_db")
 
 
 def flags_of(options: RunOptions) -> tuple[str, ...]:

@@ -22,6 +22,14 @@ export async function TestHangs(t) { await new Promise(() => {}); }
 export function TestOther(t) {}
 export function Test$Odd(t) { t.assert.True(false, "odd"); }
 """
+RANDOM = "export function TestRandom(t) { t.fail(String(Math.random())); }\n"
+ROWS = """\
+export function TestRows(t) { t.assert.NoPanic(() => Process("models.pet.Create", { name: "too long" })); }
+"""
+PET = {
+    "table": {"name": "pet"},
+    "columns": [{"name": "id", "type": "ID"}, {"name": "name", "type": "string", "length": 3}],
+}
 HOOKS = """\
 export function BeforeAll() { throw new Error("no database"); }
 """
@@ -44,6 +52,9 @@ FILES = {
     **agent("other", replies='- reply: "I am another"\n'),
     "/connectors/second.conn.yao": json.dumps({"type": "scripted", "options": {"replies": "connectors/second.yml"}}),
     "/connectors/second.yml": '- reply: "from the second"\n',
+    "random_test.ts": RANDOM,
+    "rows_test.ts": ROWS,
+    "/models/pet.mod.yao": json.dumps(PET),
     "/ctx.json": json.dumps({"authorized": {"user_id": "of the file", "team_id": "x"}}),
 }
 SCRIPT, CASE = ("-i", "scripts.demo.a"), ("-i", case_file())
@@ -51,6 +62,8 @@ RUNS: dict[str, tuple[str, tuple[str, ...]]] = {
     "a script test": ("", SCRIPT),
     "another user": ("", (*SCRIPT, "-u", "ann with blank", "-t", "it's")),
     "a context": ("", (*SCRIPT, "--ctx", "ctx.json")),
+    "a seed": ("", ("-i", "scripts.demo.random", "--seed", "7")),
+    "a strict database": ("", ("-i", "scripts.demo.rows", "--strict-db")),
     "a timeout": ("", (*SCRIPT, "--timeout", "500ms")),
     "several runs": ("", (*SCRIPT, "--timeout", "500ms", "--runs", "2", "--min-pass-rate", "90")),
     "another folder": ("../home", ("-i", "scripts.demo.a", "-a", "../app", "--timeout", "500ms")),
