@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from math import ceil, floor, inf, nextafter
 from typing import Any
@@ -131,8 +132,8 @@ class _Schema:
         least, most = schema.get("minLength", 0), schema.get("maxLength")
         if "pattern" in schema:
             try:
-                return st.from_regex(schema["pattern"])
-            except Exception as error:
+                return st.from_regex(re.compile(schema["pattern"]))
+            except re.error as error:
                 raise UnusableSchemaError(f'Cannot use "pattern": "{schema["pattern"]}": {error}') from error
         if schema.get("format") in _FORMATS:
             return _FORMATS[schema["format"]]

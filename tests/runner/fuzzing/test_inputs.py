@@ -105,7 +105,15 @@ def test_values_of_a_schema_fit_it(schema: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "schema", [{"type": "nothing"}, {"$ref": "https://example.com/a"}, {"$ref": "#/nowhere"}, 3], ids=str
+    "schema",
+    [
+        {"type": "nothing"},
+        {"$ref": "https://example.com/a"},
+        {"$ref": "#/nowhere"},
+        3,
+        {"type": "string", "pattern": "^\\p{L}+$"},
+    ],
+    ids=str,
 )
 def test_schemas_that_make_no_values(schema: Any) -> None:
     with pytest.raises(UnusableSchemaError):
