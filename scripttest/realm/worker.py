@@ -160,7 +160,7 @@ class Worker:
 
     def _discover(self, kinds: str, others: str) -> None:
         self._found: list[str] = []
-        self.alarm.begin("module")
+        self._begin("module")
         realm = self._enter()
         try:
             realm.load(self._scripts)
@@ -182,10 +182,14 @@ class Worker:
 
     def _worked(self, work: str, run: Callable[..., str], *arguments: str) -> str:
         """The outcome of work during which time may run out."""
+        self._begin(work)
+        return run(*arguments)
+
+    def _begin(self, work: str) -> None:
+        """Begins work, which sees nothing of what was before it."""
         self._stopped = self._world = ""
         self._noted.clear()
         self.alarm.begin(work)
-        return run(*arguments)
 
     def _test(self, plan: str, pieces: str) -> str:
         realm = self._listed

@@ -46,6 +46,25 @@ def test_nothing_leaks_from_one_test_to_the_next(app: MakeApplication, tests: st
     assert len(results) == 3 * len(LEAKS)
 
 
+def test_nothing_leaks_from_one_module_into_the_loading_of_the_next(app: MakeApplication) -> None:
+    here = app(
+        {
+            "/scripts/lib.ts": "export function Year() { return new Date().getFullYear(); }\n",
+            "a_test.ts": 'export function TestA(t) { t.mock.now("2001-01-01"); Process("scripts.lib.Year"); t.fail("of A"); }\n',
+            "b_test.ts": 'const year = Process("scripts.lib.Year");\nexport function TestB(t) { t.assert.Greater(year, 2020); }\n',
+            "c_test.ts": "for (;;);\n",
+        }
+    )
+    results = here.results("-i", "scripts.demo", "--parallel", "1", "--timeout", "1s", code=1)
+    assert {name: record["status"] for name, record in results.items()} == {
+        "a.TestA": "failed",
+        "b.TestB": "passed",
+        "c.c": "failed",
+    }
+    assert results["a.TestA"]["error"] == "of A"
+    assert results["c.c"]["error"].startswith("the module cannot be loaded: timeout after 1s")
+
+
 def test_a_leak_that_a_test_relies_on_would_be_seen(app: MakeApplication) -> None:
     code = "let n = 0;\nexport function TestA(t) { n = 5; }\nexport function TestB(t) { t.assert.Equal(n, 5); }\n"
     results = app({"a_test.ts": code}).results("-i", "scripts.demo.a", code=1)
