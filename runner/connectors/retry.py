@@ -7,6 +7,7 @@ call fails at once, and so does a call if its case has no time left for the next
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeVar
 
@@ -16,6 +17,7 @@ from runner.connectors.timing import Timing, case_end
 RETRIES = 3
 LONGEST_WAIT = 60.0
 """Seconds; a server that asks for more is not waited for."""
+_SECONDS = r"[0-9]{1,12}(\.[0-9]{1,12})?"
 
 T = TypeVar("T")
 
@@ -59,18 +61,18 @@ def has_time(seconds: float, timing: Timing) -> bool:
 
 
 def retry_after(headers: Mapping[str, str], timing: Timing) -> float | None:
-    """Seconds that `Retry-After` asks for, given as a number or as an HTTP date (RFC 9110, section 10.2.3)."""
+    """Seconds that `Retry-After` asks for, as a number or as an HTTP date (RFC 9110, section 10.2.3); None when it is
+    neither."""
     text = headers.get("retry-after", "").strip()
     if not text:
         return None
-    try:
-        return max(0.0, float(text))
-    except ValueError:
-        from email.utils import parsedate_to_datetime
+    if re.fullmatch(_SECONDS, text):
+        return float(text)
+    from email.utils import parsedate_to_datetime
 
     try:
         return max(0.0, parsedate_to_datetime(text).timestamp() - timing.wall())
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 

@@ -58,6 +58,15 @@ def test_what_may_pass_is_tried_again(bench: Bench, failures: list[Any], slept: 
     assert (bench.clock.slept, len(bench.server.requests)) == (slept, len(failures) + 1)
 
 
+@pytest.mark.parametrize(
+    "asked", ["", "inf", "nan", "-5", "1e3", "1_0", "9" * 500, "Wed, 21 Oct 2015 07:28:00 +99999999999999999999"]
+)
+def test_an_unreadable_time_to_wait_does_not_count(bench: Bench, asked: str) -> None:
+    bench.server.plan(status(429, "", {"retry-after": asked}))
+    assert bench.ask().content == "echo: hi"
+    assert bench.clock.slept == [1]
+
+
 def test_silence_is_tried_again(bench: Bench) -> None:
     bench.server.plan(silence(), says("abc", hold_after=2))
     assert bench.ask(timeout=0.05).content == "echo: hi"
