@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable
 from functools import cache
@@ -21,6 +22,8 @@ ALIASED = 1_000_000
 """Most values that all aliases of a YAML file may expand to,"""
 ALIASED_BY_CHARACTER = 10
 """and how many more for each character of the file."""
+_SHOWN = 40
+"""Characters that a message quotes of a number."""
 _SAID = {
     "found character that cannot start any token": "a tab, or another character that cannot start a value, is here; "
     "YAML is indented with spaces, and texts that begin with @ or ` are in quotes",
@@ -39,14 +42,15 @@ def read_json(path: Path, purpose: str) -> Any:
         raise ConfigurationError(f"Cannot read {purpose} {path}: it is not UTF-8 text") from error
     text = re.sub(_SKIP, _blank, text, flags=re.DOTALL)
     try:
-        value = json.loads(text)
+        value = json.loads(text, parse_constant=_no_value, parse_float=_finite, parse_int=_whole)
+    except _NumberError as error:
+        where = f"{path}:{_place(text, error.found_in(text))}"
+        raise ConfigurationError(f"Cannot read {purpose} {where}: {error}", "It can be a text") from error
     except json.JSONDecodeError as error:
         message = f"Cannot read {purpose} {path}:{error.lineno}:{error.colno}: {error.msg}"
         raise ConfigurationError(message, "It must be JSON; comments and trailing commas are fine") from error
     except RecursionError as error:
         raise ConfigurationError(f"Cannot read {purpose} {path}: it is nested too deeply") from error
-    except ValueError as error:
-        raise ConfigurationError(f"Cannot read {purpose} {path}: it holds a number with too many digits") from error
     from runner.application.json_parts import KEEP_ONE, given_twice, repeated_keys
 
     for found in repeated_keys(text):
@@ -167,6 +171,36 @@ def _scalar(kind: str, construct: Callable[[Any, Any], Any]) -> Callable[[Any, A
             raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark) from error
 
     return checked
+
+
+class _NumberError(ValueError):
+    """What Python reads as a number, and JSON cannot hold."""
+
+    def __init__(self, written: str, why: str) -> None:
+        shown = written if len(written) <= _SHOWN else f"{written[:_SHOWN]}..."
+        super().__init__(f"{shown} {why}")
+        self._written = written
+
+    def found_in(self, text: str) -> int:
+        """Where it stands in the text of the file."""
+        found = re.finditer(rf'"(?:[^"\\]|\\.)*+"|{re.escape(self._written)}', text)
+        return next(match.start() for match in found if match[0] == self._written)
+
+
+def _no_value(written: str) -> Any:
+    raise _NumberError(written, "is not a JSON value")
+
+
+def _finite(written: str) -> float:
+    number = float(written)
+    if math.isinf(number):
+        raise _NumberError(written, "is too large for a number")
+    return number
+
+
+def _whole(written: str) -> int:
+    _finite(written)
+    return int(written)
 
 
 def _place(text: str, offset: int) -> str:

@@ -144,10 +144,11 @@ def _check(options: dict[str, Any], subject: str) -> None:
     if not options.get("key", "").isprintable() or not options.get("key", "").isascii():
         raise ConfigurationError(f"{subject}: options.key holds characters that no key has, such as a line break")
     for name, price in options.get("price", {}).items():
-        if name not in ("input", "output", "cached") or not isinstance(price, _NUMBER) or isinstance(price, bool):
+        is_number = isinstance(price, _NUMBER) and not isinstance(price, bool)
+        if name not in ("input", "output", "cached") or not is_number or price < 0:
             raise ConfigurationError(
                 f"{subject}: options.price.{name} cannot be used",
-                "Prices are numbers, US dollars for a million tokens: input, output, cached",
+                "Prices are numbers from 0 up, US dollars for a million tokens: input, output, cached",
             )
 
 

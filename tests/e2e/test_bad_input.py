@@ -233,6 +233,19 @@ CONTEXTS = {
         "Error: Cannot read context file <app>/ctx.json: it is nested too deeply",
     ),
     "no text": (b"\xff\xfe\x00", "Error: Cannot read context file <app>/ctx.json: it is not UTF-8 text"),
+    "no number": (
+        '{"metadata": {"of": "NaN",\n "x": NaN}}',
+        "Error: Cannot read context file <app>/ctx.json:2:7: NaN is not a JSON value\nHint: It can be a text",
+    ),
+    "infinite": (
+        '{"metadata": {"x": -1e999}}',
+        "Error: Cannot read context file <app>/ctx.json:1:20: -1e999 is too large for a number\nHint: It can be a text",
+    ),
+    "many digits": (
+        f'{{"metadata": {{"x": {"9" * 5000}}}}}',
+        f"Error: Cannot read context file <app>/ctx.json:1:20: {'9' * 40}... is too large for a number\n"
+        "Hint: It can be a text",
+    ),
     "a list": ("[]", "Error: Cannot use context file <app>/ctx.json: it must hold an object"),
     "unknown keys": (
         '{"locale": "de", "metadta": {}, "color": 1}',

@@ -170,6 +170,7 @@ START = 'Cannot use connector "x" from connectors/x.conn.yao: '
         (openai(auth_mode="basic"), "auth_mode must be one of bearer, api-key, x-api-key"),
         ({**openai(), "auth_mode": "basic"}, "auth_mode must be one of bearer, api-key, x-api-key"),
         (openai(price={"input": "1"}), "options.price.input cannot be used"),
+        (openai(price={"input": 1, "output": -2}), "options.price.output cannot be used"),
         (openai(key="a\nb"), "options.key holds characters that no key has, such as a line break"),
         (openai(key="$ENV.KEY"), "the environment variable KEY, which options.key names, is not set"),
         (openai(key="$ENV.EMPTY"), "the environment variable EMPTY, which options.key names, is empty"),
