@@ -12,15 +12,22 @@ from runner.cases.attachments import Reference, absence_of, parts_of_case, probl
 from runner.cases.model import Case
 from runner.cases.problems import Finding
 
+_NO = ("no", "off", "false", "n")
+"""Texts that mean "do not", and are no reasons. YAML reads `no` and `off` as texts here."""
+
 
 def findings_of(case: Case, folder: Path) -> list[Finding]:
     """What is wrong with a case; relative files count from the folder."""
+    found = _all_of(case, folder)
     if case.repeat is not None:
         from runner.cases.repeats import problem_of_repeat
 
         finding = problem_of_repeat(case)
-        return [*([finding] if finding else []), *_all_of(case, folder)]
-    return _all_of(case, folder)
+        found = [*([finding] if finding else []), *found]
+    if type(case.skip) is str and case.skip.strip().lower() in _NO:
+        text = f'"skip" is true, false or a reason, and "{case.skip}" is none of them'
+        found.append(Finding(path=("skip",), text=text, hint="Write false, or leave it out"))
+    return found
 
 
 def _all_of(case: Case, folder: Path) -> list[Finding]:

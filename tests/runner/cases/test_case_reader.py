@@ -239,6 +239,11 @@ REFUSED = {
         f'{T1}, "expected": {"1" * 5000}}}',
         "cases.jsonl:1:4342: broken JSON: a number has too many digits",
     ),
+    "a reason to skip that says no": (
+        f'{T1}, "skip": "No"}}',
+        'cases.jsonl:1:29: case "T1": "skip" is true, false or a reason, and "No" is none of them '
+        "[Write false, or leave it out]",
+    ),
     "NUL": ('{"id": "T\0", "input": "Hi"}', "cases.jsonl:1:10: broken JSON: there is a NUL byte in it"),
     "text": (
         "hello\n",
