@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+LISTED = 20
+"""At most this many names are in a hint."""
+
 
 class RunnerError(Exception):
     """Base of the tree; `hint` says what to do about it."""
@@ -47,6 +50,14 @@ def did_you_mean(name: str, candidates: Iterable[str], prefix: str = "") -> str 
 
     close = get_close_matches(name, list(candidates), n=1, cutoff=0.6)
     return f'Did you mean "{prefix}{close[0]}"?' if close else None
+
+
+def meant_or_listed(name: str, candidates: Iterable[str]) -> str | None:
+    """A hint with the closest of the candidates, or with all of them, if there are any."""
+    known = sorted(candidates)
+    more = f" and {len(known) - LISTED} more" if len(known) > LISTED else ""
+    listed = f"There {'are' if len(known) > 1 else 'is'} {', '.join(known[:LISTED])}{more}" if known else None
+    return did_you_mean(name, known) or listed
 
 
 def sentences(*parts: str | None) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.application.application import SUFFIXES, Application
-from runner.errors import did_you_mean
+from runner.errors import did_you_mean, meant_or_listed
 from runner.paths import shown_path
 from scripttest import FunctionCall, FunctionError, ScriptError
 from scripttest.values import Value
@@ -89,8 +89,8 @@ async def find_function(
                 return Reference(script=script, function=plain)
     own = [folder / "src", *([folder / "tests"] if plain.startswith("tests.") else [])] if folder else []
     places = ", ".join(["scripts", "the agents' src/ folders", *(shown_path(place, application.root) for place in own)])
-    known = sorted(_known(folder, application))
-    hint = did_you_mean(plain, known) or did_you_mean(module, known)
+    known = list(_known(folder, application))
+    hint = did_you_mean(module, known) or meant_or_listed(plain, known)
     raise ScriptReferenceError(f'Cannot find the script of "{reference}": looked in {places}', hint)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from runner.cli.options import RunOptions, absolute
 from runner.errors import ConfigurationError, did_you_mean
+from runner.paths import beside_missing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,6 +63,9 @@ def build_context(options: RunOptions, directory: Path) -> dict[str, Any]:
     from runner.application.documents import read_json
 
     path = absolute(options.ctx, directory)
+    if not path.exists():
+        hint = beside_missing(path, lambda name: name.endswith((".json", ".jsonc")))
+        raise ConfigurationError(f"Cannot read context file {path}: there is no such file", hint)
     given = read_json(path, "context file")
     where = f"context file {path}"
     _check(given, _FIELDS, where, "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 from shlex import join
 
 from runner.cli.options import FLAGS
@@ -46,10 +47,23 @@ def refuse_habits(arguments: Sequence[str]) -> None:
         raise ConfigurationError(f"There is no flag {foreign[0]} here", f"Type: yao-test {join(words)}")
 
 
+def with_inputs(arguments: Sequence[str]) -> str:
+    """A hint for a command line that begins with inputs: the same with `-i` before each of these words."""
+    words = list(takewhile(lambda word: not word.startswith("-"), arguments))
+    inputs = [part for word in words for part in ("-i", word)]
+    return f"Type: yao-test {join([*inputs, *arguments[len(words) :]])}"
+
+
 def with_agent_and_message(arguments: Sequence[str]) -> list[str] | None:
     """Rewrites `expense "Taxi, 38 euros" -v` with flags; None unless the command line begins with two words that are
-    not flags."""
+    not flags. Raises ConfigurationError when there are more of them, as of a message without quotes."""
     if len(arguments) < 2 or any(word.startswith("-") or not word.strip() for word in arguments[:2]):
         return None
     agent, message, *more = arguments
+    if more and not more[0].startswith("-"):
+        words = list(takewhile(lambda word: not word.startswith("-"), arguments))
+        line = join([agent, " ".join(words[1:]), *arguments[len(words) :]])
+        raise ConfigurationError(
+            f"Cannot run {join(words)[:60]}: the words are not in quotes", f"Type: yao-test {line}"
+        )
     return ["-n", agent, "-i", message, *more]

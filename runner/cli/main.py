@@ -218,15 +218,19 @@ def _through_click(arguments: list[str], environment: Environment) -> dict[str, 
         program = f"yao-test {arguments[0]}"
         arguments = arguments[1:]
     elif arguments and not arguments[0].startswith("-"):
-        from runner.cli.habits import with_agent_and_message
+        from runner.cli.habits import with_agent_and_message, with_inputs
         from runner.errors import did_you_mean
         from runner.planning.inputs import is_agent
 
         first, near = arguments[0], did_you_mean(arguments[0], COMMANDS)
-        flags = with_agent_and_message(arguments) if near is None or is_agent(first, environment.directory) else None
-        if flags is not None:
-            return read(flags) or _through_click(flags, environment)
+        known = is_agent(first, environment.directory)
         hint = near or "To test something, name it after -i; yao-test --help lists the commands"
+        if not known and (first.startswith("scripts.") or os.path.exists(environment.directory / first)):
+            hint = with_inputs(arguments)
+        elif flags := with_agent_and_message(arguments) if near is None or known else None:
+            return read(flags) or _through_click(flags, environment)
+        elif known:
+            hint = f"Type: yao-test -n {first}"
         raise ConfigurationError(f'Cannot run "{first[:60]}": there is no such command', hint)
     else:
         from runner.cli.habits import refuse_habits
@@ -238,7 +242,10 @@ def _through_click(arguments: list[str], environment: Environment) -> dict[str, 
             result = command.main(arguments, prog_name=program, standalone_mode=False, obj=environment, **HELP)
     except click.UsageError as error:
         program = error.ctx.command_path if error.ctx else program
-        raise ConfigurationError(error.format_message(), f"{program} --help lists the flags") from error
+        said, hint = error.format_message(), f"{program} --help lists the flags"
+        if program == "yao-test" and "extra argument" in said:
+            hint = f"Each input has an -i before it, and a message of several words is in quotes; {hint}"
+        raise ConfigurationError(said, hint) from error
     except click.ClickException as error:
         environment.stderr.write(f"Error: {error.format_message()}\n")
         return error.exit_code

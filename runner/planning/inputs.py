@@ -10,6 +10,7 @@ from pathlib import Path
 from runner.application.application import Application, TestModule, find_root, looked_into
 from runner.cli.options import RunOptions, absolute
 from runner.errors import ConfigurationError
+from runner.paths import beside_missing
 from scripttest.values import Value
 
 TYPE_CHECKING = False
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from runner.cases.references import Reference
 
 CASE_SUFFIXES = (".jsonl", ".json", ".yaml", ".yml")
+_FILES_OF_AGENTS = ("prompts.yml", "replies.yml", "runner.yml")
+"""YAML files beside `package.yao` that are no case files."""
 _NAMED = 10
 """At most this many files are named in a warning."""
 _REPORT = r"output-\d{14}(-\d+)?(\.calls)?\.jsonl"
@@ -175,7 +178,14 @@ def _resolve(input: str, options: RunOptions, application: Application, director
         )
     elif path is not None and (path.is_file() or path.suffix.lower() in CASE_SUFFIXES):
         if not path.exists():
-            raise ConfigurationError(f"Cannot read case file {path}: there is no such file")
+            raise ConfigurationError(
+                f"Cannot read case file {path}: there is no such file", beside_missing(path, _may_hold_cases)
+            )
+        if path.suffix.lower() == ".yao" or (path.name in _FILES_OF_AGENTS and (path.parent / "package.yao").is_file()):
+            raise ConfigurationError(
+                f"Cannot use -i {input}: it is a file of the application itself, and holds no cases",
+                "Cases are in the tests/ folders of agents; -i with the name of a folder runs all tests below it",
+            )
         yield CaseInput(agent=_agent(options, application, path, f"case file {path}", directory), path=path)
     else:
         if re.fullmatch(r"[\w./-]+", input) and ("/" in input or input.endswith(("_test.ts", "_test.js"))):
@@ -233,8 +243,12 @@ def _case_files(path: Path) -> Iterator[Path]:
         subfolders[:] = looked_into(subfolders)
         if os.path.basename(folder) == "tests":
             for name in names:
-                if name.endswith((".jsonl", ".yaml", ".yml")) and not re.fullmatch(_REPORT, name):
+                if name.endswith((".jsonl", ".yaml", ".yml")) and not is_report(name):
                     yield Path(folder, name)
+
+
+def _may_hold_cases(name: str) -> bool:
+    return name.lower().endswith(CASE_SUFFIXES) and not is_report(name)
 
 
 def _agent(

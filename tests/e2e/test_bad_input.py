@@ -77,8 +77,18 @@ REFUSED = {
         "Hint: Name the agent with -n",
     ),
     "missing case file": (
-        ("-i", "cases.jsonl"),
-        "Error: Cannot read case file <app>/cases.jsonl: there is no such file",
+        ("-i", "folder/cases.jsonl"),
+        "Error: Cannot read case file <app>/folder/cases.jsonl: there is no such file",
+    ),
+    "missing folder of a case file": (
+        ("-i", "gone/cases.jsonl"),
+        "Error: Cannot read case file <app>/gone/cases.jsonl: there is no such file\n"
+        "Hint: There is no folder <app>/gone",
+    ),
+    "package as a case file": (
+        ("-i", "assistants/demo/package.yao"),
+        "Error: Cannot use -i assistants/demo/package.yao: it is a file of the application itself, and holds no cases\n"
+        "Hint: Cases are in the tests/ folders of agents; -i with the name of a folder runs all tests below it",
     ),
     "missing test file": (
         ("-i", "gone_test.ts"),
@@ -101,10 +111,30 @@ REFUSED = {
     ),
     "input without -i": (
         ("scripts.demo.setup",),
-        'Error: Cannot run "scripts.demo.setup": there is no such command\n'
+        'Error: Cannot run "scripts.demo.setup": there is no such command\nHint: Type: yao-test -i scripts.demo.setup',
+    ),
+    "unknown word": (
+        ("setup",),
+        'Error: Cannot run "setup": there is no such command\n'
         "Hint: To test something, name it after -i; yao-test --help lists the commands",
     ),
-    "stray argument": ((*S, "setup"), f"Error: Got unexpected extra argument (setup)\n{FLAGS_LISTED}"),
+    "files without -i": (
+        ("notes.txt", "folder", "-q"),
+        'Error: Cannot run "notes.txt": there is no such command\nHint: Type: yao-test -i notes.txt -i folder -q',
+    ),
+    "agent without -n": (
+        ("demo", "-v"),
+        'Error: Cannot run "demo": there is no such command\nHint: Type: yao-test -n demo',
+    ),
+    "message without quotes": (
+        ("demo", "Taxi", "38", "euros", "-v"),
+        "Error: Cannot run demo Taxi 38 euros: the words are not in quotes\nHint: Type: yao-test demo 'Taxi 38 euros' -v",
+    ),
+    "stray argument": (
+        (*S, "setup"),
+        "Error: Got unexpected extra argument (setup)\n"
+        "Hint: Each input has an -i before it, and a message of several words is in quotes; yao-test --help lists the flags",
+    ),
     "flag without its value": ((*S, "--timeout"), f"Error: Option '--timeout' requires an argument.\n{FLAGS_LISTED}"),
     "input without its value": (("-i",), f"Error: Option '-i' requires an argument.\n{FLAGS_LISTED}"),
     "switch with a value": ((*S, "--quiet=yes"), f"Error: Option '--quiet' does not take a value.\n{FLAGS_LISTED}"),
@@ -218,7 +248,7 @@ def test_a_refused_run_leaves_no_report_behind(small: Application) -> None:
 
 
 CONTEXTS = {
-    "missing": (None, "Error: Cannot read context file <app>/ctx.json: No such file or directory"),
+    "missing": (None, "Error: Cannot read context file <app>/ctx.json: there is no such file"),
     "no JSON": (
         '{"locale": "en-us",\n "metadata": {]}',
         "Error: Cannot read context file <app>/ctx.json:2:15: Expecting property name enclosed in double quotes\n"
@@ -287,6 +317,21 @@ def test_a_context_file_that_cannot_be_used_is_said_with_its_position(
     assert run.stderr.splitlines() == error.splitlines()
     assert run.stdout == ""
     assert run.code == 2
+
+
+def test_a_missing_file_is_refused_with_those_that_are_there(app: MakeApplication) -> None:
+    cases = "/assistants/demo/tests/"
+    files = {"setup_test.ts": PASSING, "/context.json": "{}", f"{cases}talks.jsonl": "", f"{cases}a.yaml": ""}
+    here = app({**files, f"{cases}output-20260101000000.jsonl": "", f"{cases}notes.md": ""})
+
+    for words, hint in [
+        ((*S, "--ctx", "contxt.json"), 'Did you mean "context.json"?'),
+        ((*S, "--ctx", "zzzzzzzzzzz"), "There is context.json"),
+        (("-i", "assistants/demo/tests/talk.jsonl"), 'Did you mean "talks.jsonl"?'),
+        (("-i", "assistants/demo/tests/nothing-like-it.yml"), "There are a.yaml, talks.jsonl"),
+    ]:
+        run = here.run(*words)
+        assert (run.code, run.stderr.splitlines()[1:]) == (2, [f"Hint: {hint}"])
 
 
 def test_a_context_file_may_hold_comments_and_trailing_commas(app: MakeApplication) -> None:

@@ -50,6 +50,7 @@ WRONG: dict[str, tuple[Record, str, str]] = {
     "a hyphenated function": (judged(type="script", use="scripts:judges.is-kind"), "has none named is-kind", "It has Polite"),
     "a hook": ({"id": "a", "input": "Hi", "before": "env_test.Befor"}, "has none named Befor", 'Did you mean "Before"?'),
     "a hook after": ({"id": "a", "input": "Hi", "after": "evn_test.After"}, "evn_test.After", 'Did you mean "env_test"?'),
+    "a script that is like none": ({"id": "a", "input": "Hi", "before": "zzz.Before"}, "zzz.Before", "There are env_test, judges, tests.office"),
     "a connector": ({"id": "a", "input": "Hi", "options": {"connector": "modl"}}, 'Cannot find connector "modl"', "There are: scripted"),
     "a connector of a variable": ({"id": "a", "input": "Hi", "options": {"connector": "$ENV.WHICH"}}, "variable WHICH is not set", "Set WHICH"),
     "the connector of a turn": (talk(turns=[{"input": "Hi", "options": {"connector": "scriptd"}}]), "scriptd", "scripted"),

@@ -182,7 +182,8 @@ UNKNOWN: dict[str, tuple[Record, str]] = {
     ),
     "script": (
         {"use": "scripts:plaier"},
-        'Cannot find the script of "scripts:plaier": looked in scripts, the agents\' src/ folders, assistants/demo/src',
+        'Cannot find the script of "scripts:plaier": looked in scripts, the agents\' src/ folders, assistants/demo/src\n'
+        "Hint: There is office",
     ),
     "function": (
         {"use": "scripts:office"},
