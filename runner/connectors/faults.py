@@ -86,7 +86,7 @@ class Faults:
         return None
 
     def _quoted(self, text: str) -> str:
-        text = " ".join(self._definition.redact(text[: 8 * _SHORT]).split())
+        text = " ".join(self._definition.redact(text)[: 8 * _SHORT].split())
         return text if len(text) <= _SHORT else f"{text[:_SHORT]}..."
 
 

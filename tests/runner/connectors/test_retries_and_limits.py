@@ -267,10 +267,12 @@ def test_a_key_appears_in_no_error_however_it_comes_back(bench: Bench) -> None:
         body(200, {"choices": [KEY]}),
         sends({"error": {"message": KEY, "type": KEY}}),
         sends(f"data: {KEY}\n\n"),
+        body(500, f"{' ' * (2400 - len(KEY) // 2)}{KEY}"),
     ]
     for place in places:
         bench.server.plan(place)
         with pytest.raises(ConnectorError) as caught:
             bench.ask(retries=0)
         assert "***" in caught.value.message
+        assert KEY[: len(KEY) // 2] not in caught.value.message
         assert KEY not in caught.value.message + str(caught.value.hint) + str(caught.value)
