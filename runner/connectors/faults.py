@@ -39,8 +39,11 @@ class Faults:
     def mute(self, completion: Completion) -> ConnectorError:
         """An answer without a message."""
         hint = self._is_an_api
-        if completion.finish_reason == "length":
-            hint = "It reached its token limit before it wrote any text: raise max_tokens"
+        match completion.finish_reason:
+            case "length":
+                hint = "It reached its token limit before it wrote any text: raise max_tokens"
+            case "content_filter":
+                hint = "The provider held the answer back: its filter objects to what was asked, or to the answer"
         text = f"{self._subject} answered without a message: no content, no refusal and no call of a tool"
         return ConnectorError(f"{text} (finish_reason {completion.finish_reason})", hint=hint)
 
@@ -79,6 +82,9 @@ class Faults:
                 if name := self._definition.sources.get("key"):
                     return f"Check the environment variable {name}, which options.key in {where} names"
                 return f"Check options.key in {where}" if options.get("key") else f"Add options.key to {where}"
+            case 301 | 302 | 303 | 307 | 308:
+                to = "The server sends to another address, which is not followed"
+                return f"{to}: write that into options.host in {where}"
             case 404:
                 return f"Check options.model and options.host in {where}"
             case 429:

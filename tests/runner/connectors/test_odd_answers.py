@@ -167,10 +167,20 @@ def test_an_empty_text_a_refusal_and_a_call_are_messages(
     assert found.warnings == ()
 
 
-def test_a_model_that_came_to_its_limit_before_a_word_is_told_what_to_do(bench: Bench) -> None:
-    bench.server.plan(completes({"message": {"content": None}, "finish_reason": "length"}))
+@pytest.mark.parametrize(
+    ("reason", "hint"),
+    [
+        ("length", "It reached its token limit before it wrote any text: raise max_tokens"),
+        (
+            "content_filter",
+            "The provider held the answer back: its filter objects to what was asked, or to the answer",
+        ),
+    ],
+)
+def test_a_model_that_ended_before_a_word_is_told_why(bench: Bench, reason: str, hint: str) -> None:
+    bench.server.plan(completes({"message": {"content": None}, "finish_reason": reason}))
 
-    assert bench.fail().hint == "It reached its token limit before it wrote any text: raise max_tokens"
+    assert bench.fail().hint == hint
 
 
 # Usage

@@ -204,6 +204,7 @@ ADVICE = "Check the environment variable KEY, which options.key in connectors/te
         (status(401, f"invalid api key {KEY}"), " answered 401: invalid api key ***", ADVICE),
         (status(403, "no"), " answered 403: no", ADVICE),
         (status(404, "no model m"), " answered 404: no model m", "Check options.model and options.host in connectors/test.conn.yao"),
+        (status(307, ""), " answered 307", "The server sends to another address, which is not followed: write that into options.host in connectors/test.conn.yao"),
         (body(400, {"message": "bad  \n input"}), " answered 400: bad input", None),
         (body(400, {"error": "flat"}), " answered 400: flat", None),
         (body(400, {"detail": [{"loc": ["x"]}]}), ' answered 400: [{"loc": ["x"]}]', None),
