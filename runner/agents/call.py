@@ -23,6 +23,7 @@ from runner.agents.chat import Messages, ToolStep, read_messages
 from runner.agents.mocked import mocked_agent
 from runner.agents.prompts import fill
 from runner.agents.requests import AgentRequest, Scope
+from runner.assertions.verdicts import show
 from runner.connectors.base import Completion, ModelRequest
 from runner.connectors.load import RUNNER
 from runner.errors import BrokenError, ConfigurationError, RunnerError, sentences
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from runner.agents.requests import Options
     from runner.agents.runtime import Runtime
 
+_SHOWN = 100
+"""Characters that an error quotes of what a hook returned."""
 DEPTH_LIMIT = 10
 """How deep agents may call each other."""
 HOOKS = frozenset(("Create", "Next"))
@@ -130,7 +133,7 @@ class Call:
 
     @staticmethod
     def _nonsense(rule: str, value: Any) -> AgentError:
-        return AgentError(f"{rule}, not {json.dumps(value, ensure_ascii=False)[:100]}")
+        return AgentError(f"{rule}, not {show(value, _SHOWN)}")
 
     def _given(self, rule: str, value: Any) -> Messages:
         """The messages that a hook returned; those of the call when it returned none."""

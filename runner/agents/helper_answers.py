@@ -11,9 +11,12 @@ import math
 from typing import Any
 
 from runner.agents.answer import AgentError
+from runner.assertions.verdicts import shorten
 from runner.json_in_text import extract_json, values_in
 from scripttest.values import Value
 
+_SHOWN = 300
+"""Characters that an error quotes of an answer."""
 _YES = ("true", "yes", "pass", "passed")
 _NO = ("false", "no", "fail", "failed")
 
@@ -48,7 +51,7 @@ def verdict_of(agent: str, output: Any) -> dict[str, Any]:
     """The verdict in what a validator answered; see `read_verdict`. Raises AgentError when there is none."""
     verdict = read_verdict(output)
     if verdict is None:
-        said = json.dumps(output, ensure_ascii=False)[:300]
+        said = shorten(json.dumps(output, ensure_ascii=False), _SHOWN)
         raise AgentError(
             f"validator {agent} did not answer with a verdict: {said}",
             hint='It must answer {"passed": true or false, "reason": "..."}',

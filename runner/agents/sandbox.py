@@ -12,6 +12,7 @@ from bindings import Answered, Mock, ProcessError, Workspace, workspace_of
 from runner.agents.answer import AgentError
 from runner.agents.test_realm import ask_test
 from runner.assertions.base import ToolUse
+from runner.assertions.verdicts import shorten
 from runner.connectors.base import Completion, ModelRequest
 from runner.connectors.load import RUNNER
 from runner.connectors.runner_rules import Product, product_of
@@ -88,7 +89,7 @@ async def _exec(step: Step, scope: Scope) -> None:
     reply = await _reply(scope, mock, step.command)
     code = reply.get("exit_code") or 0
     if code:
-        raise ProcessError(f"exec: exit {code}: {str(reply.get('stderr') or '')[:SHOWN_ERROR]}")
+        raise ProcessError(f"exec: exit {code}: {shorten(str(reply.get('stderr') or ''), SHOWN_ERROR)}")
 
 
 async def _reply(scope: Scope, mock: Mock, command: str) -> dict[str, object]:

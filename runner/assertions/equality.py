@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _LONG = 80
 """From this length on, where two texts differ is said, in characters."""
+_SHOWN = 40
+"""Characters of each that are shown then."""
 
 
 async def equals(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
@@ -61,8 +63,14 @@ def _difference(expected: Any, actual: Any, path: str) -> str:
         at = next((at for at, (a, b) in enumerate(zip(expected, actual, strict=False)) if a != b), None)
         at = min(len(expected), len(actual)) if at is None else at
         place = f"from character {at + 1}{'' if path == '$' else f' of {path}'} on"
-        return f"{place} {show(actual[at : at + 40])} instead of {show(expected[at : at + 40])}"
+        return f"{place} {show(_excerpt(actual, at))} instead of {show(_excerpt(expected, at))}"
     return ""
+
+
+def _excerpt(text: str, at: int) -> str:
+    """The text from a position on, with marks where it is cut."""
+    end = at + _SHOWN
+    return f"{'…' if at else ''}{text[at:end]}{'…' if end < len(text) else ''}"
 
 
 def _both(expected: Any, actual: Any, path: str) -> str:

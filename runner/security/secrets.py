@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, TextIO
 
+    from runner.security.cuts import CutValues
+
 T = TypeVar("T")
 _PLAIN = frozenset((type(None), bool, int, float))
 SHORTEST = 6
@@ -69,6 +71,8 @@ class Secrets:
         self._patterns: list[tuple[str, str]] = []
         """Pattern and name, the longest values first; empty until they are needed."""
         self._pattern: re.Pattern[str] | None = None
+        self._cut: CutValues | None = None
+        """Made with the pattern."""
         self.add_variables(variables or {})
 
     def __bool__(self) -> bool:
@@ -146,15 +150,18 @@ class Secrets:
         return clean
 
     def _in_line(self, text: str) -> str:
-        return self._compiled().sub(self._hidden, text)
+        clean = self._compiled().sub(self._hidden, text)
+        return clean if self._cut is None else self._cut.hide(clean)
 
     def _compiled(self) -> re.Pattern[str]:
         """What finds all secrets in all their forms."""
         pattern = self._pattern
         if pattern is None:
+            from runner.security.cuts import CutValues
             from runner.security.forms import pattern_of
 
             with self._lock:
+                self._cut = CutValues(self._names)
                 longest_first = sorted(self._names, key=len, reverse=True)
                 self._patterns = [(pattern_of(value), self._names[value]) for value in longest_first]
                 pattern = self._pattern = re.compile("|".join(text for text, _ in self._patterns))

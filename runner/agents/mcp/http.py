@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 
 from bindings.processes.http import trusted_authorities
+from runner.assertions.verdicts import shorten
 from runner.connectors.http import AnswerTooLarge, HttpError, Response, Routes, errors_of
 from runner.connectors.proxies import Proxies
 from runner.security.keys import Credential
@@ -83,7 +84,8 @@ class _Answering(httpx.AsyncBaseTransport):
             body = await Response(host, response, self._longest).read()
         finally:
             await response.aclose()
-        shown = " ".join(body[: 8 * _SHOWN].decode(errors="replace").split())[:_SHOWN]
+        begin, more = body[: 8 * _SHOWN], "…" if len(body) > 8 * _SHOWN else ""
+        shown = shorten(" ".join(begin.decode(errors="replace").split()) + more, _SHOWN)
         if response.status_code >= 400:
             session_ended = response.status_code == 404 and "mcp-session-id" in request.headers
             return self._error(id, f"{_status(response)}: {shown}".removesuffix(": "), session_ended)

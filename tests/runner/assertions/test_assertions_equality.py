@@ -36,13 +36,19 @@ DIFFERENT: list[tuple[str, Any, Any, str]] = [
         "long texts",
         "a" * 100 + "b",
         "a" * 100 + "c",
-        f'"{"a" * 100}b", found "{"a" * 100}c"; from character 101 on "c" instead of "b"',
+        f'"{"a" * 100}b", found "{"a" * 100}c"; from character 101 on "…c" instead of "…b"',
+    ),
+    (
+        "long texts that go on",
+        "a" + "b" * 90,
+        "c" * 90,
+        f'"a{"b" * 90}", found "{"c" * 90}"; from character 1 on "{"c" * 40}…" instead of "a{"b" * 39}…"',
     ),
     (
         "a longer text",
         {"t": "a" * 100},
         {"t": "a" * 101},
-        f'{{"t": "{"a" * 100}"}}, found {{"t": "{"a" * 101}"}}; from character 101 of $.t on "a" instead of ""',
+        f'{{"t": "{"a" * 100}"}}, found {{"t": "{"a" * 101}"}}; from character 101 of $.t on "…a" instead of "…"',
     ),
 ]
 

@@ -157,6 +157,25 @@ def test_text_in_lines_that_holds_no_secret_stays_as_it_is() -> None:
     assert Secrets({"MY_KEY": KEY}).text(text) == text
 
 
+CUT = {
+    "at its end": ("it is {head}...", "it is ***MY_KEY***..."),
+    "at its end, with a count": ("it is {head} …12 more… and so on", "it is ***MY_KEY*** …12 more… and so on"),
+    "at its end, in quotes": ('"{head}"... 12 more characters', '"***MY_KEY***"... 12 more characters'),
+    "at its beginning": ("begin …12 more… {tail} and so on", "begin …12 more… ***MY_KEY*** and so on"),
+    "at its beginning, in quotes": ('..."{tail}" and so on', '..."***MY_KEY***" and so on'),
+    "in its middle": ("{head}…3 more… {tail}", "***MY_KEY***…3 more… ***MY_KEY***"),
+    "nowhere": ("{head} and ... so on, … and {tail}", "{head} and ... so on, … and {tail}"),
+    "long ago": ("... and {tail}, {head} ...", "... and {tail}, ***MY_KEY*** ..."),
+}
+
+
+@pytest.mark.parametrize("left", [6, 9, len(KEY) - 1])
+@pytest.mark.parametrize(("written", "clean"), CUT.values(), ids=CUT)
+def test_what_is_left_of_a_secret_in_a_shortened_text_is_hidden(written: str, clean: str, left: int) -> None:
+    parts = {"head": KEY[:left], "tail": KEY[-left:]}
+    assert Secrets({"MY_KEY": KEY}).text(written.format(**parts)) == clean.format(**parts)
+
+
 PARTS = {
     "the token of a header": ("Bearer tok-123456", "tok-123456"),
     "a basic header": ("Basic bWU6b3BlbnNlc2FtZQ==", "opensesame"),
