@@ -63,7 +63,7 @@ class ResultWarning(Placed):
 
     kind: str
     """What it is about, in one word: `pending` for unfinished work, `usage` for odd figures of a model's answer,
-    `retried` for a result that a test had only when it ran again."""
+    `after` for a hook after a case that failed, `retried` for a result that a test had only when it ran again."""
     message: str
 
 

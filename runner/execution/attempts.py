@@ -15,7 +15,7 @@ from runner.execution.outside import with_outside
 from runner.modes.base import CaseAttempt
 from runner.reporters.multiplexer import describe
 from runner.results.model import TestResult
-from scripttest import Cause, Failure, HostError, Outcome, ScriptError, Status, code_frame
+from scripttest import Cause, Failure, HostError, Outcome, ResultWarning, ScriptError, Status, code_frame
 
 _LAST = {Cause.INFRASTRUCTURE: 1, Cause.INCONCLUSIVE: 2}
 """Cause → its rank among the failures of an attempt, after those that are verdicts."""
@@ -98,9 +98,13 @@ async def _after(attempt: CaseAttempt, data: Any, milliseconds: float, seconds: 
         async with CaseTime(seconds):
             await _hook(attempt, attempt.case.after, "after", [told_of_case(attempt.case), record, data])
     except HookError as error:
-        attempt.chat.warn(error.failure.message)
+        why = error.failure
+        attempt.after_failed = ResultWarning(
+            kind="after", message=why.message, frames=why.frames, code_frame=why.code_frame, details=why.details
+        )
     except TimeoutError:
-        attempt.chat.warn(f"after {attempt.case.after}: timeout after {in_words(seconds)}")
+        message = f"after {attempt.case.after}: timeout after {in_words(seconds)}"
+        attempt.after_failed = ResultWarning(kind="after", message=message)
 
 
 async def _hook(attempt: CaseAttempt, reference: str, kind: str, arguments: list[Any]) -> Any:

@@ -70,6 +70,8 @@ class CaseAttempt:
         self.messages = 0
         self.assertions: list[AssertionResult] = []
         self.failures: list[Failure] = []
+        self.after_failed: ResultWarning | None = None
+        """Why the hook after the case failed."""
         self.skip_reason: str | None = None
         """Why the case is skipped; a failure outranks it."""
         self.transcript: list[dict[str, Any]] = []
@@ -270,9 +272,10 @@ class CaseAttempt:
 
     @property
     def warnings(self) -> tuple[ResultWarning, ...]:
-        """The warnings about answers of models, each once."""
+        """The warnings about answers of models, each once, and about the hook after the case."""
         odd = dict.fromkeys(warning for call in self.chat.model_calls for warning in call.warnings)
-        return tuple(ResultWarning(kind="usage", message=warning) for warning in odd)
+        found = tuple(ResultWarning(kind="usage", message=warning) for warning in odd)
+        return found if self.after_failed is None else (*found, self.after_failed)
 
     def fail(self, cause: Cause, message: str) -> None:
         """Adds a failure that is not an assertion."""

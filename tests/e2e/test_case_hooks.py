@@ -169,10 +169,24 @@ def test_a_failing_before_fails_the_case_which_is_not_run(around: dict[str, Reco
 
 
 def test_a_failing_after_is_a_warning(around: dict[str, Record]) -> None:
-    assert (around["bad after"]["status"], around["bad after"]["logs"]) == (
-        "passed",
-        ["[warn] after env_test.Broken: no database"],
-    )
+    record = around["bad after"]
+    (warning,) = record["warnings"]
+
+    assert record["status"] == "passed"
+    assert (warning["kind"], warning["message"]) == ("after", "after env_test.Broken: no database")
+    assert warning["location"] == "assistants/demo/src/env_test.ts:7:38"
+
+
+def test_a_failing_after_fails_a_strict_run(app: MakeApplication) -> None:
+    cases: list[Record] = [{"id": "bad", "input": "x", "after": "env_test.Broken"}]
+    slow: Record = {"id": "slow", "input": "x", "after": "env_test.Endless", "timeout": "300ms"}
+    environment = f"{ENVIRONMENT}export function Endless() {{ while (true); }}\n"
+    here = app({**hooked(PREPARED, *cases, slow), "env_test.ts": environment})
+
+    assert "Warnings: 2" in here.run("-i", case_file()).stdout
+    found = {record["id"]: record for record in here.report("-i", case_file(), "--strict", code=1)["results"]}
+    assert (found["bad"]["cause"], found["bad"]["error"]) == ("error", "after env_test.Broken: no database")
+    assert (found["slow"]["cause"], found["slow"]["error"]) == ("error", "after env_test.Endless: timeout after 300ms")
 
 
 def test_a_hook_is_found_by_its_bare_name(around: dict[str, Record]) -> None:
