@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from runner.assertions.base import AssertionResult, Judged, NotEvaluated, Verdict
-from runner.assertions.verdicts import score_of
+from runner.assertions.verdicts import score_of, show
 from scripttest.values import names_of
 
 TYPE_CHECKING = False
@@ -17,7 +17,8 @@ def verdict_in(answer: Mapping[str, Any], expected: Any, actual: Any) -> Verdict
     """The verdict that a judge answered, `{passed, judged?, reason?, score?}`, also as `pass` and `message`; None when
     it says neither. `judged: false` says that it could not judge, unless it says no."""
     passed = answer.get("passed", answer.get("pass"))
-    said = str(answer.get("reason") or answer.get("message") or "")
+    why = answer.get("reason") or answer.get("message") or ""
+    said = why if isinstance(why, str) else show(why)
     if answer.get("judged") is False and passed is not False:
         return Verdict(passed=True, expected=expected, actual=actual, message=said, judged=False)
     if not isinstance(passed, bool):

@@ -34,6 +34,14 @@ SCRIPTS: list[tuple[str, bool, Any, bool, str, float | None]] = [
         0,
     ),
     (
+        "a message that is no text",
+        False,
+        {"pass": False, "message": {"missing": ["total", None]}},
+        False,
+        'Expected scripts.test.Assert to accept the output, but it says: {"missing": ["total", null]}',
+        None,
+    ),
+    (
         "negated true",
         True,
         True,
