@@ -27,9 +27,21 @@ def read_verdict(value: Any) -> dict[str, Any] | None:
 
     `passed` may also be called `pass`, and be "yes" or "no". `score` may be a number in a text. `judged: false` says
     that the validator could not judge: it is kept and there is no score, unless `passed` is false, which is a verdict.
+    A text with several verdicts that contradict each other has none: the first may be an example, or a quotation.
     """
-    answer = _object(value)
-    if answer is None:
+    verdict = _verdict_in(_object(value))
+    if verdict is None or not isinstance(value, str):
+        return verdict
+    others = [other for each in values_in(value) if (other := _verdict_in(each)) is not None]
+    return verdict if all(_decided(other) == _decided(verdict) for other in others) else None
+
+
+def _decided(verdict: dict[str, Any]) -> tuple[bool, bool]:
+    return verdict["passed"], verdict.get("judged", True)
+
+
+def _verdict_in(answer: Any) -> dict[str, Any] | None:
+    if not isinstance(answer, dict):
         return None
     passed = _boolean(answer.get("passed", answer.get("pass")))
     judged = _boolean(answer.get("judged")) is not False or passed is False

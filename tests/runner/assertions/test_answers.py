@@ -103,6 +103,14 @@ VERDICTS: list[tuple[Any, Any]] = [
     ({"passed": "maybe"}, None),
     ({"passed": None}, None),
     ('{"reason": "passed"}', None),
+    ('A polite one would be {"passed": true}. This one is rude: {"passed": false, "reason": "rude"}', None),
+    ('```json\n{"passed": true}\n```\nis the format, and\n```json\n{"pass": "no"}\n```\nthe verdict', None),
+    ('{"judged": false}, or rather {"passed": true}', None),
+    ('{"passed": true, "reason": "a"} and again {"pass": "yes"}', {"passed": True, "reason": "a"}),
+    (
+        '{"passed": true, "reason": "It says {\\"passed\\": false}"}',
+        {"passed": True, "reason": 'It says {"passed": false}'},
+    ),
 ]
 
 
