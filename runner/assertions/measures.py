@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from runner.assertions.base import Evidence, Judges, Verdict
     from runner.assertions.model import Assertion
 
+_NO_TOKENS = "the provider does not say how many tokens a call took, or says what cannot be"
+
 
 async def latency_ms(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
     """The answer took at most this number of milliseconds."""
@@ -32,14 +34,15 @@ async def model_calls(assertion: Assertion, evidence: Evidence, judges: Judges) 
 async def tokens(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
     """The model calls of the answer took at most this many tokens, input and output together."""
     if evidence.tokens is None:
-        raise NotEvaluated("the tokens are not known: the provider does not say how many, or says what cannot be")
+        raise NotEvaluated(f"the tokens are not known: {_NO_TOKENS}")
     return _bounded(assertion, evidence.tokens, "to take", "tokens")
 
 
 async def cost(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
     """The model calls of the answer cost at most this many US dollars."""
     if evidence.cost is None:
-        raise NotEvaluated("the cost is not known: neither the provider nor the connector file says a price")
+        why = _NO_TOKENS if evidence.tokens is None else "neither the provider nor the connector file says a price"
+        raise NotEvaluated(f"the cost is not known: {why}")
     return _bounded(assertion, evidence.cost, "to cost", "US dollars")
 
 

@@ -246,12 +246,12 @@ def test_the_warnings_of_judges_and_of_all_trials_are_the_cases_own(app: MakeApp
 
 # What assertions and scripts see of a usage that is not known
 
-UNKNOWN_TOKENS = "the tokens are not known: the provider does not say how many, or says what cannot be"
-UNKNOWN_COST = "the cost is not known: neither the provider nor the connector file says a price"
+NO_TOKENS = "the provider does not say how many tokens a call took, or says what cannot be"
+UNKNOWN_TOKENS = f"the tokens are not known: {NO_TOKENS}"
 BOUNDS: dict[str, tuple[Record, str]] = {
     "tokens": ({"type": "tokens", "value": 1000}, UNKNOWN_TOKENS),
     "no tokens, negated": ({"type": "tokens", "value": 1000, "negate": True}, UNKNOWN_TOKENS),
-    "cost": ({"type": "cost", "value": 1}, UNKNOWN_COST),
+    "cost": ({"type": "cost", "value": 1}, f"the cost is not known: {NO_TOKENS}"),
 }
 PLACES: dict[str, str] = {"standard": "assert", "a turn": "turn", "the end": "final"}
 
@@ -282,7 +282,7 @@ def test_one_call_without_a_price_leaves_the_cost_of_a_conversation_unknown(app:
         server.plan(completes(SAID, {**told, "cost": 0.1}), completes(SAID, told))
         (record,) = run_cases(asking(app, server, turns), code=1).values()
 
-    assert UNKNOWN_COST in record["error"]
+    assert "the cost is not known: neither the provider nor the connector file says a price" in record["error"]
 
 
 def test_a_hook_is_given_no_usage_that_is_not_known(app: MakeApplication) -> None:
