@@ -69,8 +69,11 @@ def main() -> int:
     except BrokenPipeError:
         code = code or exit_codes.RUNTIME
     except OSError as error:
+        from contextlib import suppress
+
         code = code or exit_codes.RUNTIME
-        os.write(2, f"Error: Cannot write the output: {error.strerror}\n".encode())
+        with suppress(OSError):
+            os.write(2, f"Error: {_unwritten(error)}\n".encode())
     return code
 
 
@@ -91,7 +94,12 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
             return _say(environment, message, hint, code, verbose)
         from runner.execution.outcome import refusal, text_of
 
-        environment.stdout.write(text_of(refusal(environment.secrets.text(message), hint, code)))
+        try:
+            environment.stdout.write(text_of(refusal(environment.secrets.text(message), hint, code)))
+        except BrokenPipeError:
+            return code
+        except OSError as error:
+            return _say(environment, _unwritten(error), None, code, verbose)
         return code
 
     try:
@@ -195,12 +203,20 @@ def _only_cases(inputs: Sequence[str], directory: Path) -> bool:
 
 
 def _say(environment: Environment, message: str, hint: str | None, code: int, verbose: int) -> int:
-    if verbose > 1:
-        import traceback
+    """Prints an error and returns its exit code, also if nobody can read the error."""
+    from contextlib import suppress
 
-        environment.stderr.write(traceback.format_exc())
-    environment.stderr.write(f"Error: {message}\n" + (f"Hint: {hint}\n" if hint else ""))
+    with suppress(OSError):
+        if verbose > 1:
+            import traceback
+
+            environment.stderr.write(traceback.format_exc())
+        environment.stderr.write(f"Error: {message}\n" + (f"Hint: {hint}\n" if hint else ""))
     return code
+
+
+def _unwritten(error: OSError) -> str:
+    return f"Cannot write the output: {error.strerror}"
 
 
 def _through_click(arguments: list[str], environment: Environment) -> dict[str, Any] | int:

@@ -168,6 +168,41 @@ def test_a_full_disk_is_said(here: Application) -> None:
     assert (run.code, run.stderr) == (3, "Error: Cannot write the output: No space left on device\n")
 
 
+NOTHING_TO_RUN = {
+    "a run": ("-i", "scripts.nothing"),
+    "its document": ("-i", "scripts.nothing", "--json"),
+    "another command": ("show", "nothing.jsonl"),
+}
+
+
+@pytest.mark.parametrize("arguments", NOTHING_TO_RUN.values(), ids=NOTHING_TO_RUN)
+@pytest.mark.parametrize("streams", [">/dev/full", "2>/dev/full", ">/dev/full 2>/dev/full"])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_an_error_that_nobody_can_read_has_its_exit_code(
+    here: Application, arguments: tuple[str, ...], streams: str, unbuffered: str
+) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    environment = {**here.environment, "PYTHONUNBUFFERED": unbuffered}
+    shell = f'exec "$@" {streams}'
+    with here.start(*arguments, prefix=("/bin/sh", "-c", shell, "sh"), env=environment) as process:
+        run = here.finish(process)
+    assert run.code == 2
+    assert "Traceback" not in run.stderr
+    if "--json" in arguments and streams == ">/dev/full":
+        assert run.stderr == "Error: Cannot write the output: No space left on device\n"
+
+
+def test_a_document_that_nobody_reads_is_no_error(here: Application) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    environment = {**here.environment, "PYTHONUNBUFFERED": "1"}
+    with here.start("-i", "scripts.nothing", "--json", stdout=writing, env=environment) as process:
+        os.close(writing)
+        run = here.finish(process)
+    assert (run.code, run.stderr) == (2, "")
+
+
 def test_a_report_that_cannot_be_finished_fails_the_run(app: MakeApplication) -> None:
     code = (
         'export function TestA(t) { Process("fs.data.Remove", "out/r.json"); Process("fs.data.RemoveAll", "out"); }\n'
