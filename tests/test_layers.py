@@ -172,7 +172,7 @@ DOORS = {
     "runner/agents": "answer assistant call chat helper_answers helpers judges prompts references requests runtime script_votes service variants",
     "runner/agents/mcp": "answers base servers toolbox",
     "runner/fingerprints": "fingerprints parts scripts",
-    "runner/results": "attachments calibration case_json case_result certainty change_report change_verdict changes combining comparison counts coverage criteria events failure_texts fingerprint_changes fold histories inconclusive json_text judged_cases judgements judging labels line_file looks model pipes places regradable repeating replay report result_json result_keys result_problems run_lines sides"
+    "runner/results": "attachments calibration case_json case_result certainty change_report change_verdict changes combining comparison counts coverage criteria events failure_texts fingerprint_changes fold histories inconclusive json_text judged_cases judgements judging labels line_file looks model pipes places regradable repeating replay report result_json result_keys result_problems run_lines sides start_problems"
     " result_texts saved snapshot_lines stability stability_json strictness suite_json summary test_place thresholds turn_json value_texts variants"
     " verdict verdict_json",
     "runner/modes": "base case_environment interactive tracing transcripts",

@@ -9,12 +9,14 @@ from pathlib import Path
 
 from runner.errors import ConfigurationError
 from runner.modes.transcripts import Transcripts, problem_of
+from runner.planning.saved_run import made_problem
 from runner.results.looks import looks_in
 from runner.results.model import Suite, TestResult
 from runner.results.regradable import regradable_in
 from runner.results.result_json import result_of
 from runner.results.result_problems import result_problem
-from runner.results.suite_json import has_cases, suite_of
+from runner.results.start_problems import HINT
+from runner.results.suite_json import blank_suite, has_cases, suite_of
 from runner.security.files import read_bytes
 from scripttest import TestKey
 from scripttest.typing_names import Record
@@ -47,7 +49,8 @@ def saved_options(shown: str, path: Path) -> tuple[tuple[str, ...], Record]:
 
 def _suites_of(start: Record) -> list[Suite]:
     """The suites of a report that have cases."""
-    return [suite_of(suite) for suite in start.get("suites") or () if has_cases(suite)]
+    records = ({**blank_suite(suite["id"], suite["kind"], ""), **suite} for suite in start.get("suites") or ())
+    return [suite_of(record) for record in records if has_cases(record)]
 
 
 def _runs(start: Record) -> int:
@@ -103,6 +106,8 @@ def _read(shown: str, path: Path) -> tuple[Record, list[Record], Record]:
     if not records or records[0].get("type") != "start":
         hint = "Only .jsonl reports have the data for it; -o FILE.jsonl writes one"
         raise ConfigurationError(f"Cannot regrade {shown}: it is not a .jsonl report of yao-test", hint)
+    if problem := made_problem(records[0]):
+        raise ConfigurationError(f"Cannot regrade {shown}: {problem}", HINT)
     results = [record for record in records if record.get("type") == "result" and not result_problem(record)]
     return records[0], results, next((record for record in reversed(records) if record.get("type") == "summary"), {})
 

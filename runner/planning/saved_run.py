@@ -8,6 +8,8 @@ from pathlib import Path
 
 from runner.cli.options import RunOptions, absolute
 from runner.errors import ConfigurationError
+from runner.results.json_text import is_utf8
+from runner.results.start_problems import HINT, is_number, start_problem
 from runner.security.files import read_bytes
 from scripttest import TestKey
 from scripttest.typing_names import Record
@@ -15,7 +17,8 @@ from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    pass
+    from typing import Any
+
 RESUMING = "resume {}"
 
 
@@ -72,6 +75,8 @@ def read_saved(path: Path, doing: str = RESUMING) -> Saved:
             f"{subject}: it does not say with which flags it was made",
             "A report of merge or regrade cannot be resumed; name the reports that it was made from",
         )
+    if problem := start and made_problem(start):
+        raise ConfigurationError(f"{subject}: {problem}", HINT)
     return Saved(
         path=path, start=start, results=list(results.values()), is_whole=is_whole and not rest, subject=subject
     )
@@ -99,6 +104,30 @@ def _record(line: bytes) -> Record | None:
     from runner.results.result_problems import result_problem
 
     return None if result_problem(record) else record
+
+
+def made_problem(start: Record) -> str | None:
+    """Why the start line of a report does not say what was run, and with which options; None when it does."""
+    if problem := start_problem(start):
+        return problem
+    origin = start.get("resume")
+    options = origin.get("options", {}) if isinstance(origin, dict) else {}
+    for name, value in options.items():
+        if not _holds(str(RunOptions.__annotations__.get(name, "")), value):
+            return f'the "{name}" of its options cannot be {json.dumps(value)[:40]}'
+    return None
+
+
+def _holds(kind: str, value: Any) -> bool:
+    """Whether an option of this type can have a value, as the start line has it. An option of another version may have
+    any."""
+    if kind.startswith("tuple"):
+        return isinstance(value, list) and all(isinstance(item, str) and is_utf8(item) for item in value)
+    if kind.startswith("bool"):
+        return isinstance(value, bool)
+    if kind.startswith(("int", "float")):
+        return is_number(value)
+    return not kind or (isinstance(value, str) and is_utf8(value))
 
 
 def _says_origin(start: Record) -> bool:

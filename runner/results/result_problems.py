@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from runner.results.start_problems import is_number
 from scripttest import Status
 from scripttest.typing_names import Record
 
@@ -15,6 +16,7 @@ FIELDS: dict[str, type | tuple[type, ...]] = {
     "script": str,
     "position": int,
     "run": int,
+    "duration_ms": (int, float),
     "usage": dict,
     "runs": dict,
     "turns": list,
@@ -23,8 +25,16 @@ FIELDS: dict[str, type | tuple[type, ...]] = {
     "not_judged": int,
     "skip_reason": str,
     "warnings": list,
+    "assertions": list,
 }
 """What fields of a result hold that its place and its figures come from, where they are not null."""
+
+_OF_ATTEMPT = ("score", "tokens", "cost", "not_judged")
+"""The numbers of an attempt besides its duration, where they are not null."""
+_DIGITS = 7
+"""A number of runs has fewer digits."""
+_JUDGING = {"criteria", "voted", "votes", "verdicts", "scores"}
+"""The fields of `Judging` in `runner.results.judging`."""
 
 
 def result_problem(record: Record) -> str | None:
@@ -33,18 +43,25 @@ def result_problem(record: Record) -> str | None:
         return "a result has no id or no status"
     for name, kind in FIELDS.items():
         value = record.get(name)
-        if value is not None and not isinstance(value, kind):
+        is_odd = isinstance(value, int | float) and not is_number(value)
+        if value is not None and (is_odd or not isinstance(value, kind)):
             return f'the "{name}" of a result cannot be {json.dumps(value)[:40]}'
     figures = record.get("usage") or {}
-    if not all(isinstance(number, int | float) for number in figures.values()):
+    if not all(map(is_number, figures.values())):
         return 'the "usage" of a result does not hold numbers'
     if not all(
         isinstance(item, dict) and isinstance(item.get("message"), str) for item in record.get("warnings") or ()
     ):
         return 'the "warnings" of a result have no message'
+    outside = record.get("outside") or []
+    if not isinstance(outside, list) or not all(isinstance(call, dict) for call in outside):
+        return 'the "outside" of a result are not objects'
     if problem := _problem_of_parts(record):
         return problem
-    attempts = (record.get("runs") or record).get("attempts", ())
+    runs = record.get("runs") or record
+    if not _are_figures(runs):
+        return 'the "runs" of a result have figures that are not numbers'
+    attempts = runs.get("attempts", ())
     if not isinstance(attempts, list | tuple) or not all(map(_is_attempt, attempts)):
         return 'the "runs" of a result have attempts without a status or a duration'
     return _problem_of_repeat(record)
@@ -83,9 +100,30 @@ def _problem_of_parts(record: Record) -> str | None:
     return None
 
 
+def _are_figures(runs: Record) -> bool:
+    """Whether what several runs have in common are numbers."""
+    lists = [runs.get("confidence_interval", [])]
+    for name in ("pass_at_k", "pass_hat_k"):
+        by_k = runs.get(name, {})
+        lists.append([*by_k.values(), *map(_number_in, by_k)] if isinstance(by_k, dict) else None)
+    return all(isinstance(numbers, list | tuple) and all(map(is_number, numbers)) for numbers in lists)
+
+
+def _number_in(text: str) -> int | None:
+    return int(text) if text.isdecimal() and text.isascii() and len(text) < _DIGITS else None
+
+
 def _is_attempt(value: Any) -> bool:
     return (
         isinstance(value, dict)
         and value.get("status") in STATUSES
-        and isinstance(value.get("duration_ms"), int | float)
+        and is_number(value.get("run"))
+        and is_number(value.get("duration_ms"))
+        and all(value.get(name) is None or is_number(value[name]) for name in _OF_ATTEMPT)
+        and _is_judging(value.get("judging"))
     )
+
+
+def _is_judging(value: Any) -> bool:
+    """Whether a value can be the votes of judges on an attempt, or there are none."""
+    return not isinstance(value, dict) or (value.keys() == _JUDGING and all(map(is_number, value.values())))

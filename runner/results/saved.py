@@ -20,7 +20,8 @@ from runner.results.looks import looks_in, looks_record
 from runner.results.report import Report, in_order
 from runner.results.result_problems import result_problem
 from runner.results.stability_json import from_seed
-from runner.results.suite_json import AGENT_TEST, KINDS, SCRIPT_TEST, has_cases
+from runner.results.start_problems import HINT, start_problem
+from runner.results.suite_json import AGENT_TEST, KINDS, SCRIPT_TEST, blank_suite, has_cases
 from runner.results.summary import counts_record, usage_record
 from runner.security.files import read_bytes
 from scripttest.typing_names import Record
@@ -35,7 +36,6 @@ OF_WHOLE = ("snapshots", "coverage")
 """Objects of a summary that are not computed from its results."""
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 """JSON's escape for half of a surrogate pair, which other tools write."""
-HINT = "Reports that can be read are the .jsonl and .json files that yao-test writes"
 
 
 def load(path: Path, *, count: bool = True) -> Report:
@@ -142,20 +142,19 @@ class _Reader:
         return 0
 
     def _begin(self, line: Record, where: str) -> None:
+        problem = start_problem(line)
+        if problem:
+            raise _broken(where, problem, HINT)
         suites = line.get("suites")
         if suites is None:  # as the first versions wrote it
             agent = str(line.get("agent_id") or "")
-            suites = [_suite(id, SCRIPT_TEST, agent) for id in line.get("scripts") or []]
-            suites += [_suite(label, AGENT_TEST, agent) for label in line.get("inputs") or []]
-        if not isinstance(suites, list):
-            raise _broken(where, '"suites" is not a list', HINT)
+            suites = [blank_suite(id, SCRIPT_TEST, agent) for id in line.get("scripts") or []]
+            suites += [blank_suite(label, AGENT_TEST, agent) for label in line.get("inputs") or []]
         for suite in suites:
-            if not isinstance(suite, dict) or not isinstance(suite.get("id"), str) or suite.get("kind") not in KINDS:
-                raise _broken(where, "a suite has no id or no kind", HINT)
-            self._suites.setdefault(suite["id"], {**_suite(suite["id"], suite["kind"], ""), **suite})
+            self._suites.setdefault(suite["id"], {**blank_suite(suite["id"], suite["kind"], ""), **suite})
         if not self._start:
             self._start = self._started(line.get("timestamp"), line.get("version"), line.get("environment"))
-            self._start |= {key: line[key] for key in OF_RUNS if isinstance(line.get(key), int | float)}
+            self._start |= {key: line[key] for key in OF_RUNS if key in line}
             self._start |= _flags(line)
             self._origin = line["resume"] if isinstance(line.get("resume"), dict) else {}
 
@@ -175,7 +174,7 @@ class _Reader:
         known = self._suites.get(suite)
         if known is None:
             kind = SCRIPT_TEST if "script" in record else AGENT_TEST
-            known = self._suites[suite] = _suite(suite, kind, str(self._start.get("agent_id") or ""))
+            known = self._suites[suite] = blank_suite(suite, kind, str(self._start.get("agent_id") or ""))
         of_script = {} if has_cases(known) else {"script": suite}
         head = {"type": "result", "suite": suite, "position": record.get("position", position), "id": record["id"]}
         found = {**head, **of_script, **record, "suite": suite, "position": head["position"], "duration_ms": duration}
@@ -196,10 +195,13 @@ class _Reader:
         self._start |= _flags(metadata)
         if summary.get("runs_per_case", 1) != 1:
             self._start["runs_per_case"] = summary["runs_per_case"]
-        if isinstance(metadata.get("min_pass_rate"), int | float):
+        if "min_pass_rate" in metadata:
             self._start["min_pass_rate"] = metadata["min_pass_rate"]
         for number, part in enumerate(parts, 1):
             self._part(part, f"{self._path}: report {number}" if several else f"{self._path}")
+        problem = start_problem({**self._start, "suites": list(self._suites.values())})
+        if problem:
+            raise _broken(self._path, problem, HINT)
         self._errors += map(str, value.get("errors") or [])
         self._warnings += map(str, value.get("warnings") or [])
         if isinstance(value.get("hints"), dict):
@@ -222,7 +224,7 @@ class _Reader:
         known = known if isinstance(known, dict) and known.get("id") == id else {}
         if isinstance(part.get("file"), str):
             known = {"file": part["file"], **known}
-        self._suites[id] = {**_suite(id, part["type"], agent), "label": label, **known, "kind": part["type"]}
+        self._suites[id] = {**blank_suite(id, part["type"], agent), "label": label, **known, "kind": part["type"]}
         for position, record in enumerate(results):
             if not isinstance(record, dict):
                 raise _broken(where, f"result {position + 1} is not an object", HINT)
@@ -289,7 +291,9 @@ class _Reader:
         if isinstance(error, json.JSONDecodeError):
             where = f"{self._path}:{line + error.lineno - 1}:{error.colno}"
             return _broken(where, f"it is not JSON: {error.msg}", HINT)
-        return _broken(f"{self._path}:{line}", "its values are nested too deeply", None)
+        too_deep = isinstance(error, RecursionError)
+        why = "its values are nested too deeply" if too_deep else "a number has too many digits"
+        return _broken(f"{self._path}:{line}", why, None)
 
 
 def _lines_of(text: str) -> Iterator[tuple[int, str]]:
@@ -297,10 +301,6 @@ def _lines_of(text: str) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip(" \t\r\0"):
             yield number, line.rstrip("\r")
-
-
-def _suite(id: str, kind: str, agent: str) -> Record:
-    return {"id": id, "kind": kind, "label": id, "file": "", "agent": agent, "connector": ""}
 
 
 def _stopped(summary: Record) -> Record:

@@ -38,6 +38,11 @@ def suite_record(suite: Suite) -> Record:
     return record | {key: True for key, holds in marks.items() if holds}
 
 
+def blank_suite(id: str, kind: str, agent: str) -> Record:
+    """The record of a suite of which no more is known."""
+    return {"id": id, "kind": kind, "label": id, "file": "", "agent": agent, "connector": ""}
+
+
 def suite_of(record: Record, several_turns: bool = False) -> Suite:
     """The suite of a record; `several_turns`: whether a case of it has several, if the record does not say."""
     return Suite(

@@ -153,3 +153,47 @@ def test_a_report_of_another_version_is_read_by_every_command(app: MakeApplicati
     for name in ("out/r.jsonl", "out/r.json", "merged.json"):
         found = [(record["id"], record["status"], record.get("error")) for record in load(here.root / name).results]
         assert found == [("a", "passed", None), ("b", "failed", "no")]
+
+
+def damaged(text: str, path: str, value: object) -> str:
+    """A report with another value in its first line."""
+    start, rest = text.split("\n", 1)
+    record = json.loads(start)
+    *above, last = path.split(".")
+    inside = record
+    for key in above:
+        inside = inside[int(key) if key.isdecimal() else key]
+    inside[last] = value
+    return json.dumps(record) + "\n" + rest
+
+
+DAMAGED: dict[str, tuple[str, object, str]] = {
+    "suites": ("suites", 5, '"suites" is not a list'),
+    "a file": ("suites.0.file", True, 'the "file" of a suite is not a text'),
+    "runs": ("runs_per_case", "x", '"runs_per_case" is not a number'),
+    "plans": ("resume.planned", "x", 'the "planned" of "resume" is not an object'),
+    "inputs": ("resume.options.inputs", True, 'the "inputs" of its options cannot be true'),
+    "an input": ("resume.options.inputs", [5], 'the "inputs" of its options cannot be [5]'),
+    "half of a letter": ("resume.options.inputs", ["\ud800"], 'the "inputs" of its options cannot be ["\\ud800"]'),
+    "a switch": ("resume.options.strict", 1, 'the "strict" of its options cannot be 1'),
+    "a huge number": ("resume.options.runs", 10**30, 'the "runs" of its options cannot be 1' + "0" * 30),
+}
+
+
+@pytest.mark.parametrize(("path", "value", "problem"), DAMAGED.values(), ids=DAMAGED)
+def test_a_start_line_that_no_run_wrote_is_said(app: MakeApplication, path: str, value: object, problem: str) -> None:
+    case = {"id": "a", "input": "hello", "assert": {"type": "contains", "value": "hello"}}
+    here = app(agent(cases=[case]))
+    here.run("-i", case_file(), "-o", "whole.jsonl")
+    report = damaged((here.root / "whole.jsonl").read_text("utf-8"), path, value)
+    (here.root / "r.jsonl").write_text(report, "utf-8")
+    hint = "Hint: Reports that can be read are the .jsonl and .json files that yao-test writes\n"
+
+    for arguments in (("status", "r.jsonl"), ("--resume", "r.jsonl"), ("regrade", "r.jsonl", "-o", "new.jsonl")):
+        run = here.run(*arguments)
+        assert run.code == 2, arguments
+        assert run.stderr.endswith(f": {problem}\n{hint}"), arguments
+    assert (here.root / "r.jsonl").read_text("utf-8") == report
+    if not path.startswith("resume.options."):
+        merged = here.run("merge", "r.jsonl", "-o", "new.json")
+        assert (merged.code, merged.stderr.endswith(f": {problem}\n{hint}")) == (2, True)

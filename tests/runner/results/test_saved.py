@@ -106,6 +106,28 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
         '{"type": "start", "suites": [{"id": "a", "kind": "b"}]}\n',
         "<file>:1: a suite has no id or no kind",
     ),
+    "a suite with another label": (
+        '{"type": "start", "suites": [{"id": "a", "kind": "agent_test", "label": 1}]}\n',
+        '<file>:1: the "label" of a suite is not a text',
+    ),
+    "plans that are none": (
+        '{"type": "start", "resume": {"planned": {"a": {"cases": 1, "ids": 2}}}}\n',
+        '<file>:1: the "planned" of "resume" does not say how many cases there are',
+    ),
+    "a huge number": (
+        f'{START}{{"type": "result", "id": "a", "status": "passed", "duration_ms": 1{"0" * 400}}}\n',
+        f'<file>:2: the "duration_ms" of a result cannot be 1{"0" * 39}',
+    ),
+    "a number without end": (
+        f'{START}{{"type": "result", "id": "a", "status": "passed", "duration_ms": {"1" * 5000}}}\n',
+        "<file>:2: a number has too many digits",
+    ),
+    "votes that are none": (
+        START
+        + '{"type": "result", "id": "a", "status": "passed", "attempts":'
+        + ' [{"status": "passed", "duration_ms": 1, "judging": {"scores": "x"}}]}\n',
+        '<file>:2: the "runs" of a result have attempts without a status or a duration',
+    ),
     "too deep": (START + "[" * 200_000 + "]" * 200_000 + "\n" + SUMMARY, "<file>:2: its values are nested too deeply"),
     "a document cut off": ((GOLDEN / "mixed.json").read_text("utf-8")[:300], None),  # type: ignore[dict-item]
 }
