@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from runner.errors import ConfigurationError, RunnerError
@@ -114,6 +114,8 @@ MIGRATIONS = (
 """Each makes of a database of the version before it one of its own; the first one of nothing."""
 assert len(MIGRATIONS) == SCHEMA
 
+_LAST = 2**63 - 1
+"""The largest number of a row."""
 _DAMAGED = "it is damaged"
 _SAVE_THE_REST = "Move the folder away, and put what can be read into a new store: yao-test store merge NEW OLD"
 _MAKE_ANOTHER = "Move the folder away: the next run makes a new one"
@@ -209,6 +211,16 @@ def open_for_reading(folder: Path) -> sqlite3.Connection:
     return database
 
 
+def _has_last_number(folder: Path) -> bool:
+    """Whether SQLite has no number left for another row, of which it says the same as of a full disk."""
+    tables = ("SELECT seq FROM sqlite_sequence", "SELECT seq FROM results", "SELECT seq FROM remarks")
+    query = f"SELECT max(seq) FROM ({' UNION ALL '.join(tables)})"
+    uri = f"{(folder / FILE).resolve().as_uri()}?mode=ro"
+    with suppress(sqlite3.Error), closing(sqlite3.connect(uri, uri=True, timeout=PATIENCE)) as database:
+        return bool(database.execute(query).fetchone() == (_LAST,))
+    return False
+
+
 @contextmanager
 def understood(folder: Path) -> Iterator[None]:
     """What a database or the system raises becomes a StoreError of one sentence."""
@@ -220,6 +232,8 @@ def understood(folder: Path) -> Iterator[None]:
             raise damaged(folder, "a text in it is not UTF-8") from error
         if name == "SQLITE_ERROR":  # a table or a column that is not there
             raise StoreError(f"Cannot use the store {folder}: {_DAMAGED}: {error}", _MAKE_ANOTHER) from error
+        if name == "SQLITE_FULL" and _has_last_number(folder):
+            raise damaged(folder, "its last row has the largest number") from error
         known = next((said for begin, said in _WHY.items() if name.startswith(begin)), None)
         why, hint = known or (f"{type(error).__name__}: {error}", None)
         raise StoreError(f"Cannot use the store {folder}: {why}", hint) from error
