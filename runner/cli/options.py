@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from runner.cli.flags import (
@@ -263,9 +264,12 @@ def with_rounds(options: RunOptions) -> RunOptions:
 
 
 def absolute(path: str, directory: Path) -> Path:
-    """The real path of what the user wrote, from the working directory. Raises ConfigurationError when a link that
-    comes with the application leads out of it."""
-    return _checked(path, directory).resolve()
+    """The real path of what the user wrote, from the working directory. A pipe of the shell, as `<(...)` makes it, has
+    none: it stays as it was written. Raises ConfigurationError when a link that comes with the application leads out of
+    it."""
+    found = _checked(path, directory)
+    real = found.resolve()
+    return found if os.path.exists(found) and not os.path.exists(real) else real
 
 
 def report_path(output: str, directory: Path) -> Path:

@@ -23,6 +23,14 @@ def saved(app: MakeApplication) -> Application:
     return app({f"/{name}": (GOLDEN / name).read_bytes() for name in names})
 
 
+def test_a_report_may_come_through_a_pipe(saved: Application) -> None:
+    shell = ("/bin/sh", "-c", 'cat mixed.jsonl | "$@"', "sh")
+
+    assert saved.spawn("show", "/dev/stdin", prefix=shell).stdout == saved.run("show", "mixed.jsonl").stdout
+    assert saved.spawn("merge", "/dev/stdin", "-o", "merged.json", prefix=shell).code == 0
+    assert saved.spawn("status", "/dev/stdin", prefix=shell).stderr.endswith(": it is not a file\n")
+
+
 # show
 
 
