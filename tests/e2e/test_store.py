@@ -178,6 +178,8 @@ def test_a_run_that_is_interrupted_says_so(here: Application) -> None:
             command.wait()
             assert command.returncode == 130
             assert store.run(found.id).state == "interrupted"
+    listed = here.run("store", "list", "--store", "store").stdout
+    assert re.search(rf"{found.id}  \S+ \S+  interrupted  \d+\n", listed), listed
 
 
 def test_secrets_are_in_no_store(here: Application) -> None:

@@ -75,7 +75,7 @@ def list_of(runs: Sequence[KeptRun]) -> str:
         counts = run.counts
         errors = counts.get("broken", 0) + counts.get("inconclusive", 0)
         numbers = (counts.get("passed", 0), counts.get("failed", 0), errors, counts.get("skipped", 0), run.labels)
-        state = run.state if "stopped" not in run.summary else f"{run.state}, {run.summary['stopped']}"
+        state = ", ".join(dict.fromkeys((run.state, str(run.summary.get("stopped", run.state)))))
         rows.append((run.id, when(run), run.branch or "", commit(run), state, *map(_number, numbers)))
     return aligned(_filled(rows))
 
