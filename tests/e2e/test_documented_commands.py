@@ -42,6 +42,14 @@ PLACEHOLDERS = {
     "yao-test config [-a DIR] [--profile NAME] [--json]": "yao-test config -a . --json",
     "yao-test schema [file|case|json|config] [-o FILE]": "yao-test schema case -o case.schema.json",
     "yao-test doctor [-a DIR] [--json] [--strict] [--write-mocks FILE]": "yao-test doctor -a . --json",
+    "yao-test show REPORT [-o FILE] [-r ID] [--store DIR] [-v] [-q]": "yao-test show report.jsonl -o shown.md -v",
+    "yao-test extract REPORT [-d DIR] [--format md|json] [--status STATUS]": "yao-test extract report.jsonl -d parts --format json --status passed",
+    "yao-test diff [A] [B ...] [--baseline NAME] [--fail-on regressed|unsure] [-o FILE]": "yao-test diff report.jsonl report.json --fail-on regressed -o verdict.md",
+    "yao-test merge PART... -o FILE [--partial] [--as-runs]": "yao-test merge report.jsonl report.json -o runs.json --as-runs",
+    "yao-test regrade REPORT [-o FILE] [FLAGS]": "yao-test regrade ab.jsonl -o regraded.jsonl --threshold 0.5",
+    "yao-test label REPORT -o FILE [--count N] [--criterion TEXT]": "yao-test label ab.jsonl -o labels.csv --count 5",
+    "yao-test calibrate REPORT [LABELS ...] [-o FILE] [--min-kappa KAPPA]": "yao-test label ab.jsonl -o l.jsonl && sed s/null/true/ l.jsonl > mine.jsonl && yao-test calibrate ab.jsonl mine.jsonl -o trust.json",
+    "yao-test trust [FOLDER]": "yao-test trust .",
     "yao-test show REPORT": "yao-test show report.jsonl",
     "yao-test extract REPORT": "yao-test extract report.jsonl",
     "yao-test diff A B": "yao-test diff report.jsonl report.json",
@@ -215,6 +223,12 @@ def test_every_command_line_of_a_page_runs(page: Path, made: Path, tmp_path: Pat
         if ran.code not in RAN or "Traceback" in ran.stderr:
             wrong.append(f"{name_of(page)}:{line.line}: {line.text}\n  exit code {ran.code}: {ran.stderr}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_the_page_of_the_command_line_lists_every_command() -> None:
+    listed = {line.text.split()[1] for line in lines_of(ROOT / "docs/cli.md") if line.text.startswith("yao-test ")}
+
+    assert set(COMMANDS) <= listed
 
 
 def test_names_of_commands_are_those_of_commands() -> None:

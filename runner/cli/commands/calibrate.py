@@ -26,7 +26,7 @@ from runner.results.labels import read_labels
     "files that yao-test label wrote, .jsonl or .csv; each person may have their own.",
 )
 @click.argument("report", metavar="REPORT")
-@click.argument("labels", metavar="LABELS", nargs=-1)
+@click.argument("labels", metavar="[LABELS]...", nargs=-1)
 @click.option(
     "-o", "--output", metavar="FILE", multiple=True, help="Also write the result to a file: .json. Repeatable."
 )
