@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bindings.models.errors import ModelFileError
     from bindings.models.own_database import OwnDatabase
     from bindings.patterns import Pattern, compile
-    from bindings.policy import Policy
+    from bindings.policy import Policy, host_problem
     from bindings.process_router import (
         ProcessRouter,
         Provider,
@@ -83,6 +83,7 @@ __all__ = [
     "enveloped",
     "failure_envelope",
     "given_mocks",
+    "host_problem",
     "is_served",
     "opened_workspace",
     "read_definition",
@@ -106,7 +107,7 @@ __getattr__ = lazy_names(
         "models.own_database": ("OwnDatabase",),
         "go_syntax": ("PatternError",),
         "patterns": ("Pattern", "compile"),
-        "policy": ("Policy",),
+        "policy": ("Policy", "host_problem"),
         "process_router": (
             "ProcessRouter",
             "Provider",

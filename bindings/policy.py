@@ -7,6 +7,7 @@ network and no environment variable unless the user allows it. Each path of a sc
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -44,7 +45,8 @@ class Policy(Value):
     """The permissions of a run. The default allows the application's folders and nothing else."""
 
     allow_net: tuple[str, ...] | None = None
-    """Hosts that scripts may reach, as `host` (any port) or `host:port`; `("*",)` is every host, None is no network."""
+    """Hosts that scripts may reach, as `host` (any port) or `host:port`; `("*",)` is every host, None is no network.
+    Each is one in which `host_problem` finds nothing wrong."""
     allow_exec: tuple[str, ...] = ()
     """Names of the programs that `ctx.computer.Exec` may run, in a jail."""
     environment: Mapping[str, str] = _NOTHING
@@ -133,13 +135,45 @@ def _address(url: str) -> tuple[str, int]:
     return _plain(host), port or _DEFAULT_PORTS[parts.scheme]
 
 
+def host_problem(entry: str) -> str | None:
+    """Why an entry of `allow_net` can allow no host, as the end of a sentence; None if it can."""
+    host, port = _parts(entry)
+    if entry == "*":
+        return None
+    if "/" in entry:
+        return "a host has no scheme and no path"
+    if "*" in entry:
+        return "only * alone stands for many hosts"
+    if port is not None and not (re.fullmatch("[0-9]{1,5}", port) and 0 < int(port) < 65536):
+        return "its port must be a number from 1 to 65535"
+    return None if _is_name(host) or _is_ipv6(host) else "it is neither a host nor a host and a port"
+
+
 def _matches(entry: str, host: str, port: int) -> bool:
-    entry_host, colon, entry_port = entry.rpartition(":")
-    if not colon or not entry_port.isdigit():
-        return _plain(entry) == host
-    if ":" in entry_host and not entry_host.startswith("["):  # a bare IPv6 address
-        return _plain(entry) == host
-    return _plain(entry_host) == host and int(entry_port) == port
+    entry_host, entry_port = _parts(entry)
+    return _plain(entry_host) == host and (entry_port is None or int(entry_port) == port)
+
+
+def _parts(entry: str) -> tuple[str, str | None]:
+    """The host of an entry and its port, if it has one. A bare IPv6 address has none."""
+    found = re.fullmatch(r"(\[.*\]|[^:]+)(?::([^:]*))?", entry)
+    return (found[1], found[2]) if found else (entry, None)
+
+
+def _is_name(host: str) -> bool:
+    try:
+        return bool(re.fullmatch(r"\w[\w.-]*", host) and host.encode("idna"))
+    except UnicodeError:
+        return False
+
+
+def _is_ipv6(host: str) -> bool:
+    from ipaddress import IPv6Address
+
+    try:
+        return bool(IPv6Address(host[1:-1] if host.startswith("[") else host))
+    except ValueError:
+        return False
 
 
 def _plain(host: str) -> str:

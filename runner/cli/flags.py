@@ -285,18 +285,33 @@ def variant(text: str, where: str) -> tuple[Variant, ...]:
 
 
 def hosts(text: str, where: str) -> tuple[str, ...]:
-    """Hosts with commas between them."""
-    return tuple(host.strip() for host in text.split(",") if host.strip())
+    """Hosts with commas between them, at least one."""
+    from bindings import host_problem
+
+    hint = "Write a host or host:port, such as api.example.com:443"
+    named = _listed(text, where, hint)
+    for host in named:
+        problem = host_problem(host)
+        if problem is not None:
+            raise ConfigurationError(f'Cannot use {where} "{host}": {problem}', hint)
+    return named
 
 
 def programs(text: str, where: str) -> tuple[str, ...]:
-    """Names of programs with commas between them. Raises ConfigurationError for a path."""
-    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    """Names of programs with commas between them, at least one. Raises ConfigurationError for a path."""
+    hint = "Programs are looked for in /usr/local/bin, /usr/bin and /bin"
+    names = _listed(text, where, hint)
     for name in names:
         if "/" in name or "*" in name:
-            hint = "Programs are looked for in /usr/local/bin, /usr/bin and /bin"
             raise ConfigurationError(f'Cannot use {where} "{name}": it must be the name of a program', hint)
     return names
+
+
+def _listed(text: str, where: str, hint: str) -> tuple[str, ...]:
+    listed = tuple(name.strip() for name in text.split(",") if name.strip())
+    if not listed:
+        raise ConfigurationError(f"Cannot use {where}: it is empty", hint)
+    return listed
 
 
 def one_of(*choices: str) -> Callable[[str, str], str]:

@@ -135,6 +135,46 @@ def test_hosts_are_listed_with_commas_or_one_by_one() -> None:
     assert options("--allow-net").allow_net == ("*",)
 
 
+NO_HOSTS = {
+    "": "it is empty",
+    " , ": "it is empty",
+    "http://api.test/v1": "a host has no scheme and no path",
+    "api.test,api.test/v1": "a host has no scheme and no path",
+    "10.0.0.0/8": "a host has no scheme and no path",
+    "me@api.test": "it is neither a host nor a host and a port",
+    "api..test": "it is neither a host nor a host and a port",
+    "::1]": "it is neither a host nor a host and a port",
+    ":80": "it is neither a host nor a host and a port",
+    "a:80:90": "it is neither a host nor a host and a port",
+    "*.api.test": "only * alone stands for many hosts",
+    "*:443": "only * alone stands for many hosts",
+    "api.test:": "its port must be a number from 1 to 65535",
+    "api.test:http": "its port must be a number from 1 to 65535",
+    "api.test:0": "its port must be a number from 1 to 65535",
+    "[::1]:65536": "its port must be a number from 1 to 65535",
+}
+
+
+@pytest.mark.parametrize("text", NO_HOSTS)
+def test_what_can_allow_no_host_is_refused(text: str) -> None:
+    with pytest.raises(ConfigurationError, match="Cannot use --allow-net") as caught:
+        options(f"--allow-net={text}")
+    assert caught.value.message.endswith(NO_HOSTS[text])
+    assert "host:port" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    "host", ["*", "localhost", "API.test.", "api_1.test:80", "bücher.test", "127.0.0.1:8080", "::1", "[::1]:80"]
+)
+def test_hosts_and_their_ports_are_taken(host: str) -> None:
+    assert options(f"--allow-net={host}").allow_net == (host,)
+
+
+def test_no_program_is_an_error() -> None:
+    with pytest.raises(ConfigurationError, match="Cannot use --allow-exec: it is empty"):
+        options("--allow-exec=")
+
+
 def test_the_options_and_the_table_are_one() -> None:
     assert [flag.field for flag in FLAGS] == list(names_of(RunOptions))
 
