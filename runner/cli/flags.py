@@ -42,7 +42,7 @@ class Flag(Value):
     """Other spellings, with dashes."""
     read: Callable[[str, str], Any] | None
     """Makes a value of a text, or several of it for a flag that may be repeated. Its second argument is the flag as it
-    is named in the ConfigurationError that it raises. None: the text is the value."""
+    is named in the ConfigurationError that it raises. None: the text is the value, and a single one is not empty."""
     excludes: tuple[str, ...]
     """Names of flags that may not be given together with it."""
     needs: str | None
@@ -67,6 +67,9 @@ class Flag(Value):
         """Its checked value. Raises ConfigurationError for an invalid one."""
         said = values[self.field]
         if self.read is None:
+            if self.kind == "text" and not said:
+                hint = f"--{self.name} {self.metavar}: {self.help}"
+                raise ConfigurationError(f"Cannot use --{self.name}: it is empty", hint)
             return said
         if self.kind in ("text", "maybe"):
             return self.read(said, f"--{self.name}")
@@ -228,6 +231,11 @@ def names(text: str, where: str) -> str:
     """A pattern of names that is not empty."""
     if not text:
         raise ConfigurationError(f"Cannot use {where}: it is empty", f"{where} . names all")
+    return text
+
+
+def search(text: str, where: str) -> str:
+    """A pattern of names; an empty one finds all."""
     return text
 
 

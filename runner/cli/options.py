@@ -26,6 +26,7 @@ from runner.cli.flags import (
     programs,
     revision,
     samples,
+    search,
     shard,
     share,
     shuffle_seed,
@@ -73,7 +74,7 @@ class RunOptions(FlagTable):
     locale: str | None = flag("Locale of the test user. Default: en-us.", metavar="ID")
     ctx: str | None = flag("JSON file with the context; it wins over --user, --team and --locale.", metavar="FILE")
     reporter: str | None = flag("What writes the first --output: report.json, report.markdown, report.html, report.summary, or an agent.", short="r", metavar="ID")
-    run: str | None = flag("Run only tests and cases whose name matches; after a slash, subtests.", metavar="REGEX", aliases=("-run",))
+    run: str | None = flag("Run only tests and cases whose name matches; after a slash, subtests.", metavar="REGEX", read=search, aliases=("-run",))
     tags: tuple[str, ...] = flag("Run only tests and cases with this tag; given several times, with one of them. Repeatable.", name="tag", kind="repeated", metavar="TAG")
     last_failed: bool = flag("Run only tests that failed in their last run; all tests when no failure is known.", kind="switch", excludes=("failed-first", "resume"))
     failed_first: bool = flag("Run tests that failed in their last run first.", kind="switch", excludes=("shuffle",))

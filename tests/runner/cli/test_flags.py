@@ -175,6 +175,17 @@ def test_no_program_is_an_error() -> None:
         options("--allow-exec=")
 
 
+@pytest.mark.parametrize("name", [flag.name for flag in FLAGS if flag.kind == "text" and flag.name != "run"])
+def test_an_empty_value_is_refused(name: str) -> None:
+    """A variable of a CI job that is not set must not run something else, such as the agent's own connector."""
+    with pytest.raises(ConfigurationError, match=f"Cannot (use|read) --{name}"):
+        options(f"--{name}=")
+
+
+def test_an_empty_pattern_picks_all() -> None:
+    assert options("--run=").run == ""
+
+
 def test_the_options_and_the_table_are_one() -> None:
     assert [flag.field for flag in FLAGS] == list(names_of(RunOptions))
 
