@@ -13,33 +13,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_AUTHORIZED = [
-    "sub",
-    "client_id",
-    "scope",
-    "session_id",
-    "user_id",
-    "team_id",
-    "tenant_id",
-    "remember_me",
-    "constraints",
-    "user_name",
-    "team_name",
-]
-_FIELDS = [
-    "authorized",
-    "metadata",
-    "client",
-    "locale",
-    "referer",
-    "theme",
-    "route",
-    "accept",
-    "chat_id",
-    "assistant_id",
-]
-_CLIENT = ["type", "user_agent", "ip"]
-_CONSTRAINTS = ["owner_only", "creator_only", "editor_only", "team_only", "extra"]
+_KINDS: dict[type, str] = {str: "a string", bool: "true or false", dict: "an object"}
+_TEXTS = ("locale", "referer", "theme", "route", "accept", "chat_id", "assistant_id")
+_FIELDS: dict[str, type] = dict.fromkeys(("authorized", "metadata", "client"), dict) | dict.fromkeys(_TEXTS, str)
+_CLIENT: dict[str, type] = dict.fromkeys(("type", "user_agent", "ip"), str)
+_CONSTRAINTS: dict[str, type] = {
+    **dict.fromkeys(("owner_only", "creator_only", "editor_only", "team_only"), bool),
+    "extra": dict,
+}
+_NAMES = ("user_name", "team_name")
+_IDS = ("sub", "client_id", "scope", "session_id", "user_id", "team_id", "tenant_id")
+_AUTHORIZED: dict[str, type] = {**dict.fromkeys((*_IDS, *_NAMES), str), "remember_me": bool, "constraints": dict}
 
 
 def build_context(options: RunOptions, directory: Path) -> dict[str, Any]:
@@ -70,38 +54,29 @@ def build_context(options: RunOptions, directory: Path) -> dict[str, Any]:
     where = f"context file {path}"
     _check(given, _FIELDS, where, "")
     authorized = _block(given, "authorized", _AUTHORIZED, where)
-    _check(authorized.get("constraints", {}), _CONSTRAINTS, where, "authorized.constraints.")
-    for key in ("user_name", "team_name"):
-        if key in authorized:
-            context[key] = authorized.pop(key)
+    _block(authorized, "constraints", _CONSTRAINTS, where, "authorized.")
+    context |= {key: authorized.pop(key) for key in _NAMES if key in authorized}
     context["authorized"] |= authorized
     if "user_id" in authorized and "sub" not in authorized:
         context["authorized"]["sub"] = authorized["user_id"]
     context["client"] |= _block(given, "client", _CLIENT, where)
-    metadata = given.get("metadata", {})
-    if not isinstance(metadata, dict):
-        raise ConfigurationError(f"Cannot use {where}: metadata must be an object")
-    context["metadata"] = metadata
-    for key in ("locale", "referer", "theme", "route", "accept", "chat_id", "assistant_id"):
-        if key in given:
-            if not isinstance(given[key], str):
-                raise ConfigurationError(f"Cannot use {where}: {key} must be a string")
-            context[key] = given[key]
-    return context
+    return context | {key: given[key] for key in ("metadata", *_TEXTS) if key in given}
 
 
-def _block(given: dict[str, Any], name: str, known: list[str], where: str) -> dict[str, Any]:
+def _block(given: dict[str, Any], name: str, known: dict[str, type], where: str, prefix: str = "") -> dict[str, Any]:
     block = given.get(name, {})
-    _check(block, known, where, f"{name}.")
+    _check(block, known, where, f"{prefix}{name}.")
     return dict(block)
 
 
-def _check(block: Any, known: list[str], where: str, prefix: str) -> None:
+def _check(block: Any, known: dict[str, type], where: str, prefix: str) -> None:
     if not isinstance(block, dict):
-        what = f"{prefix.rstrip('.')} must be" if prefix else "it must hold"
-        raise ConfigurationError(f"Cannot use {where}: {what} an object")
+        raise ConfigurationError(f"Cannot use {where}: it must hold an object")
     unknown = [key for key in block if key not in known]
     if unknown:
         names = ", ".join(f'"{prefix}{key}"' for key in unknown)
         hint = did_you_mean(unknown[0], known) or f"The keys are {', '.join(known)}"
         raise ConfigurationError(f"Cannot use {where}: unknown key{'s' if len(unknown) > 1 else ''} {names}", hint)
+    for key, value in block.items():
+        if not isinstance(value, known[key]):
+            raise ConfigurationError(f"Cannot use {where}: {prefix}{key} must be {_KINDS[known[key]]}")

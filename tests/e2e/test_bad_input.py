@@ -301,6 +301,22 @@ CONTEXTS = {
         '{"metadata": [1]}',
         "Error: Cannot use context file <app>/ctx.json: metadata must be an object",
     ),
+    "id of the wrong kind": (
+        '{"authorized": {"user_id": 42}}',
+        "Error: Cannot use context file <app>/ctx.json: authorized.user_id must be a string",
+    ),
+    "id that is null": (
+        '{"authorized": {"team_id": null}}',
+        "Error: Cannot use context file <app>/ctx.json: authorized.team_id must be a string",
+    ),
+    "constraint of the wrong kind": (
+        '{"authorized": {"constraints": {"owner_only": "no"}}}',
+        "Error: Cannot use context file <app>/ctx.json: authorized.constraints.owner_only must be true or false",
+    ),
+    "client of the wrong kind": (
+        '{"client": {"ip": ["127.0.0.1"]}}',
+        "Error: Cannot use context file <app>/ctx.json: client.ip must be a string",
+    ),
     "text of the wrong kind": (
         '{"locale": 7}',
         "Error: Cannot use context file <app>/ctx.json: locale must be a string",
