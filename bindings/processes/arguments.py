@@ -7,6 +7,7 @@ from 1, as in the messages: `text.Extract: argument 1 must be a string, got null
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from bindings.errors import ProcessError
@@ -152,6 +153,7 @@ def _host_function(process: str, implementation: Implementation) -> HostFunction
     def run(args: list[Json], call: HostCall) -> Json:
         given = Arguments(process, args)
         try:
+            given.values = [_whole(value) for value in args]
             return implementation(given, call)
         except ProcessError:
             raise
@@ -163,3 +165,14 @@ def _host_function(process: str, implementation: Implementation) -> HostFunction
             raise given.error(str(error) or type(error).__name__, 500) from error
 
     return run
+
+
+def _whole(value: Json) -> Json:
+    """A value with U+FFFD in place of halves of surrogate pairs, which Go, and so a process of Yao, does not have."""
+    if isinstance(value, str):
+        return value if value.isascii() else re.sub("[\ud800-\udfff]", "\ufffd", value)
+    if isinstance(value, list):
+        return [_whole(item) for item in value]
+    if isinstance(value, dict):
+        return {_whole(key): _whole(item) for key, item in value.items()}
+    return value

@@ -52,7 +52,7 @@ def decode_hex(text: str) -> bytes:
 
 
 def _bytes(value: Json) -> bytes:
-    return value if isinstance(value, bytes) else display(value).encode(errors="replace")
+    return value if isinstance(value, bytes) else display(value).encode()
 
 
 def _encode(encoder: Callable[[bytes], str]) -> Callable[[Arguments, HostCall], Json]:
@@ -92,7 +92,7 @@ def _decode_xml(given: Arguments, call: HostCall) -> Json:
     text = given.string(1)
     xmltodict = _xmltodict(given)
     try:
-        return xmltodict.parse(text.encode(errors="replace"), encoding="utf-8", postprocessor=_xml_entry)
+        return xmltodict.parse(text.encode(), encoding="utf-8", postprocessor=_xml_entry)
     except ExpatError as error:
         raise given.error(f"not XML: {ErrorString(error.code)} (line {error.lineno})", 500) from error
 

@@ -56,7 +56,7 @@ def _read_base64(files: FileAccess) -> Json:
 
 
 def _text(given: Arguments, position: int) -> bytes:
-    return given.string(position).encode(errors="surrogatepass")
+    return given.string(position).encode()
 
 
 def _base64(given: Arguments, position: int) -> bytes:

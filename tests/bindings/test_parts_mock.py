@@ -126,6 +126,7 @@ HTTP = [
     ("query in the pattern", "mock.http('https://h/a?q=1', 1); return [http.Get('https://h/a', {q: 1}).data, (() => { try { http.Get('https://h/a', {q: 2}) } catch (e) { return e.code } })()]", [1, 404]),
     ("a pattern without query", "mock.http('https://h/a', 1); return http.Get('https://h/a?x=1', {q: 1}).data", 1),
     ("the request", "mock.http('*', (r) => ({data: r})); return http.Post('https://h/a', {b: 1}, null, 'x=1&y=a+b&x=2', [{K: 'v'}]).data", {"method": "POST", "url": "https://h/a?x=1&x=2&y=a%20b", "query": {"x": ["1", "2"], "y": "a b"}, "headers": {"K": "v"}, "data": {"b": 1}}),
+    ("half of a surrogate pair in the query", "mock.http('*', (r) => ({data: r.url})); return http.Get('https://h', {q: '\\ud83d'}).data", "https://h?q=%EF%BF%BD"),
     ("Send", "mock.http('PURGE https://h', (r) => ({data: r.data})); return http.Send('purge', 'https://h', 5).data", 5),
     ("query as a list", "mock.http('*', (r) => ({data: r.query})); return http.Get('https://h', ['a=1', {b: 2}]).data", {"a": "1", "b": 2}),
     ("a broken connection", "mock.http('*', () => { throw new Error('refused') }); return http.Get('https://h')", {"status": 0, "code": 0, "data": None, "headers": {}, "message": "refused"}),

@@ -70,7 +70,7 @@ export default function (kernel: Kernel): HttpFinder {
     const url = String(args[at.url] ?? "");
     const pairs = Object.entries(query).flatMap(([key, value]) =>
       (Array.isArray(value) ? value : [value]).map(
-        (item) => `${encodeURIComponent(key)}=${encodeURIComponent(String(item))}`,
+        (item) => `${encodeURIComponent(key.toWellFormed())}=${encodeURIComponent(String(item).toWellFormed())}`,
       ),
     );
     return {

@@ -63,6 +63,10 @@ def test_hash_counts_utf8() -> None:
     assert run("crypto.Hash", "SHA1", "é") == "bf15be717ac1b080b4f1c456692825891ff5073d"
 
 
+def test_half_of_a_surrogate_pair_counts_as_the_replacement_character() -> None:
+    assert run("crypto.Hash", "SHA1", "a\ud83d") == run("crypto.Hash", "SHA1", "a\ufffd")
+
+
 # RFC 4231, case 2, and RFC 2202
 HMACS = [
     ("SHA256", "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"),

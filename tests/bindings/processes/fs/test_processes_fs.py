@@ -71,6 +71,7 @@ def test_reading(run: Run, name: str, args: list[Any], expected: Any) -> None:
 
 WRITES: list[tuple[str, list[Any], Any, str, str | bytes | None]] = [
     ("WriteFile", ["new.txt", "né"], 3, "new.txt", "né"),
+    ("WriteFile", ["half \ud83d.txt", "\ud83d!"], 4, "half \ufffd.txt", "\ufffd!"),
     ("WriteFile", ["note.txt", "x"], 1, "note.txt", "x"),
     ("WriteFile", ["/deep/er/new.txt", ""], 0, "deep/er/new.txt", ""),
     ("WriteFile", ["in", "via link"], 8, "note.txt", "via link"),
