@@ -16,6 +16,7 @@ from runner.paths import shown_path
 from runner.planning.inputs import is_report
 from runner.planning.tags import tags_in
 from runner.planning.test_functions import functions_in
+from runner.pytest_plugin.finding import HOW_FOUND, MODULES
 from runner.security.files import read_text
 
 
@@ -28,7 +29,7 @@ def collected(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
         return None
     if agent is None or not path.is_relative_to(application.assistants):
         return None
-    if path.suffix in (".ts", ".js"):
+    if path.suffix in MODULES:
         return ModuleFile.from_parent(parent, path=path) if path.is_relative_to(agent.folder / "src") else None
     return None if is_report(path.name) else CasesFile.from_parent(parent, path=path)
 
@@ -68,10 +69,13 @@ class ModuleFile(pytest.File):
     """A test module."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """Its test functions, read off the source text."""
+        """Its test functions, read off the source text. Warns where there are none."""
         source = read_text(self.path, "replace")
         tags = tags_in(source).of
-        for name, line in functions_in(source):
+        found = list(functions_in(source))
+        if not found:
+            self.warn(pytest.PytestCollectionWarning(f"No test is found in {self.nodeid}: {HOW_FOUND}"))
+        for name, line in found:
             yield YaoItem.from_parent(self, name=name, line=line, tags=tuple(sorted(tags.get(name, ()))))
 
 

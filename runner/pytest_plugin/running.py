@@ -16,10 +16,13 @@ from runner.cli.options import RunOptions
 from runner.environment import Environment
 from runner.execution.run import run
 from runner.execution.stopping import Stop
+from runner.planning.test_functions import functions_in
+from runner.pytest_plugin.finding import HOW_FOUND, MODULES
 from runner.reporters.console.console import failure_text
 from runner.reporters.rerun_command import pattern_of
-from runner.results.events import Event, RunStart, TestEnd
+from runner.results.events import Event, RunStart, SuiteStart, TestEnd
 from runner.results.failure_texts import error_text
+from runner.security.files import read_text
 from runner.security.keys import take_keys
 from runner.security.secrets import Secrets
 from runner.security.terminal import unsteered
@@ -55,6 +58,8 @@ class _Collected:
         self.processes = processes
         self.results: dict[str, TestResult] = {}
         self.suite: Suite | None = None
+        self.total = 0
+        """How many tests the file has, whatever was chosen."""
         self.flags: tuple[str, ...] = ()
 
     def begin(self, parts: PartDigests) -> None:
@@ -67,6 +72,8 @@ class _Collected:
         """See `Observer`."""
         if isinstance(event, RunStart):
             self.flags = event.flags
+        elif isinstance(event, SuiteStart):
+            self.total = event.total
         elif isinstance(event, TestEnd):
             self.suite = so_far.suites[event.result.suite]
             self.results[event.result.name] = event.result
@@ -100,6 +107,8 @@ class Runs:
         ran = self._ran.get(item.path)
         if ran is None:
             ran = self._ran[item.path] = self._run_file(item.path, self._names(item))
+            if item.path.suffix in MODULES:
+                _warn_of_others(item, ran.total)
         if item.name not in ran.results:
             ran = self._run_file(item.path, [item.name])
         result = ran.results.pop(item.name, None) or next(iter(ran.results.values()), None)
@@ -131,7 +140,7 @@ class Runs:
         application = Application(find_root(path))
         typed = RunOptions(inputs=(str(path),), run=pattern_of(names), skip_interactive=True, watch=True, quiet=True)
         found = configured(typed, GIVEN, application)
-        is_module = path.suffix in (".ts", ".js")
+        is_module = path.suffix in MODULES
         if is_module and self._processes is None:
             self._processes = start_processes(SCRIPT_PARTS, application.root)
         processes, rest = (self._processes, None) if is_module else (None, self._processes)
@@ -149,6 +158,15 @@ class Runs:
         finally:
             self._processes = collected.processes
         return collected
+
+
+def _warn_of_others(item: pytest.Item, total: int) -> None:
+    """Warns of tests of a module that are not in its text, because pytest does not run them."""
+    others = total - sum(1 for _ in functions_in(read_text(item.path, "replace")))
+    if others > 0:
+        module = item.nodeid.partition("::")[0]
+        count = f"{others} tests of {module} are" if others > 1 else f"1 test of {module} is"
+        item.warn(pytest.PytestCollectionWarning(f"{count} not found and did not run: {HOW_FOUND}"))
 
 
 _KEY = pytest.StashKey[Runs]()

@@ -166,6 +166,33 @@ def test_functions_that_are_tests_are_items(shared_app: MakeApplication) -> None
     assert list(here.source.iterdir()) == [here.source / "kinds_test.ts"]
 
 
+UNUSUAL = """\
+export function TestUsual(t) {}
+export const TestFirst = (t) => {}, TestSecond = (t) => { t.fail("no"); };
+function check(t) { t.fail("no"); }
+export { check as TestRenamed };
+"""
+
+
+def test_tests_that_pytest_does_not_find_are_counted_in_a_warning(shared_app: MakeApplication) -> None:
+    here = shared_app(
+        {
+            "unusual_test.ts": UNUSUAL,
+            "usual_test.ts": "import { TestUsual } from './unusual_test';\nexport function TestThis(t) { TestUsual(t); }\n",
+            "only_test.ts": "const check = (t) => { t.fail('no'); };\nexport { check as TestOnly };\n",
+        }
+    )
+    code, output = run(here, "assistants")
+
+    assert (code, "3 passed, 2 warnings in" in output) == (0, True), output
+    module = "assistants/demo/src/unusual_test.ts"
+    assert f"PytestCollectionWarning: 2 tests of {module} are not found and did not run: pytest finds" in output
+    assert "No test is found in assistants/demo/src/only_test.ts: pytest finds tests by their text" in output
+    _, chosen = run(here, "assistants", "-k", "First")
+    assert "2 tests of" in chosen
+    assert run(here, "assistants", "-W", "error::pytest.PytestCollectionWarning")[0] == 2
+
+
 def test_files_that_cannot_be_read_are_errors_of_collection(shared_app: MakeApplication) -> None:
     """As with Python modules: nothing runs, and no choice of tests hides them."""
     here = shared_app(
