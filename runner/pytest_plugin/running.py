@@ -20,7 +20,7 @@ from runner.planning.test_functions import functions_in
 from runner.pytest_plugin.finding import HOW_FOUND, MODULES
 from runner.reporters.console.console import failure_text
 from runner.reporters.rerun_command import pattern_of
-from runner.results.events import Event, RunStart, SuiteStart, TestEnd
+from runner.results.events import Event, RunEnd, RunStart, SuiteStart, TestEnd
 from runner.results.failure_texts import error_text
 from runner.security.files import read_text
 from runner.security.keys import take_keys
@@ -60,6 +60,8 @@ class _Collected:
         self.suite: Suite | None = None
         self.total = 0
         """How many tests the file has, whatever was chosen."""
+        self.stopped: str | None = None
+        """Why the run ended early, such as the budget that is used up."""
         self.flags: tuple[str, ...] = ()
 
     def begin(self, parts: PartDigests) -> None:
@@ -77,6 +79,8 @@ class _Collected:
         elif isinstance(event, TestEnd):
             self.suite = so_far.suites[event.result.suite]
             self.results[event.result.name] = event.result
+        elif isinstance(event, RunEnd):
+            self.stopped = event.stopped
 
     def close(self) -> None:
         """See `Observer`."""
@@ -109,6 +113,8 @@ class Runs:
             ran = self._ran[item.path] = self._run_file(item.path, self._names(item))
             if item.path.suffix in MODULES:
                 _warn_of_others(item, ran.total)
+        if item.name not in ran.results and ran.stopped:
+            raise TestFailedError(f"{item.name} did not run: {ran.stopped}")
         if item.name not in ran.results:
             ran = self._run_file(item.path, [item.name])
         result = ran.results.pop(item.name, None) or next(iter(ran.results.values()), None)

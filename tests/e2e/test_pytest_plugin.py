@@ -166,6 +166,23 @@ def test_functions_that_are_tests_are_items(shared_app: MakeApplication) -> None
     assert list(here.source.iterdir()) == [here.source / "kinds_test.ts"]
 
 
+def test_a_budget_that_is_used_up_is_not_begun_anew_for_the_rest_of_a_file(shared_app: MakeApplication) -> None:
+    cases = "".join(f'{{"id": "case-{number}", "input": "Hi"}}\n' for number in range(4))
+    here = shared_app(
+        {
+            "/assistants/demo/package.yao": '{"connector": "scripted"}',
+            "/assistants/demo/prompts.yml": "- {role: system, content: Hi}\n",
+            "/assistants/demo/replies.yml": "- reply: Hello\n",
+            "/assistants/demo/tests/cases.jsonl": cases,
+            "/yao-test.toml": "max-tokens = 1\n",
+        }
+    )
+    code, output = run(here, "assistants")
+
+    assert (code, "3 failed, 1 passed in" in output) == (1, True), output
+    assert "case-3 did not run: --max-tokens 1 is used up" in output
+
+
 UNUSUAL = """\
 export function TestUsual(t) {}
 export const TestFirst = (t) => {}, TestSecond = (t) => { t.fail("no"); };
