@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,8 +16,11 @@ from runner.paths import shown_path
 from runner.planning.inputs import is_report
 from runner.planning.tags import tags_in
 from runner.planning.test_functions import functions_in
-from runner.pytest_plugin.finding import HOW_FOUND, MODULES
+from runner.pytest_plugin.finding import GIVEN, HOW_FOUND, MODULES
 from runner.security.files import read_text
+
+if TYPE_CHECKING:
+    from runner.pytest_plugin.models import Models
 
 
 def collected(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -89,23 +92,23 @@ class CasesFile(pytest.File):
         try:
             shown = str(shown_path(self.path, self.config.invocation_params.dir))
             located = list(CaseFile.check(self.path, False, None, shown))
-            asks = self._asks_models()
+            models = self._models()
+            asking = {one.case.id for one in located if models.asked_by(one.case)}
         except ConfigurationError as error:
             raise self.CollectError("\n".join(filter(None, [error.message, error.hint]))) from error
         for one in located:
             item = YaoItem.from_parent(self, name=one.case.id, line=one.line, tags=tuple(one.case.tags))
-            if asks and not self.config.getoption("--yao-models"):
+            if one.case.id in asking and not self.config.getoption("--yao-models"):
                 item.add_marker(pytest.mark.skip(reason="a real model answers: --yao-models asks it"))
             yield item
 
-    def _asks_models(self) -> bool:
-        """Whether the agent uses a real model."""
-        from runner.agents.assistant import Assistants
-        from runner.connectors.load import Connectors
+    def _models(self) -> Models:
+        from runner.application.configuration import configured
+        from runner.cli.options import RunOptions
+        from runner.pytest_plugin.models import Models
 
         application = Application(find_root(self.path))
         agent = application.agent_of(self.path)
-        connectors = Connectors(application.root, dict(os.environ))
-        if agent is None:
-            return False
-        return not connectors.is_scripted(connectors.resolve(Assistants(application).get(agent.id).connector))
+        assert agent is not None, "only files of agents are collected"
+        found = configured(RunOptions(), GIVEN, application)
+        return Models(application, agent.id, found.settings.of(agent.id, found.options))

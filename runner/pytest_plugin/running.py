@@ -17,7 +17,7 @@ from runner.environment import Environment
 from runner.execution.run import run
 from runner.execution.stopping import Stop
 from runner.planning.test_functions import functions_in
-from runner.pytest_plugin.finding import HOW_FOUND, MODULES
+from runner.pytest_plugin.finding import GIVEN, HOW_FOUND, MODULES
 from runner.reporters.console.console import failure_text
 from runner.reporters.rerun_command import pattern_of
 from runner.results.events import Event, RunEnd, RunStart, SuiteStart, TestEnd
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from runner.results.fold import Execution
     from runner.results.model import Suite, TestResult
     from scripttest import Processes
-
-GIVEN = frozenset({"input", "run", "skip-interactive", "watch", "quiet", "output", "max-failures", "fail-fast"})
-"""Flags that the configuration file does not set here: pytest has its own of the kind."""
 
 
 class TestFailedError(Exception):

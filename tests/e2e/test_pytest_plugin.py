@@ -183,6 +183,51 @@ def test_a_budget_that_is_used_up_is_not_begun_anew_for_the_rest_of_a_file(share
     assert "case-3 did not run: --max-tokens 1 is used up" in output
 
 
+SCRIPTED = {
+    "/assistants/demo/package.yao": '{"connector": "scripted"}',
+    "/assistants/demo/prompts.yml": "- {role: system, content: Hi}\n",
+    "/assistants/demo/replies.yml": "- reply: Hello\n",
+    "/assistants/judge/package.yao": '{"connector": "$ENV.JUDGE"}',
+    "/assistants/judge/prompts.yml": "- {role: system, content: Hi}\n",
+    "/connectors/local.conn.yao": REAL,
+    "/.env": "JUDGE=local\n",
+}
+JUDGED = '{"id": "a", "input": "Hi", "assert": {"type": "agent", "use": "agents:judge", "value": "nice"}}\n'
+MODELS: dict[str, tuple[dict[str, str], str]] = {
+    "none": ({}, "1 passed"),
+    "one of the configuration file": ({"/yao-test.toml": 'connector = "local"\n'}, "1 skipped"),
+    "one for the agent there": ({"/yao-test.toml": '[agent.demo]\nconnector = "local"\n'}, "1 skipped"),
+    "one of judges where there is none": ({"/yao-test.toml": 'judge-connector = "local"\n'}, "1 passed"),
+    "one of the case": (
+        {"/assistants/demo/tests/cases.jsonl": '{"id": "a", "input": "Hi", "options": {"connector": "local"}}\n'},
+        "1 skipped",
+    ),
+    "one of a judge": ({"/assistants/demo/tests/cases.jsonl": JUDGED}, "1 skipped"),
+    "an agent with hooks only": (
+        {
+            "/assistants/hooks/package.yao": "{}",
+            "/assistants/hooks/src/index.ts": "function Next() { return { data: 1 }; }\n",
+            "/assistants/hooks/tests/cases.jsonl": '{"id": "b", "input": "Hi", "expected": 1}\n',
+        },
+        "2 passed",
+    ),
+    "recordings": (
+        {"/yao-test.toml": 'connector = "local"\nreplay = "recordings"\n', "/recordings/.keep": ""},
+        "1 failed",
+    ),
+    "one that is misspelt": ({"/yao-test.toml": 'connector = "lcal"\n'}, 'Cannot find connector "lcal"'),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_no_real_model_is_asked_unless_that_is_wanted(app: MakeApplication, name: str) -> None:
+    files, said = MODELS[name]
+    here = app({**SCRIPTED, "/assistants/demo/tests/cases.jsonl": '{"id": "a", "input": "Hi"}\n', **files})
+    _, output = run(here, "assistants")
+
+    assert said in output, output
+
+
 UNUSUAL = """\
 export function TestUsual(t) {}
 export const TestFirst = (t) => {}, TestSecond = (t) => { t.fail("no"); };
