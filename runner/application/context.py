@@ -57,8 +57,9 @@ def build_context(options: RunOptions, directory: Path) -> dict[str, Any]:
     _block(authorized, "constraints", _CONSTRAINTS, where, "authorized.")
     context |= {key: authorized.pop(key) for key in _NAMES if key in authorized}
     context["authorized"] |= authorized
-    if "user_id" in authorized and "sub" not in authorized:
-        context["authorized"]["sub"] = authorized["user_id"]
+    for id, follows in (("user_id", "sub"), ("team_id", "tenant_id")):
+        if id in authorized and follows not in authorized:
+            context["authorized"][follows] = authorized[id]
     context["client"] |= _block(given, "client", _CLIENT, where)
     return context | {key: given[key] for key in ("metadata", *_TEXTS) if key in given}
 

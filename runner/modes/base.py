@@ -108,8 +108,10 @@ class CaseAttempt:
         authorized = dict(base["authorized"])
         if case.user is not None and environment.user is None:
             authorized |= {"sub": case.user, "user_id": case.user}
+            base.pop("user_name", None)
         if case.team is not None and environment.team is None:
             authorized |= {"team_id": case.team, "tenant_id": case.team}
+            base.pop("team_name", None)
         base["authorized"] = authorized
         base["assistant_id"] = self.assistant.id
         base["chat_id"] = base["chat_id"] or f"agent-test-{case.id}"

@@ -65,6 +65,18 @@ def test_user_and_team_come_from_flags_then_the_case_then_the_context_file(app: 
     assert seen("--ctx", "ctx.json") == [("olga", "test-team"), ("admin", "admin-team"), ("special-user", "test-team")]
 
 
+def test_the_name_of_a_user_of_the_context_file_is_not_that_of_the_user_of_a_case(app: MakeApplication) -> None:
+    people = {"user_id": "olga", "user_name": "Olga", "team_id": "north", "team_name": "North"}
+    shows = "function Next(ctx) { return { data: { user: ctx.User, team: ctx.Team } }; }"
+    cases = [{"id": "hers", "input": "Hi"}, {"id": "other", "input": "Hi", "user": "otto", "team": "south"}]
+    application = app(hooked(shows, *cases, **{"/ctx.json": json.dumps({"authorized": people})}))
+
+    assert outputs(application, "--ctx", "ctx.json") == {
+        "hers": {"user": {"ID": "olga", "Name": "Olga"}, "team": {"ID": "north", "Name": "North"}},
+        "other": {"user": {"ID": "otto"}, "team": {"ID": "south"}},
+    }
+
+
 def test_metadata_comes_from_the_context_file_the_case_and_its_options(app: MakeApplication) -> None:
     application = app({**WHO, "/ctx.json": '{"locale": "de-de", "metadata": {"a": 0, "c": 3}}'})
 

@@ -107,6 +107,7 @@ def test_a_context_file_that_names_no_user_leaves_the_one_of_the_command_line(ow
 
     assert (context["User"], context["Team"]) == ({"ID": "admin"}, {"ID": "treasury"})
     assert context["Metadata"] == {"a": 1}
+    assert context["authorized"]["tenant_id"] == "treasury"
 
 
 @pytest.mark.parametrize(
