@@ -16,7 +16,7 @@ from runner.paths import shown_path
 from runner.planning.inputs import is_report
 from runner.planning.tags import tags_in
 from runner.planning.test_functions import functions_in
-from runner.pytest_plugin.finding import GIVEN, HOW_FOUND, MODULES
+from runner.pytest_plugin.finding import GIVEN, HOW_FOUND, MODULES, OF_PYTEST
 from runner.security.files import read_text
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class YaoItem(pytest.Item):
         super().__init__(**more)
         self.line = line
         for tag in tags:
-            marker = re.sub(r"\W", "_", tag)
+            marker = _marker_of(tag)
             self.config.addinivalue_line("markers", f"{marker}: a tag of yao-test")
             self.add_marker(marker)
 
@@ -66,6 +66,14 @@ class YaoItem(pytest.Item):
         if isinstance(excinfo.value, TestFailedError | RunnerError):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
+
+
+def _marker_of(tag: str) -> str:
+    """The name of the marker of a tag. No tag may skip a test, or let it fail, and no marker begins with `_`."""
+    marker = re.sub(r"\W", "_", tag)
+    if marker.startswith("_"):
+        return f"tag{marker}"
+    return f"tag_{marker}" if marker in OF_PYTEST else marker
 
 
 class ModuleFile(pytest.File):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -226,6 +227,25 @@ def test_no_real_model_is_asked_unless_that_is_wanted(app: MakeApplication, name
     _, output = run(here, "assistants")
 
     assert said in output, output
+
+
+def test_tags_are_markers_that_only_choose(app: MakeApplication) -> None:
+    tags = ["skip", "skipif", "xfail", "parametrize", "usefixtures", "filterwarnings", "_own", "@at", "1", "a b"]
+    wrong = {"input": "Hi", "assert": {"type": "equals", "value": "No"}}
+    cases = "".join(
+        json.dumps({"id": f"case-{number}", "tags": [tag], **wrong}) + "\n" for number, tag in enumerate(tags)
+    )
+    here = app(
+        {
+            **SCRIPTED,
+            "/assistants/demo/tests/cases.jsonl": cases,
+            "a_test.ts": "// @tag skip\nexport function TestA(t) { t.fail('no'); }\n",
+        }
+    )
+    code, output = run(here, "assistants", "--strict-markers", "-W", "error")
+    assert (code, f"{len(tags) + 1} failed in" in output) == (1, True), output
+    for marker, count in (("tag_skip", 2), ("tag_xfail", 1), ("tag_own", 1), ("tag_at", 1), ("a_b", 1)):
+        assert f"{count} failed, {len(tags) + 1 - count} deselected in" in run(here, "assistants", "-m", marker)[1]
 
 
 UNUSUAL = """\
