@@ -349,6 +349,8 @@ class ScriptHost:
         run.tests = tests
         run.orders = [order_of(test, self._filter, repeat, self._seed) for test in selected for repeat in repeats]
         run.left = len(tests)
+        if run.loads_again:
+            run.early.clear()
         key = compiled.source.key
         self._rest(slot)
         known = tuple(test.name for test in slices.tests)
@@ -389,6 +391,8 @@ class ScriptHost:
         run = self._module_runs.get(work.job.key)
         if run is not None and work.running is not None:
             test = test.replace(test=run.tests[work.running].name, run=self._place(work.running)[1])
+        elif run is not None:
+            run.loads_again = True
         timeout = run.timeout if run else self._timeout
         self._calls.begin(slot, call, test=test, timeout=timeout)
 

@@ -86,6 +86,10 @@ class Worker:
         self._noted: list[str] = []
         """The failures of the running test, as JSON."""
         self._listed: Realm | None = None
+        """The realm in which the module was listed, for its first test. Not kept when its top-level code has made host
+        calls, whose effects belong to the world of each test."""
+        self._has_called = False
+        """Whether there was a host call in the current work."""
         self._ready: Realm | None = None
         """A realm that is ready for the next function."""
         self._over: Realm | None = None
@@ -170,7 +174,10 @@ class Worker:
             self._send("broken", self._expired(str(error)) if self.alarm.rang else self._why(str(error)))
             return
         self._leave()
-        self._listed = realm
+        if self._has_called:
+            self._spares.put_aside(realm)
+        else:
+            self._listed = realm
         self._send("tests", *self._found)
 
     def _run(self, parts: list[str]) -> None:
@@ -189,6 +196,7 @@ class Worker:
         """Begins work, which sees nothing of what was before it."""
         self._stopped = self._world = ""
         self._noted.clear()
+        self._has_called = False
         self.alarm.begin(work)
 
     def _test(self, plan: str, pieces: str) -> str:
@@ -337,6 +345,7 @@ class Worker:
                     self._used += f"{a} "
                 return self._realms[-1].part(a)
             elif op == "call":
+                self._has_called = True
                 answer = None if self.alarm.rang else self._ask("call", a, b, self._world)
                 return answer[0] if answer else None
             elif op == "outer":

@@ -82,6 +82,8 @@ class ModuleRun:
         self._mapper: StackMapper | None = None
         self.early: list[LogLine] = []
         """Captured lines of its top-level code, until they belong to a test."""
+        self.loads_again = False
+        """Whether its top-level code runs again for the first test, because it has made host calls."""
         self._frame: bytes | None = None
 
     def note_early(self, line: LogLine) -> None:

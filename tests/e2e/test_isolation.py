@@ -65,6 +65,17 @@ def test_nothing_leaks_from_one_module_into_the_loading_of_the_next(app: MakeApp
     assert results["c.c"]["error"].startswith("the module cannot be loaded: timeout after 1s")
 
 
+def test_what_top_level_code_calls_belongs_to_the_world_of_each_test(app: MakeApplication) -> None:
+    """Also of the first one, for which a module need not be loaded again after it was listed."""
+    top = 'console.log("top");\nProcess("session.Set", "kept", 5);\nnew Store("cache").Set("kept", 6);\n'
+    body = 't.assert.Equal([Process("session.Get", "kept"), new Store("cache").Get("kept")], [5, 6]);'
+    tests = "".join(f"export function Test{letter}(t) {{ {body} }}\n" for letter in "ABC")
+    here = app({"a_test.ts": top + tests})
+    for only in ("Test", "TestB", "TestC"):
+        results = here.results("-i", "scripts.demo", "--run", only)
+        assert {(record["status"], *record["logs"]) for record in results.values()} == {("passed", "top")}
+
+
 def test_a_leak_that_a_test_relies_on_would_be_seen(app: MakeApplication) -> None:
     code = "let n = 0;\nexport function TestA(t) { n = 5; }\nexport function TestB(t) { t.assert.Equal(n, 5); }\n"
     results = app({"a_test.ts": code}).results("-i", "scripts.demo.a", code=1)
