@@ -86,6 +86,18 @@ def test_the_name_of_a_subtest_is_one_word_that_can_be_written_and_asked_for(app
         assert [step["name"] for step in result["steps"]] == [f"TestA/{word}"]
 
 
+def test_each_subtest_has_a_name_of_its_own(app: MakeApplication) -> None:
+    """As in Go, also when a name looks like that of a repeated one."""
+    names = ["a", "a", "a#01", "a#02", "a", "", "#00", "", "a b", "a_b"]
+    calls = "".join(f"t.run({json.dumps(name)}, () => {{}});" for name in names)
+    here = app(
+        {"a_test.ts": f"export function TestA(t) {{ {calls} for (let i = 0; i < 12; i++) t.run('x', () => {{}}); }}\n"}
+    )
+    found = [step["name"].removeprefix("TestA/") for step in here.results("-i", "scripts.demo.a")["TestA"]["steps"]]
+    assert found[:10] == ["a", "a#01", "a#01#01", "a#02", "a#03", "#00", "#00#01", "#01", "a_b", "a_b#01"]
+    assert found[10:] == ["x", *(f"x#{number:02}" for number in range(1, 12))]
+
+
 NOTHING = {
     "beta": "No test and no case",
     "TestAlpa": "No test and no case",

@@ -42,9 +42,12 @@ export default function (core: Core): true {
     if (typeof name !== "string" || typeof body !== "function") throw new std.TypeError("t.run takes (name, function)");
     const { subtests, depth, pending, open } = own(t);
     if (depth >= depthLimit) throw new std.Error("t.run: subtests are nested more than " + depthLimit + " deep");
-    let short = oneWord(name);
-    const used = (subtests[short] = (subtests[short] ?? 0) + 1);
-    if (used > 1 || !short) short += (used < 11 ? "#0" : "#") + (used - 1);
+    const word = oneWord(name);
+    let short = word;
+    let number = subtests[word] ?? 0;
+    while (!short || subtests[short]) short = word + (number < 10 ? "#0" : "#") + number++;
+    subtests[word] = number || 1;
+    subtests[short] ??= 1;
     const full = t.name + "/" + short;
     if (core.plan!.filter && core.host("subtest.Selects", [full]) !== true) return true;
 
