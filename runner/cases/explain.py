@@ -107,6 +107,8 @@ def _finding(complaint: _Complaint, value: dict[str, Any], case: type[Case], wan
         return _no_choice(path, str(actual), model_at(path, case), model)
     if kind in ("string_pattern_mismatch", "too_short"):
         return Finding(path=path, text=f"{written(path)} must not be empty")
+    if kind == "string_unicode":
+        return Finding(path=path, text=f"{written(path)} has half of a surrogate pair, which is no character")
     if kind == UNKNOWN_PART:
         return Finding(
             path=path, text=f'unknown part "{name}"{_inside(path[:-1])}', hint=known_parts(str(path[-3]), name)

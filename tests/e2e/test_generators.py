@@ -240,6 +240,13 @@ def test_cases_that_are_wrong_are_named_and_nothing_runs(app: MakeApplication) -
     ]
 
 
+def test_half_of_a_pair_in_a_text_is_named(app: MakeApplication) -> None:
+    script = 'export function Cases() { return [{ id: "A", input: "x" }, { id: "\\ud800", input: "x" }]; }'
+    run = app({**agent(cases=None), "make.ts": script}).run("-i", "scripts:demo.make.Cases", "-n", "demo")
+    assert run.code == 2
+    assert run.stderr.splitlines()[1] == '  entry 2: "id" has half of a surrogate pair, which is no character'
+
+
 def test_the_good_ones_run_when_lenient(app: MakeApplication) -> None:
     application = app(maker(MIXED))
     run = application.run("-i", "agents:maker", "-n", "demo", "--lenient")
