@@ -102,6 +102,11 @@ class Application:
         """The module of a test file. Raises ConfigurationError when it is not in an agent's `src/`."""
         for folder in test.parents:
             if (folder / "package.yao").is_file() and test.is_relative_to(folder / "src"):
+                if not folder.is_relative_to(self.assistants):
+                    raise ConfigurationError(
+                        f"Cannot run {test}: the agent in {folder} is not below {self.assistants}",
+                        "Where a link there leads to it, name the module: scripts.<agent>.<module>",
+                    )
                 return self._module(self._in_assistants(folder), test)
         raise ConfigurationError(
             f"Cannot run {test}: it is not below the src/ folder of an agent (a folder with package.yao)"

@@ -75,6 +75,17 @@ def test_file_names_with_blanks_and_other_letters(app: MakeApplication) -> None:
     assert here.run("-i", "scripts.zweiter agent ü.x y").code == 0
 
 
+def test_a_test_of_an_agent_elsewhere_is_refused_and_runs_by_the_name_of_its_link(app: MakeApplication) -> None:
+    files = {"/real/one/package.yao": "{}", "/real/one/src/a_test.ts": "export function TestA(t) {}\n"}
+    here = app(files)
+    (here.root / "assistants/linked").symlink_to("../real/one")
+    for path in ("real/one/src/a_test.ts", "assistants/linked/src/a_test.ts"):
+        run = here.run("-i", path)
+        assert run.code == 2, run
+        assert "the agent in <app>/real/one is not below <app>/assistants\nHint: Where a link" in run.stderr
+    assert list(here.results("-i", "scripts.linked.a")) == ["TestA"]
+
+
 def test_windows_line_ends_keep_positions_and_code_frames(app: MakeApplication) -> None:
     code = "export function TestA(t) {\r\n  const x = 1;\r\n  t.assert.Equal(x, 2);\r\n}\r\n"
     here = app({"a_test.ts": code})
