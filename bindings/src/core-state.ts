@@ -14,6 +14,8 @@ export interface Boot {
   hooks: boolean;
   /** true if the host keeps the stores, so that later realms have the same ones */
   shared?: boolean;
+  /** seed of the random numbers of top-level code */
+  seed?: string;
   /** the globals to install, as `name:part name:part`; a part is loaded when one of its globals is first used */
   globals: string;
 }

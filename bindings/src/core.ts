@@ -222,6 +222,7 @@ function dispatch(op: string, a: string, b: string): unknown {
     const names = words(core.boot.globals);
     for (let i = 0; names[i]; i++) install(names[i]);
     if (core.boot.guarded) core.part("std");
+    if (core.boot.seed) core.part<Random>("random").seed(core.boot.seed);
   } else if (op === "tests") (load("listing") as (kinds: string[], others: string[]) => void)(words(a), words(b));
   else if (op === "start") answer = start(parse(a) as Plan);
   else if (op === "poll") answer = core.part<(made: object) => number>("loop")(parts);

@@ -14,9 +14,11 @@ if TYPE_CHECKING:
 class Boots:
     """Makes this data for realms with some or all of the available globals."""
 
-    def __init__(self, names: Mapping[str, str]) -> None:
-        """`names`: global name → part of the bindings that supplies it."""
+    def __init__(self, names: Mapping[str, str], seed: int | None = None) -> None:
+        """`names`: global name → part of the bindings that supplies it. `seed`: that of the random numbers of a
+        module's top-level code; None: they are not seeded."""
         self.names = names
+        self._seed = {} if seed is None else {"seed": str(seed)}
 
     def own(self, scan: Scan) -> str:
         """The data for a realm of a module's own code."""
@@ -38,4 +40,5 @@ class Boots:
 
     def _text(self, scan: Scan, *, nested: bool) -> str:
         listed = " ".join(f"{name}:{self.names[name]}" for name in scan.names)
-        return json.dumps({"guarded": scan.guarded, "hooks": scan.hooks, "nested": nested, "globals": listed})
+        seed = {} if nested else self._seed
+        return json.dumps({"guarded": scan.guarded, "hooks": scan.hooks, "nested": nested, "globals": listed, **seed})

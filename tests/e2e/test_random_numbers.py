@@ -73,6 +73,21 @@ function Held(output, input, value) { return { pass: true, message: JSON.stringi
 """
 
 
+def test_a_seed_of_the_command_counts_for_top_level_code(app: MakeApplication) -> None:
+    drawn = 'const drawn = [Math.random(), Process("utils.str.UUID"), Process("scripts.lib.Draw")].join(" ");\n'
+    tests = "".join(f"export function Test{letter}(t) {{ t.log(drawn); }}\n" for letter in "AB")
+    here = app({"a_test.ts": drawn + tests, "/scripts/lib.ts": "export function Draw() { return Math.random(); }\n"})
+
+    def logs(*flags: str) -> set[str]:
+        return {line for record in here.results("-i", "scripts.demo", *flags).values() for line in record["logs"]}
+
+    seeded = logs("--seed", "5")
+    assert len(seeded) == 1
+    assert logs("--seed", "5", "--run", "TestB") == seeded
+    assert logs("--seed", "6").isdisjoint(seeded)
+    assert len(logs()) == 2
+
+
 def test_what_works_side_by_side_draws_the_same_numbers_whoever_is_first(app: MakeApplication) -> None:
     calls = "- reply: { tool_calls: [a, b] }"
     asserts = [{"type": "script", "script": "scripts.demo.dice.Held", "value": name} for name in ("first", "second")]
