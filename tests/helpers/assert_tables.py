@@ -219,7 +219,7 @@ Panic: () => { throw new Error('x') } | () => { throw undefined } | async () => 
 Panic: () => Promise.reject(null)
 Panic: () => ({ then(done, failed) { failed(1) } }) | () => ({ get then() { throw 1 } }) | () => f.x.y
 NoPanic: () => 1 | async () => 1 | () => ({ then(done) { done(1) } }) | () => new Promise((done) => done())
-NoPanic: () => ({ then: 1 })
+NoPanic: () => ({ then: 1 }) | () => ({ get next() { throw 1 } }) | () => ({ next() {} })
 Match: 'hello', '^h.*o$' | 'Hello', '(?i)hello' | 'hello', /L/i | 123, '^123$' | 12n, /12/ | true, /true/
 Match: {a: 1}, '"a":1' | [1, 2], /1,2/
 Match: new TypeError('boom'), /^TypeError: boom$/ | 'a', Object.assign(/a/g, {lastIndex: 5})
@@ -267,6 +267,7 @@ Panic: () => 1 | async () => 1 | () => undefined | 'text' | undefined | {} | () 
 Panic: () => ({ then: 1 })
 NoPanic: () => { throw new Error('x') } | async () => { throw new Error('x') } | 1 | null | () => Promise.reject(1)
 NoPanic: () => ({ then(d, failed) { failed(1) } })
+NoPanic: function* () {} | () => (function* () {})() | async function* () {}
 Match: 'hello', '^x' | 'hello', /x/ | undefined, 'undefined' | null, /null/ | 'a', 5 | 'a', null | 'a', '('
 Match: cycle(1), 'a' | hostile(), 'a' | f, /1/ | s, 's'
 NotMatch: 'hello', 'ell' | 'hello', /ell/ | undefined, 'x' | f, /2/ | s, 'x' | 'a', '(' | 'a', undefined

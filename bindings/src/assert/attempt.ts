@@ -1,5 +1,5 @@
 import type { Check, Kernel, Mismatch } from "../kernel";
-import { refuse } from "./support";
+import { isGenerator, refuse } from "./support";
 
 /** The result of a call: the value that it threw or returned. */
 export interface Attempt {
@@ -38,6 +38,7 @@ export function ofCall(judge: (attempt: Attempt) => Mismatch | undefined): Check
       } catch (error) {
         return thrown(kernel, error);
       }
+      if (!waits && isGenerator(std, value)) return { reason: "The function gives a generator, whose body did not run", bare: true };
       if (!waits) return done(value);
       const rejected = (error: unknown) => thrown(kernel, error);
       return std.then(new std.Promise((resolve) => resolve(value)), done, rejected) as Promise<Mismatch | undefined>;

@@ -3,6 +3,7 @@
 import type { Check, Kernel, Mismatch } from "../kernel";
 import type { Explain } from "../check/explain";
 import { isObject } from "../objects";
+import type { Std } from "../std";
 
 /** Whether two values are deeply equal, by the part "equal". */
 export function equal(kernel: Kernel, a: unknown, b: unknown): boolean {
@@ -22,6 +23,17 @@ export function isThenable(value: unknown): boolean {
   if (!isObject(value) && typeof value !== "function") return false;
   try {
     return typeof (value as { then?: unknown }).then === "function";
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a value is a generator that can be read. The compiler replaces asynchronous generators by objects of its own. */
+export function isGenerator(std: Std, value: unknown): boolean {
+  if (!isObject(value)) return false;
+  try {
+    const { next, [std.Symbol.asyncIterator]: asynchronous } = value;
+    return typeof next === "function" && (std.tag(value) === "[object Generator]" || typeof asynchronous === "function");
   } catch {
     return false;
   }

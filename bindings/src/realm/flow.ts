@@ -1,5 +1,6 @@
 /** Runs test functions: awaits them, waits for what they left open, and runs their cleanups. */
 
+import { isGenerator } from "../assert/support";
 import type { Core, T } from "../core-state";
 import type { Recorder } from "../check/record";
 
@@ -28,12 +29,6 @@ export interface Flow {
 
 export default function (core: Core): Flow {
   const { std } = core;
-
-  /** Whether a value is a generator. The compiler replaces asynchronous generators by objects of its own. */
-  function isGenerator(value: object): boolean {
-    const { next, [std.Symbol.asyncIterator]: asynchronous } = value as { next?: unknown; [std.Symbol.asyncIterator]?: unknown };
-    return typeof next === "function" && (std.tag(value) === "[object Generator]" || typeof asynchronous === "function");
-  }
 
   function* guard(t: T, work: () => unknown, phase?: string): Generator<unknown, boolean> {
     core.current = t;
@@ -135,7 +130,7 @@ export default function (core: Core): Flow {
             core.part<Promises>("promise").subscribe(value as PromiseLike<unknown>, resume(false), resume(true));
             return;
           }
-          if (isGenerator(value)) throw new std.TypeError("it is a generator function: its body did not run");
+          if (isGenerator(std, value)) throw new std.TypeError("it is a generator function: its body did not run");
         } catch (error) {
           failed = true;
           value = error;
