@@ -21,6 +21,11 @@ _LEXICAL = r"(?m)^(const|let) (\S+)(.*)"
 _COMMONJS = r"^export default (require_\w+)\(\);\s*\Z"
 
 
+def without_interpreter(code: str) -> str:
+    """A script whose line `#!...`, which stands before other scripts of its realm, is a comment of the same length."""
+    return f"//{code[2:]}" if code.startswith("#!") else code
+
+
 def with_own_async(code: str) -> str:
     """A bundle whose `async` functions are those of the bindings; its lines stay where they are."""
     if "\nvar __forAwait = " in code or "\nvar __asyncGenerator = " in code:

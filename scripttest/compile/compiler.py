@@ -23,7 +23,7 @@ from pathlib import Path
 
 from scripttest.compile.boundary import Boundary
 from scripttest.compile.builds import Build, Source
-from scripttest.compile.bundles import with_own_async, without_exports
+from scripttest.compile.bundles import with_own_async, without_exports, without_interpreter
 from scripttest.compile.configuration import Configuration
 from scripttest.compile.esbuild import Service, ServiceEndedError
 from scripttest.compile.messages import compile_error, missing_exports, not_at_hand, problem, refusal
@@ -372,7 +372,7 @@ class Compiler:
         scripts, line = [], 2
         exports: dict[str, str] = {}
         for code_bytes, source_map in outputs:
-            code, exports = without_exports(with_own_async(code_bytes.decode()))
+            code, exports = without_exports(with_own_async(without_interpreter(code_bytes.decode())))
             scripts.append(Script(code=code, source_map=source_map, first_line=line))
             line += code.count("\n") + 1
         start = scripts[-1].code.rfind(f"\n// {_relative(source.test, self._root)}\n")

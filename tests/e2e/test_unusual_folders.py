@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from command import MakeApplication, unprivileged
 
 PASSING = "export function TestPasses(t) { t.assert.True(true); }\n"
@@ -121,3 +122,16 @@ def code_frame(output: str) -> list[str]:
         number for number, line in enumerate(lines) if number > start and not re.match(r"     [ >] *\d* \|", line)
     )
     return lines[start:end]
+
+
+@pytest.mark.parametrize("suffix", ["ts", "js"])
+def test_the_line_of_an_interpreter_is_no_part_of_the_code(app: MakeApplication, suffix: str) -> None:
+    line = "#!/usr/bin/env node\n"
+    files = {
+        f"a_test.{suffix}": f"{line}function TestA(t) {{ t.assert.Equal(Own() + Process('scripts.lib.Other'), 0); }}\n",
+        f"a.{suffix}": f"{line}function Own() {{ return 'own '; }}\n",
+        f"/scripts/lib.{suffix}": f"{line}function Other() {{ return 'other'; }}\n",
+    }
+    record = app(files).results("-i", "scripts.demo.a", code=1)["TestA"]
+    assert record["assertion"]["actual"] == "own other"
+    assert record["location"] == f"{AT}a_test.{suffix}:2:30"
