@@ -59,7 +59,7 @@ class _Answering(httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         host = request.url.netloc.decode("ascii")
-        id = _request_id(request)
+        id = _request_id(request.method, await request.aread())
         request.extensions["credential"] = self._credential
         try:
             with errors_of(host):
@@ -89,7 +89,7 @@ class _Answering(httpx.AsyncBaseTransport):
         if response.status_code >= 400:
             session_ended = response.status_code == 404 and "mcp-session-id" in request.headers
             return self._error(id, f"{_status(response)}: {shown}".removesuffix(": "), session_ended)
-        if response.status_code == 200 and not _is_object(body):
+        if response.status_code == 200 and not _is_reply(body, id):
             kind = response.headers.get("content-type", "").partition(";")[0] or "no content-type"
             return self._error(id, f"it answered {kind} that is not of the protocol: {shown}")
         return httpx.Response(response.status_code, headers=response.headers, content=body)
@@ -142,18 +142,26 @@ def _status(response: httpx.Response) -> str:
     return f"it answered HTTP {response.status_code} {response.reason_phrase}".rstrip()
 
 
-def _is_object(body: bytes) -> bool:
+def _is_reply(body: bytes, id: Any) -> bool:
+    """Whether the SDK can take a body as the reply to a request; it would wait on for another one."""
     try:
-        return isinstance(json.loads(body), dict)
+        reply = json.loads(body)
+        if b"\\ud" in body.lower():
+            json.dumps(reply, ensure_ascii=False).encode()  # half of a pair of surrogates is no text
     except (ValueError, RecursionError):
         return False
+    if not isinstance(reply, dict) or str(reply.get("id")) != str(id):
+        return False
+    error = reply.get("error")
+    failed = isinstance(error, dict) and type(error.get("code")) is int and isinstance(error.get("message"), str)
+    return failed or isinstance(reply.get("result"), dict)
 
 
-def _request_id(request: httpx.Request) -> Any:
+def _request_id(method: str, body: bytes) -> Any:
     """Id of the protocol's request in an HTTP request; None if it contains something else."""
-    if request.method != "POST":
+    if method != "POST":
         return None
-    message = json.loads(request.content)
+    message = json.loads(body)
     return message.get("id") if "method" in message else None
 
 

@@ -94,6 +94,11 @@ def test_questions_that_nobody_knows_are_refused_and_wrong_answers_passed_over(h
 ANSWERS = {
     "prose": (b"200 OK", b"text/html", b"<p>Welcome</p>", "it answered text/html that is not of the protocol: <p>Welcome</p>"),
     "broken JSON": (b"200 OK", b"application/json", b'{"id": 1', 'it answered application/json that is not of the protocol: {"id": 1'),
+    "no result": (b"200 OK", b"application/json", b'{"jsonrpc": "2.0", "id": 0, "result": null}', 'it answered application/json that is not of the protocol: {"jsonrpc": "2.0", "id": 0, "result": null}'),
+    "no error": (b"200 OK", b"application/json", b'{"jsonrpc": "2.0", "id": 0, "error": {"code": "x"}}', 'it answered application/json that is not of the protocol: {"jsonrpc": "2.0", "id": 0, "error": {"code": "x"}}'),
+    "another request": (b"200 OK", b"application/json", b'{"jsonrpc": "2.0", "id": 7, "result": {}}', 'it answered application/json that is not of the protocol: {"jsonrpc": "2.0", "id": 7, "result": {}}'),
+    "half a letter": (b"200 OK", b"application/json", b'{"jsonrpc": "2.0", "id": 0, "result": {"a": "\\ud800"}}', 'it answered application/json that is not of the protocol: {"jsonrpc": "2.0", "id": 0, "result": {"a": "\\ud800"}}'),
+    "a redirect to nowhere": (b"307 Temporary Redirect", b"", b"", "it answered HTTP 307 Temporary Redirect"),
     "no type": (b"200 OK", b"", b"", "it answered no content-type that is not of the protocol: "),
     "events that break off": (b"200 OK", b"text/event-stream", b"event: message\ndata: {", "the server ended its answer too early"),
     "a failure": (b"500 Oh", b"text/plain", b"no\n disk", "it answered HTTP 500 Oh: no disk"),
@@ -126,6 +131,33 @@ def test_a_service_that_answers_something_else_fails_the_call_at_once(here: Surr
 
 
 GREETING = {"protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": {"name": "plain", "version": "1"}}
+
+
+def test_a_redirect_on_the_same_host_is_followed(here: Surroundings) -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+        length = re.search(r"content-length: (\d+)", head)
+        request = json.loads(await reader.readexactly(int(length[1]))) if length else {}
+        status, answer = b"202 Accepted", b""
+        if not head.startswith("post /mcp/ "):
+            status = b"307 Temporary Redirect\r\nlocation: /mcp/"
+        elif "id" in request:
+            result = {"tools": [{"name": "add", "inputSchema": {}}]} if request["method"] == "tools/list" else GREETING
+            status, answer = b"200 OK", json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}).encode()
+        writer.write(b"HTTP/1.1 %s\r\ncontent-type: application/json\r\nconnection: close\r\n" % status)
+        writer.write(b"content-length: %d\r\n\r\n%s" % (len(answer), answer))
+        await writer.drain()
+        writer.close()
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
+        write(here.root, {"mcps/s.mcp.yao": {"transport": "http", "url": url}})
+
+        async def action(servers: Servers) -> Any:
+            async with await asyncio.start_server(serve, sock=listening):
+                return [tool.name for tool in await servers.server("s").list_tools()]
+
+        assert here.use(action) == ["add"]
 
 
 def test_answers_in_one_piece_belong_to_a_session_as_well_and_a_failing_call_ends_no_other(here: Surroundings) -> None:
