@@ -59,6 +59,11 @@ def test_values_of_which_none_is_good_are_refused(tmp_path: Path, lenient: bool)
     )
 
 
+def test_half_of_a_letter_is_no_text(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match='"id" is no text: half of a pair of surrogates is in it'):
+        cases_from_values([{"id": "a\udfff", "input": "Hi"}], "scripts:gen", tmp_path)
+
+
 def test_no_values_are_no_cases(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="there is none"):
         cases_from_values([], "agents:gen", tmp_path)
