@@ -60,7 +60,7 @@ def test_values_of_which_none_is_good_are_refused(tmp_path: Path, lenient: bool)
 
 
 def test_half_of_a_letter_is_no_text(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match='"id" is no text: half of a pair of surrogates is in it'):
+    with pytest.raises(ConfigurationError, match='"id" has half of a surrogate pair, which is no character'):
         cases_from_values([{"id": "a\udfff", "input": "Hi"}], "scripts:gen", tmp_path)
 
 
