@@ -196,4 +196,5 @@ def _is_steady(report: Report, cases: Collection[JudgedCase]) -> bool:
     return all(
         (replayed or case.is_script or case.connectors == {"scripted"}) and len({run.passed for run in case.runs}) < 2
         for case in cases
+        if case.runs
     )

@@ -103,6 +103,15 @@ def test_runs_without_noise_need_no_test(pair_of: Pairs, make: Any) -> None:
     assert "passed    100%  " in worse.diff().stdout, "a rate without noise has no interval"
 
 
+def test_skipped_cases_are_no_noise(pair_of: Pairs) -> None:
+    skipped = {"later": runs("s", connector=None)}
+    a, b = ({f"c{at}": runs(m, connector="scripted") for at, m in enumerate(marks)} for marks in ("ppp", "pfp"))
+    pair = pair_of({**a, **skipped}, {**b, **skipped})
+
+    assert (pair.verdict()["verdict"], pair.verdict()["noise"]) == ("regressed", "none")
+    assert pair.diff("--fail-on", "regressed").code == 1
+
+
 def test_runs_that_differ_are_not_without_noise(pair_of: Pairs) -> None:
     flaky = {f"c{at}": runs("pf", connector="scripted") for at in range(3)}
 
