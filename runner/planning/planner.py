@@ -212,7 +212,8 @@ class _Planner:
 
         for variant in variants:
             self._environment.secrets.add_variables(dict(variant.env))
-        self._sources = varied(self._sources, variants, self._environment.directory)
+        in_rounds = self._options.until_decided
+        self._sources = varied(self._sources, variants, self._environment.directory, in_rounds=in_rounds)
 
     def plan(self, fingerprints: Callable[[], Fingerprints]) -> RunPlan:
         """Finishes the plan: takes out what an earlier run has results of, and checks that everything that is named

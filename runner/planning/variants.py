@@ -14,10 +14,19 @@ if TYPE_CHECKING:
     from runner.planning.case_source import CaseSource
 
 
-def varied(sources: Iterable[CaseSource], variants: Iterable[Variant], directory: Path) -> list[CaseSource]:
-    """The sources of all variants; those of one input follow each other. Raises ConfigurationError."""
+def varied(
+    sources: Iterable[CaseSource], variants: Iterable[Variant], directory: Path, *, in_rounds: bool
+) -> list[CaseSource]:
+    """The sources of all variants; those of one input follow each other. `in_rounds`: with `--until-decided`. Raises
+    ConfigurationError."""
     found = []
     for source in sources:
+        own = [located.case.id for located in source.cases() if located.case.repeat is not None] if in_rounds else []
+        if own:
+            raise ConfigurationError(
+                f'Cannot run {source.suite.label} with --until-decided: case "{own[0]}" says itself how often it runs',
+                "Leave its `repeat` out, or --until-decided",
+            )
         for variant in variants:
             suite = source.suite.replace(
                 id=f"{source.suite.id} [{variant.name}]",

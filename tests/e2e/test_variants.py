@@ -31,7 +31,7 @@ def case(id: str, input: str, wanted: str = "Yes", **more: Any) -> Record:
     return {"id": id, "input": input, "assert": {"type": "contains", "value": wanted}, **more}
 
 
-CASES = [case("told", "what", "brief"), case("easy", "easy"), case("wobbly", "wobbly"), case("left", "x", skip="no")]
+CASES = [case("told", "what", "brief"), case("easy", "easy"), case("wobbly", "wobbly"), case("left", "x", skip="later")]
 
 
 def demo(app: MakeApplication, *cases: Record, **files: str) -> Application:
@@ -305,6 +305,14 @@ def test_variants_that_cannot_be_are_a_mistake(app: MakeApplication, flags: tupl
 
     assert (run.code, run.stdout) == (2, "")
     assert said in run.stderr
+
+
+def test_rounds_and_cases_that_say_how_often_they_run_exclude_each_other(app: MakeApplication) -> None:
+    application = app(agent(cases=[case("a", "x"), case("often", "x", repeat="2 of 3")]))
+    run = application.run("-i", case_file(), "--variant", "a=", "--variant", "b=env:X=1", "--until-decided")
+
+    assert (run.code, run.stdout) == (2, "")
+    assert f'Cannot run {case_file()} with --until-decided: case "often" says itself how often it runs' in run.stderr
 
 
 def test_a_key_of_a_variant_stays_out_of_the_report(app: MakeApplication) -> None:
