@@ -136,15 +136,15 @@ class Feed:
 
 
 def cases_part(source: CaseSource, cases: list[PlacedCase], round: int | None) -> CasesPart:
-    """Cases of a source as they travel. In a `round` with the number of their run: no case has ended before the last
-    one, so that those which depend on others wait for none."""
+    """Cases of a source as they travel. In a `round` with the number of their run: those that depend on others wait for
+    them in the first one, which decides whether they run."""
     ids = {placed.case.id for placed in cases}
     ended = {id: source.ended[id] for placed in cases for id in placed.case.depends_on if id in source.ended}
     return CasesPart(
         suite=source.suite,
         folder=source.folder,
         cases=tuple(cases),
-        waited=source.waited & (ids | ended.keys()) if round is None else frozenset(),
+        waited=source.waited & (ids | ended.keys()) if round in (None, 1) else frozenset(),
         broken=source.broken,
         variant=source.variant,
         done={id: runs for id, runs in source.done.items() if id in ids},

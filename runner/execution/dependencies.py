@@ -15,8 +15,9 @@ class DependencyState:
         self._ended: dict[str, Status] = {}
 
     def end(self, id: str, status: Status) -> bool:
-        """Records the status of a case, and returns whether other cases wait for it."""
-        if id not in self._ids:
+        """Records the status of a case, and returns whether other cases wait for it. The first one counts: in rounds,
+        that of the first run."""
+        if id not in self._ids or id in self._ended:
             return False
         self._ended[id] = status
         return True

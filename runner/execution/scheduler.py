@@ -303,7 +303,9 @@ class _Run:
         suite.note(result, item.run)
         whole = self._repetition.end(self.passes.told(result))
         if whole is None:
-            if item.run and self._schedule.rounds is None:
+            if self._schedule.rounds is not None:
+                self._end(item, result)
+            elif item.run:
                 due = self._repetition.tally(item.place.of_test).due()
                 self._make_ready([item.replace(run=run) for run in due])
             return

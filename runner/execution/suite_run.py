@@ -30,7 +30,8 @@ class SuiteRun:
         self.source = source
         self.left = source.selected - len(source.ended)
         self.dependencies = DependencyState(source.waited)
-        for id, status in source.ended.items():
+        first = {id: runs[1] for id, runs in source.done.items() if 1 in runs} if schedule.rounds is not None else {}
+        for id, status in {**source.ended, **first}.items():
             self.dependencies.end(id, status)
         cases = schedule.of(source.assistant.id)
         self.environment, self._before, self._after = cases.environment, cases.before, cases.after
