@@ -108,6 +108,7 @@ class HttpConnector:
         payload = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
         headers = {
             "content-type": "application/json",
+            "accept-encoding": "identity",
             "user-agent": "yao-test",
             **self.headers(request),
         }

@@ -44,6 +44,7 @@ def test_the_request_is_what_the_api_wants(bench: Bench) -> None:
     bench.ask(request, thinking={"type": "off"}, extra_body={"top_k": 3})
     sent = bench.server.requests[0]
     assert (sent.method, sent.path, sent.headers["authorization"]) == ("POST", "/v1/chat/completions", f"Bearer {KEY}")
+    assert sent.headers["accept-encoding"] == "identity", "an answer is read as it comes"
     assert sent.body == {
         "model": "m",
         "messages": [{"role": "user", "content": "hi"}],
