@@ -61,7 +61,7 @@ def exit_code_of(run: Execution, options: RunOptions, environment: Environment, 
         return exit_codes.RUNTIME
     if run.end.status in codes:
         return codes[run.end.status]
-    if not run.suites:
+    if not run.suites and options.shard is not None:
         environment.stderr.write(f"Warning: no test belongs to --shard {options.shard}\n")
         return exit_codes.PASSED
     if not any(suite.total for suite in run.listed.values()):

@@ -55,12 +55,13 @@ def print_plan(
             printed.broken(suite.id, record)
     known = sum(len(record.known) for record in tests)
     code = exit_codes.FAILED if is_broken else exit_codes.PASSED
-    if not known and not any(source.total for source in plan.sources) and plan.suites and not is_broken:
+    is_empty_shard = not plan.suites and plan.options.shard is not None
+    if not (known or any(source.total for source in plan.sources) or is_empty_shard or is_broken):
         code = exit_codes.CONFIGURATION
     printed.end(known - sum(len(record.tests) for record in tests), code)
     if is_broken or plan.options.json:
         return code
-    if not plan.suites:
+    if is_empty_shard:
         environment.stderr.write(f"Warning: no test belongs to --shard {plan.options.shard}\n")
     elif code == exit_codes.CONFIGURATION:
         environment.stderr.write(f"Error: {NO_TESTS}\nHint: {NO_TESTS_HINT}\n")

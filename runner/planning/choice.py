@@ -46,7 +46,7 @@ class Choice(Value):
         from runner.planning.picks import Picks
 
         tags = Picks(application.root, options.tags, None) if options.tags else None
-        return self.replace(picks=tags, notes=(_NOTHING,))
+        return self.replace(picks=tags, notes=(_NOTHING, *self.notes))
 
 
 def choice_of(options: RunOptions, environment: Environment, application: Application) -> Choice:

@@ -72,6 +72,11 @@ class _Chosen(Value):
     warnings: list[str]
     left_out: LeftOut
 
+    @property
+    def is_nothing(self) -> bool:
+        """Whether the flags select no test and no case."""
+        return not (self.modules or self.sources)
+
 
 class _Planner:
     """Makes the plan of one run. Each step leaves fewer tests to run."""
@@ -149,11 +154,11 @@ class _Planner:
         failed."""
         choice = self._choice
         chosen = self._chosen(modules, of_cases)
-        if choice is not None and choice.picks is not None and not (chosen.modules or chosen.sources):
-            if not choice.picks.by_failure:
-                raise choice.picks.nothing() if self._selection is None else self._selection.nothing(())
-            self._choice = choice.of_all(self._options, self._application)
+        if choice is not None and choice.picks is not None and choice.picks.by_failure and chosen.is_nothing:
+            choice = self._choice = choice.of_all(self._options, self._application)
             chosen = self._chosen(modules, of_cases)
+        if choice is not None and choice.picks is not None and chosen.is_nothing:
+            raise choice.picks.nothing() if self._selection is None else self._selection.nothing(())
         self._modules, self._sources, self._picked = chosen.modules, chosen.sources, chosen.picked
         self._warnings += chosen.warnings
         self._left_out.append(chosen.left_out)

@@ -241,6 +241,24 @@ def test_only_what_failed_last_time(flaky: Application) -> None:
     assert not [path for path in here.root.rglob("*") if "failed" in path.name]
 
 
+@pytest.mark.parametrize(
+    "more", [(), ("--dry-run",), ("--json",), ("-i", "scripts.demo.a"), ("-i", "assistants/demo/tests/c.jsonl")]
+)
+def test_a_tag_that_no_test_has_is_an_error_also_of_what_failed(flaky: Application, more: tuple[str, ...]) -> None:
+    here = flaky
+    assert here.run("-q").code == 1
+    run = here.run("--last-failed", "--tag", "nowhere", *more)
+    assert run.code == 2
+    assert "No test and no case has the tag nowhere" in run.stdout + run.stderr
+
+
+def test_the_seed_of_an_order_is_said_also_if_no_failure_is_known(flaky: Application) -> None:
+    here = flaky
+    assert here.run("-q").code == 1
+    run = here.run("--last-failed", "--shuffle=4", "--dry-run", "-i", "scripts.demo.ok")
+    assert "No failure is known: all tests run\nOrder: shuffled, and the same with --shuffle=4\n" in run.stdout
+
+
 def test_a_module_that_could_not_be_loaded_failed(flaky: Application) -> None:
     here = flaky
     here.write({"ok_test.ts": "export function TestFine(t) {"})
