@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from runner.results.model import Attempt, Stability
 from runner.results.verdict import Verdict
+from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -123,19 +124,36 @@ def pass_hat(passed: int, count: int, k: int) -> float:
 
 def normalised(value: Any) -> str:
     """A JSON value as a text that is equal for outputs that mean the same: the order of keys, blanks and line breaks
-    within texts, forms of Unicode, and `1.0` for `1` make no difference."""
-    return json.dumps(_plain(value), sort_keys=True, ensure_ascii=False)
+    within texts, forms of Unicode, and `1.0` for `1` make no difference. It may be nested to any depth."""
+    pieces: list[str] = []
+    left: list[Any] = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, _Piece):
+            pieces.append(item.text)
+        elif isinstance(item, list | tuple):
+            left.append(_Piece(text="]"))
+            left += [part for one in reversed(item) for part in (_Piece(text=","), one)]
+            pieces.append("[")
+        elif isinstance(item, dict):
+            left.append(_Piece(text="}"))
+            named = sorted(((str(key), one) for key, one in item.items()), key=lambda pair: pair[0], reverse=True)
+            left += [part for key, one in named for part in (_Piece(text=","), one, _Piece(text=_plain(key, ":")))]
+            pieces.append("{")
+        elif isinstance(item, str):
+            from unicodedata import normalize
+
+            pieces.append(_plain(" ".join(normalize("NFC", item).split())))
+        else:
+            pieces.append(_plain(int(item) if isinstance(item, float) and item.is_integer() else item))
+    return "".join(pieces)
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, str):
-        from unicodedata import normalize
+class _Piece(Value):
+    """Text that is finished."""
 
-        return " ".join(normalize("NFC", value).split())
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    return value
+    text: str
+
+
+def _plain(value: Any, end: str = "") -> str:
+    return json.dumps(value, ensure_ascii=False) + end

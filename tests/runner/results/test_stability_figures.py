@@ -213,7 +213,21 @@ def test_outputs_that_mean_the_same_are_equal(one: Any, other: Any) -> None:
     assert normalised(one) == normalised(other)
 
 
+def nested(depth: int, inside: Any) -> Any:
+    for _ in range(depth):
+        inside = {"a": [inside]}
+    return inside
+
+
+def test_outputs_may_be_nested_to_any_depth() -> None:
+    assert normalised(nested(10_000, 1.0)) == normalised(nested(10_000, 1))
+    assert normalised(nested(10_000, 1)) != normalised(nested(10_000, 2))
+    assert normalised(nested(9_999, 1)) != normalised(nested(10_000, 1))
+
+
 OTHERS: dict[str, tuple[Any, Any]] = {
+    "lists in lists": ([[1], [2]], [[1, [2]]]),
+    "keys in objects": ({"a": {"b": 1}}, {"a": {}, "b": 1}),
     "upper and lower case": ("Yes", "yes"),
     "a text and a number": ("1", 1),
     "order of a list": ([1, 2], [2, 1]),
