@@ -7,7 +7,7 @@ worker.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from scripttest.results import LogLine, MockedCalls
@@ -26,6 +26,9 @@ LONGEST = 1e12
 """No test takes this many milliseconds."""
 DEEPEST = 100
 """Greatest depth of nested subtests, and of the details of an error."""
+MOST_NESTED = 400
+"""Greatest depth of the result of a function. What is made of it, such as reports, must not exceed the recursion limit
+of Python, with several calls for each level."""
 _TEXTS = ("stack", "origin", "phase", "type", "reason", "expected_text", "actual_text", "diff")
 """Fields of a failure that are text or absent."""
 
@@ -297,6 +300,23 @@ def _constant(name: str) -> None:
 _value = partial(json.JSONDecoder.decode, json.JSONDecoder(parse_float=_finite, parse_constant=_constant))
 """The value of a JSON text."""
 
+
+def _nested(text: str) -> Any:
+    """The same of a text of which the value must not be nested too deeply."""
+    value = _value(text)
+    if text.count("{") + text.count("[") > MOST_NESTED:
+        level = [value]
+        for _ in range(MOST_NESTED):
+            level = [inner for outer in level if isinstance(outer, dict | list) for inner in _inside(outer)]
+        if level:
+            raise ValueError("values that are nested too deeply")
+    return value
+
+
+def _inside(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value
+
+
 _READERS: dict[tuple[str, int], Callable[..., Message]] = {
     ("tests", 0): _functions,
     ("broken", 1): lambda text: Unusable(record=_broken(_value(text))),
@@ -312,6 +332,6 @@ _READERS: dict[tuple[str, int], Callable[..., Message]] = {
     ("result", 3): lambda index, text, following: Result(
         index=_index(index), record=_outcome(_value(text), 0), next=_index(following) if following else None
     ),
-    ("returned", 1): lambda text: FunctionResult(record=_returned(_value(text))),
+    ("returned", 1): lambda text: FunctionResult(record=_returned(_nested(text))),
 }
 """Kind of frame and number of its parts → what reads it. `tests` has any number of parts."""

@@ -197,3 +197,26 @@ def test_a_start_line_that_no_run_wrote_is_said(app: MakeApplication, path: str,
     if not path.startswith("resume.options."):
         merged = here.run("merge", "r.jsonl", "-o", "new.json")
         assert (merged.code, merged.stderr.endswith(f": {problem}\n{hint}")) == (2, True)
+
+
+def test_an_answer_of_any_depth_costs_no_report(app: MakeApplication) -> None:
+    hooks = """
+        export function Next(ctx: any, payload: any) {
+          let data: any = 1;
+          for (let left = Number(payload.completion.content); left > 0; left--) data = { a: data };
+          return { data };
+        }
+    """
+    depths = (1, 390, 500, 900, 960, 970, 980, 990, 2000)
+    checks = [{"type": "equals", "value": 2}, {"type": "snapshot"}]
+    cases = [{"id": str(depth), "input": str(depth), "assert": checks} for depth in depths]
+    here = app(agent(hooks=hooks, replies='- reply: "{{ input }}"\n', cases=cases))
+    outputs = [word for extension in FORMATS for word in ("-o", f"r.{extension}")]
+
+    for more in ((), ("--runs", "2"), ("--trace", "full")):
+        run = here.run("-i", case_file(), "--store", "store", *more, *outputs)
+        assert (run.code, run.stderr) == (1, ""), run.stderr[:500]
+        results = load(here.root / "r.jsonl").results
+        assert [result["status"] for result in results] == ["failed"] * len(depths)
+        assert ["nested too deeply" in result["error"] for result in results] == [depth > 390 for depth in depths]
+    assert here.run("merge", "r.jsonl", "r.json", "--as-runs", "-o", "runs.json").code == 0
