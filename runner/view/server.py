@@ -34,7 +34,7 @@ from starlette.routing import Route
 
 from runner.errors import ConfigurationError, MissingError, RunnerError
 from runner.reporters.html.report import GREEN_ICON, web_app
-from runner.results.json_text import json_line, utf8
+from runner.results.json_text import json_line, plain, utf8
 from runner.view.guard import Guard
 from runner.view.page_actions import PageActions
 from scripttest.typing_names import Record
@@ -230,7 +230,7 @@ async def _body(request: Request) -> Record:
         if len(content) > LARGEST:
             raise ConfigurationError(f"Cannot take the request: it has more than {LARGEST} bytes")
     try:
-        value = json.loads(content)
+        value = plain(json.loads(content))
     except (ValueError, RecursionError) as error:
         raise ConfigurationError("Cannot take the request: it is not JSON") from error
     if not isinstance(value, dict):

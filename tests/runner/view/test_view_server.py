@@ -184,6 +184,7 @@ BAD = {
     "deep JSON": ("PUT", "/api/runs/{run}/labels", b"[" * 100_000, 400),
     "a large body": ("PUT", "/api/runs/{run}/labels", b" " * 1_000_001, 400),
     "no place": ("PUT", "/api/runs/{run}/labels", b'{"at": true}', 400),
+    "half of a letter": ("POST", "/api/runs/{run}/again/plan", b'{"keys": ["\\ud800"]}', 404),
     "no question": ("PUT", "/api/runs/{run}/labels", b'{"at": 0, "run": 9, "turn": 0, "criterion": "x", "passed": true, "why": ""}', 400),
     "no verdict": ("PUT", "/api/runs/{run}/labels", b'{"at": 0, "run": 1, "turn": 0, "criterion": "", "passed": "yes", "why": ""}', 400),
     "a long reason": ("PUT", "/api/runs/{run}/labels", json.dumps({"at": 0, "run": 1, "turn": 0, "criterion": "", "passed": True, "why": "x" * 2001}).encode(), 400),
@@ -314,6 +315,9 @@ def test_each_run_of_a_case_has_its_own_labels(view: View, runs: list[dict[str, 
         (1, "", False), (1, "is polite", False), (2, "", False), (2, "is polite", True),
     ]  # fmt: skip
     assert json.loads(view.client.get(f"/api/runs/{run}/labels.jsonl").text)["run"] == 2
+
+    half = view.client.put(f"/api/runs/{run}/labels", content=json.dumps({**said, "why": "half \ud800"}))
+    assert half.json()["label"]["why"] == "half \\ud800"
 
 
 def test_two_runs_are_compared(view: View, runs: list[dict[str, Any]]) -> None:
