@@ -87,7 +87,13 @@ def _record(one: Judgement, label: Label | None) -> dict[str, Any]:
 
 def _safe(value: Any) -> Any:
     """A cell that no spreadsheet takes for a formula."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_RISKY) else value
+    return f"'{value}" if isinstance(value, str) and value.lstrip("'").startswith(_RISKY) else value
+
+
+def _meant(cell: Any) -> Any:
+    """The value that `_safe` has made a cell of."""
+    is_safe = isinstance(cell, str) and cell.startswith("'") and cell.lstrip("'").startswith(_RISKY)
+    return cell[1:] if is_safe else cell
 
 
 def _lines(text: str, shown: str) -> list[tuple[int, dict[str, Any]]]:
@@ -107,13 +113,18 @@ def _lines(text: str, shown: str) -> list[tuple[int, dict[str, Any]]]:
 
 def _table(text: str, shown: str) -> list[tuple[int, dict[str, Any]]]:
     delimiter = ";" if text.partition("\n")[0].count(";") > text.partition("\n")[0].count(",") else ","
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # an answer may be longer
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
-    missing = {"suite", "id", "passed"}.difference(reader.fieldnames or ())
+    try:
+        missing = {"suite", "id", "passed"}.difference(reader.fieldnames or ())
+        rows = [(reader.line_num, {name: _meant(cell) for name, cell in row.items()}) for row in reader]
+    except csv.Error as error:
+        raise ConfigurationError(f"Cannot read the labels {shown}:{reader.line_num}: {error}", HINT) from error
     if missing:
         raise ConfigurationError(
             f"Cannot read the labels {shown}: there is no column {', '.join(sorted(missing))}", HINT
         )
-    return [(reader.line_num, dict(row)) for row in reader]
+    return rows
 
 
 def _label(row: dict[str, Any], where: str) -> Label:
@@ -135,8 +146,7 @@ def _label(row: dict[str, Any], where: str) -> Label:
 
 
 def _plain(value: Any) -> str:
-    text = "" if value is None else str(value)
-    return text[1:] if text.startswith("'") and text[1:].startswith(_RISKY) else text
+    return "" if value is None else str(value)
 
 
 def _number(value: Any, otherwise: int, where: str) -> int:
@@ -144,7 +154,7 @@ def _number(value: Any, otherwise: int, where: str) -> int:
         return otherwise
     try:
         return int(value)
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         raise ConfigurationError(
             f"Cannot read the labels {where}: {value!r} is not a number of a run or turn", HINT
         ) from error

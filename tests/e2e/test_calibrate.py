@@ -97,11 +97,14 @@ def test_too_few_labels_say_nothing_and_pass_no_gate(here: Application) -> None:
 
 def test_a_spreadsheet_goes_out_and_comes_back(app: MakeApplication) -> None:
     odd = result(24, judged(True, "=kind"), id="-odd", output='=HYPERLINK("x"), "quoted"\nand more')
-    here = app({"/r.jsonl": report_of(*TWENTY_FOUR, odd)})
-    here.run("label", "r.jsonl", "--count", "25", "-o", "l.csv")
+    quoted = result(25, judged(True, "'-5' is in the answer"), id="'=quoted", output="long " * 40_000)
+    here = app({"/r.jsonl": report_of(*TWENTY_FOUR, odd, quoted)})
+    here.run("label", "r.jsonl", "--count", "26", "-o", "l.csv")
     path = here.root / "l.csv"
+    csv.field_size_limit(1_000_000)
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
+    csv.field_size_limit(131_072)
     assert [row["output"][:2] for row in rows if row["id"] == "'-odd"] == ["'="], rows
     with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), delimiter=";")  # as some spreadsheets write it
@@ -111,7 +114,8 @@ def test_a_spreadsheet_goes_out_and_comes_back(app: MakeApplication) -> None:
     run = here.run("calibrate", "r.jsonl", "l.csv", "-o", "t.json")
 
     assert run.code == 0, run
-    assert json.loads((here.root / "t.json").read_text())["labels"] == 24
+    found = json.loads((here.root / "t.json").read_text())
+    assert (found["labels"], found["unknown"]) == (25, 0)
 
 
 def test_several_people_are_counted_as_one_and_their_agreement_is_the_ceiling(here: Application) -> None:
@@ -239,6 +243,7 @@ MISTAKES: dict[str, tuple[tuple[str, ...], str]] = {
         ("calibrate", "r.jsonl", "l", "--min-kappa", "nan"),
         "nan is not a number",
     ),
+    "a run without end": (("calibrate", "r.jsonl", "endless.jsonl"), "endless.jsonl:1: inf is not a number of a run"),
     "no criterion": (("label", "r.jsonl", "--criterion", "tall", "-o", "x.jsonl"), 'Cannot label "tall" in r.jsonl'),
     "labels of another report": (("label", "r.jsonl", "-o", "foreign.jsonl"), "Cannot write to foreign.jsonl"),
 }
@@ -253,6 +258,7 @@ def test_what_cannot_be_calibrated_is_said(here: Application) -> None:
             "/empty.jsonl": lines({**foreign, "suite": "c.jsonl", "id": "c1", "passed": None}),
             "/bad.jsonl": lines(foreign) + "{\n",
             "/maybe.jsonl": lines({**foreign, "passed": "maybe"}),
+            "/endless.jsonl": '{"suite": "c.jsonl", "id": "c1", "run": 1e400, "passed": true}\n',
             "/bad.csv": "suite,id\na,b\n",
         }
     )
