@@ -15,7 +15,7 @@ from runner.application.configuration import configured
 from runner.cli.options import RunOptions
 from runner.environment import Environment
 from runner.execution.run import run
-from runner.execution.stopping import Stop
+from runner.execution.stopping import Interrupted, Stop
 from runner.planning.test_functions import functions_in
 from runner.pytest_plugin.finding import GIVEN, HOW_FOUND, MODULES
 from runner.reporters.console.console import failure_text
@@ -101,16 +101,18 @@ class Runs:
         )
         self._processes: Processes | None = None
         self._ran: dict[Path, _Collected] = {}
+        self._ended: int | None = None
+        """The exit code of a run, when a signal ended it."""
 
     def run(self, item: pytest.Item) -> None:
-        """Runs an item, unless it ran with the others of its file. Raises TestFailedError, and RunnerError when nothing
-        can run; a skipped test is skipped."""
+        """Runs an item, unless it ran with the others of its file. Raises TestFailedError, RunnerError when nothing can
+        run, and KeyboardInterrupt when a signal has ended the run; a skipped test is skipped."""
         ran = self._ran.get(item.path)
         if ran is None:
             ran = self._ran[item.path] = self._run_file(item.path, self._names(item))
             if item.path.suffix in MODULES:
                 _warn_of_others(item, ran.total)
-        if item.name not in ran.results and ran.stopped:
+        if item.name not in ran.results and ran.stopped and self._ended is None:
             raise TestFailedError(f"{item.name} did not run: {ran.stopped}")
         if item.name not in ran.results:
             ran = self._run_file(item.path, [item.name])
@@ -140,6 +142,8 @@ class Runs:
         return [other.name for other in item.session.items if other.path == item.path]
 
     def _run_file(self, path: Path, names: list[str]) -> _Collected:
+        if self._ended is not None:
+            raise Interrupted(self._ended)
         application = Application(find_root(path))
         typed = RunOptions(inputs=(str(path),), run=pattern_of(names), skip_interactive=True, watch=True, quiet=True)
         found = configured(typed, GIVEN, application)
@@ -160,6 +164,7 @@ class Runs:
             )
         finally:
             self._processes = collected.processes
+        self._ended = collected.stop.code
         return collected
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -39,21 +41,29 @@ def here(shared_app: MakeApplication) -> Application:
     )
 
 
-def run(here: Application, *words: str) -> tuple[int, str]:
-    """Exit code and output of pytest, which loads no other plugin than ours and that for several processes.
+def start(here: Application, *words: str) -> subprocess.Popen[str]:
+    """Starts pytest, which loads no other plugin than ours and that for several processes.
 
     It has a folder for temporary files of its own: in the common one it would remove what former runs of pytest left there.
     """
     plugin = ["-p", "runner.pytest_plugin", "-p", "xdist.plugin", "-p", "no:cacheprovider", "-o", "addopts="]
-    process = subprocess.run(
+    return subprocess.Popen(
         [sys.executable, "-m", "pytest", *plugin, "--rootdir", str(here.root), *words],
         cwd=here.root,
         env={**here.environment, **VARIABLES, "TMPDIR": str(here.home)},
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
-    assert process.stderr == ""
-    return process.returncode, process.stdout
+
+
+def run(here: Application, *words: str) -> tuple[int, str]:
+    """Exit code and output of pytest."""
+    with start(here, *words) as process:
+        output, errors = process.communicate()
+    assert errors == ""
+    return process.returncode, output
 
 
 ITEMS = [
@@ -246,6 +256,28 @@ def test_tags_are_markers_that_only_choose(app: MakeApplication) -> None:
     assert (code, f"{len(tags) + 1} failed in" in output) == (1, True), output
     for marker, count in (("tag_skip", 2), ("tag_xfail", 1), ("tag_own", 1), ("tag_at", 1), ("a_b", 1)):
         assert f"{count} failed, {len(tags) + 1 - count} deselected in" in run(here, "assistants", "-m", marker)[1]
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+def test_a_signal_ends_pytest_with_what_has_passed(app: MakeApplication, sent: signal.Signals) -> None:
+    loops = "export function TestLoops() { new FS('data').WriteFile('loops', ''); for (;;); }\n"
+    here = app(
+        {
+            "/data/.keep": "",
+            "a_test.ts": f"export function TestFirst() {{}}\n{loops}",
+            "b_test.ts": "export function TestNext() { new FS('data').WriteFile('next', ''); }\n",
+        }
+    )
+    with start(here, "assistants") as process:
+        while not (here.root / "data/loops").exists():
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.send_signal(sent)
+        output, errors = process.communicate()
+
+    assert (process.returncode, errors) == (2, ""), output
+    assert "Interrupted" in output and "1 passed in" in output
+    assert not (here.root / "data/next").exists()
 
 
 UNUSUAL = """\
