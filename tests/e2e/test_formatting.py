@@ -54,6 +54,15 @@ export function TestZones({ assert }) {
   assert.Equal(zones.map(at), ["3 AM UTC", "3 AM UTC", "3 AM UTC", "10 PM GMT-5", "5 PM GMT+14", "11 PM EDT", "8 PM PDT", "3 AM GMT", "3 AM GMT", "8 PM PDT", "5 AM GMT+2"]);
   for (const zone of ["Mars/Phobos", "Etc/GMT+13", "Etc/GMT-15"]) assert.Match(thrown(() => at(zone)), "^RangeError");
 }
+export function TestOneFieldAlone({ assert }) {
+  const at = new Date("2025-07-05T03:05:07Z");
+  for (const locale of ["en", "de", "fr", "es", "pt", "ja", "zh", "ko", "ru", "hi"]) {
+    for (const length of ["numeric", "2-digit"]) {
+      assert.Equal(at.toLocaleTimeString(locale, { minute: length, timeZone: "UTC" }), "5", locale);
+      assert.Equal(at.toLocaleString(locale, { second: length, timeZone: "UTC" }), "7", locale);
+    }
+  }
+}
 export function TestMissing({ assert }) {
   for (const make of [() => (1).toLocaleString("sv"), () => new Date().toLocaleDateString("tr-TR"), () => new Intl.ListFormat(["xx", "it"]), () => "i".toLocaleUpperCase("tr"), () => "a".localeCompare("b", "sv")]) {
     assert.Match(thrown(make), "The locale (sv|tr-TR|it|tr) is not available here");

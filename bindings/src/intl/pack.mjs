@@ -79,13 +79,17 @@ function add(piece, valueOf) {
 for (const file of readdirSync(folder)) pieces.set(file.replace(/\.js$/, ""), readFileSync(`${folder}/${file}`, "utf-8"));
 for (const [piece, source] of Object.entries(sources)) if (piece !== "dates") add(piece, (tag) => dataOf(source, tag));
 
+/** Patterns that ICU makes itself. Without them FormatJS would show a minute or a second with the hour or the minute. */
+const alone = { m: "m", s: "s" };
+
 /** The data for dates of a locale, corrected by what ICU knows (`locales.json`). */
 function datesOf(tag) {
   const data = dataOf(sources.dates, tag);
   const { at, am, pm, cycle } = fromIcu[tag in fromIcu ? tag : Object.keys(locales).find((name) => locales[name] === tag)];
   const quoted = at?.replace(/\p{L}[\p{L}\p{M}]*/gu, "'$&'");
   const dateTimeFormat = { ...data.dateTimeFormat, ...(quoted && { full: quoted, long: quoted }) };
-  return { ...data, dateTimeFormat, am, pm, hourCycle: cycle };
+  const formats = Object.fromEntries(Object.entries(data.formats).map(([calendar, known]) => [calendar, { ...alone, ...known }]));
+  return { ...data, formats, dateTimeFormat, am, pm, hourCycle: cycle };
 }
 const dates = new Map(tags.map((tag) => [tag, datesOf(tag)]));
 add("ranges", (tag) => dates.get(tag).intervalFormats);
