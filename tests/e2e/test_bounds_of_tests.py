@@ -29,7 +29,7 @@ BOUNDS = {
         "Cannot call utils.str.Concat: its arguments are not JSON: TypeError: circular reference",
     ),
     "TestBigIntArgument": (
-        'Process("utils.str.Concat", 1n);',
+        'Process("utils.str.Concat", [1n]);',
         "Cannot call utils.str.Concat: its arguments are not JSON: TypeError: BigInt are forbidden in JSON.stringify",
     ),
     "TestLargeArgument": (

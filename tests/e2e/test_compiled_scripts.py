@@ -289,3 +289,15 @@ def test_scripts_of_other_agents_are_called_by_process(app: MakeApplication) -> 
         "RangeError: lost",
         "in timer",
     ]
+
+
+def test_a_bigint_reaches_a_process_as_a_number(app: MakeApplication) -> None:
+    test = """\
+export function TestBigInt({ assert }) {
+  assert.Equal(Process("utils.str.Concat", "id ", 9007199254740993n), "id 9007199254740993");
+  assert.Equal(Process("encoding.hex.Encode", new Uint8Array([1]), 2n), "01");
+  assert.Equal(Process("scripts.ids.Kind", 5n), ["number", 5]);
+}
+"""
+    here = app({"ids_test.ts": test, "/scripts/ids.ts": "function Kind(id) { return [typeof id, id]; }\n"})
+    assert here.run("-i", "scripts.demo.ids").code == 0

@@ -37,7 +37,8 @@ export default function (core: Core) {
 
   const base64 = () => core.part<{ toBase64(bytes: Uint8Array): string; fromBase64(text: string): Uint8Array }>("bytes");
 
-  /** The arguments as a JSON list. If some are bytes: `{args, bytes}`, with the bytes in base64 and their positions. */
+  /** The arguments as a JSON list, a `bigint` as a number. If some are bytes: `{args, bytes}`, with the bytes in base64 and
+   * their positions. */
   function argumentText(name: string, args: readonly unknown[]): string {
     let text = "[";
     let places = "";
@@ -48,7 +49,7 @@ export default function (core: Core) {
           value = base64().toBase64(value);
           places += (places && ",") + i;
         }
-        text += (i ? "," : "") + (std.stringify(value) ?? "null");
+        text += (i ? "," : "") + (typeof value === "bigint" ? value : (std.stringify(value) ?? "null"));
       }
       text += "]";
     } catch (error) {
