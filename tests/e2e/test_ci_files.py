@@ -92,12 +92,17 @@ class GitHub:
         self.asked: list[str] = []
         self.status = 200
         self.url = ""
+        self.person = ""
+        """Whose token it is; empty: that of a job."""
 
     def answer(self, method: str, path: str, token: str, body: Any) -> Any:
-        self.asked.append(f"{method} {path}")
         assert token == "Bearer the-token"
+        if path == "/user":
+            return {"login": self.person} if self.person else None
+        self.asked.append(f"{method} {path}")
         if method == "POST":
-            self.comments.append({"id": 1000 + len(self.comments), "user": {"type": "Bot"}, **body})
+            author = {"type": "User", "login": self.person} if self.person else {"type": "Bot"}
+            self.comments.append({"id": 1000 + len(self.comments), "user": author, **body})
         if method == "PATCH":
             assert path.startswith("/repos/acme/agents/issues/comments/")
             (own,) = [one for one in self.comments if one["id"] == int(path.rpartition("/")[2])]
@@ -116,8 +121,9 @@ def github() -> Iterator[GitHub]:
         def answer(self) -> None:
             length = int(self.headers.get("Content-Length") or 0)
             body = json.loads(self.rfile.read(length)) if length else None
-            text = json.dumps(api.answer(self.command, self.path, self.headers["Authorization"], body)).encode()
-            self.send_response(api.status)
+            said = api.answer(self.command, self.path, self.headers["Authorization"], body)
+            text = json.dumps(said).encode()
+            self.send_response(403 if said is None else api.status)
             self.send_header("Content-Length", str(len(text)))
             self.end_headers()
             self.wfile.write(text)
@@ -244,7 +250,7 @@ def test_the_action_tests_and_keeps_what_it_found(tmp_path: Path, github: GitHub
 
 
 def test_a_failure_fails_the_job_after_all_was_kept_and_the_comment_is_updated(tmp_path: Path, github: GitHub) -> None:
-    someone = {"id": 90, "user": {"type": "User"}, "body": "<!-- yao-test: yao-test -->\nmine"}
+    someone = {"id": 90, "user": {"type": "User", "login": "mia"}, "body": "<!-- yao-test: yao-test -->\nmine"}
     github.comments += [{"id": 100 + n, "user": {"type": "User"}, "body": "so"} for n in range(110)] + [someone]
     runner = FakeRunner(tmp_path, github)
     runner.run()
@@ -257,6 +263,14 @@ def test_a_failure_fails_the_job_after_all_was_kept_and_the_comment_is_updated(t
     own = github.comments[-1]
     assert "TestOff - Failed" in own["body"] and "@acme" not in own["body"] and someone["body"].endswith("mine")
     assert len(runner.uploads) == 2
+
+
+def test_a_person_whose_token_it_is_has_one_comment_too(tmp_path: Path, github: GitHub) -> None:
+    github.person = "mia"
+    github.comments.append({"id": 90, "user": {"type": "User", "login": "max"}, "body": "<!-- yao-test: t -->\nhis"})
+    runner = FakeRunner(tmp_path, github)
+    assert comment_on(runner, "first") == comment_on(runner, "second") == ""
+    assert [one["body"] for one in github.comments] == ["<!-- yao-test: t -->\nhis", "<!-- yao-test: t -->\nsecond"]
 
 
 def test_inputs_are_words_and_never_code(tmp_path: Path, github: GitHub) -> None:

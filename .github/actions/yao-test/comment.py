@@ -10,6 +10,7 @@ import os
 import sys
 import urllib.error
 import urllib.request
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -43,17 +44,28 @@ def main() -> None:
 
 
 def find(comments: str, marker: str) -> int | None:
-    """The id of the comment of an earlier run. Only comments of bots count, so that nobody else can imitate it."""
+    """The id of the comment of an earlier run. Only comments of bots, and of the person whose token is given, count, so
+    that nobody else can imitate it."""
     page = 1
     while True:
         found = call("GET", f"{comments}?per_page={PAGE}&page={page}")
         for comment in found:
-            is_bot = (comment["user"] or {}).get("type") == "Bot"  # None: the account was deleted
-            if is_bot and (comment["body"] or "").startswith(marker):
+            author = comment["user"] or {}  # None: the account was deleted
+            is_marked = (comment["body"] or "").startswith(marker)
+            if is_marked and (author.get("type") == "Bot" or author.get("login", "") == person()):
                 return comment["id"]
         if len(found) < PAGE:
             return None
         page += 1
+
+
+@cache
+def person() -> str | None:
+    """The name of the person whose token is given; None for the token of a job."""
+    try:
+        return call("GET", "/user")["login"]
+    except urllib.error.HTTPError:
+        return None
 
 
 def call(method: str, path: str, content: dict[str, Any] | None = None) -> Any:
