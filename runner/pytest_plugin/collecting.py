@@ -25,15 +25,16 @@ if TYPE_CHECKING:
 
 def collected(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """The collector of a file; None for one that is of no agent."""
+    real = path.resolve()
     try:
-        application = Application(find_root(path))
-        agent = application.agent_of(path)
+        application = Application(find_root(real))
+        agent = application.agent_of(real)
     except RunnerError:
         return None
-    if agent is None or not path.is_relative_to(application.assistants):
+    if agent is None or not real.is_relative_to(application.assistants):
         return None
     if path.suffix in MODULES:
-        return ModuleFile.from_parent(parent, path=path) if path.is_relative_to(agent.folder / "src") else None
+        return ModuleFile.from_parent(parent, path=path) if real.is_relative_to(agent.folder / "src") else None
     return None if is_report(path.name) else CasesFile.from_parent(parent, path=path)
 
 
@@ -99,7 +100,7 @@ class CasesFile(pytest.File):
 
         try:
             shown = str(shown_path(self.path, self.config.invocation_params.dir))
-            located = list(CaseFile.check(self.path, False, None, shown))
+            located = list(CaseFile.check(self.path.resolve(), False, None, shown))
             models = self._models()
             asking = {one.case.id for one in located if models.asked_by(one.case)}
         except ConfigurationError as error:
@@ -115,8 +116,9 @@ class CasesFile(pytest.File):
         from runner.cli.options import RunOptions
         from runner.pytest_plugin.models import Models
 
-        application = Application(find_root(self.path))
-        agent = application.agent_of(self.path)
+        path = self.path.resolve()
+        application = Application(find_root(path))
+        agent = application.agent_of(path)
         assert agent is not None, "only files of agents are collected"
         found = configured(RunOptions(), GIVEN, application)
         return Models(application, agent.id, found.settings.of(agent.id, found.options))

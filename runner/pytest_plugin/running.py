@@ -144,6 +144,7 @@ class Runs:
     def _run_file(self, path: Path, names: list[str]) -> _Collected:
         if self._ended is not None:
             raise Interrupted(self._ended)
+        path = path.resolve()
         application = Application(find_root(path))
         typed = RunOptions(inputs=(str(path),), run=pattern_of(names), skip_interactive=True, watch=True, quiet=True)
         found = configured(typed, GIVEN, application)

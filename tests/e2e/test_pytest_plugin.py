@@ -280,6 +280,23 @@ def test_a_signal_ends_pytest_with_what_has_passed(app: MakeApplication, sent: s
     assert not (here.root / "data/next").exists()
 
 
+def test_links_are_followed_to_an_application_but_not_in_it(app: MakeApplication, tmp_path: Path) -> None:
+    here = app(
+        {
+            **SCRIPTED,
+            "/assistants/demo/tests/c.jsonl": '{"id": "a", "input": "Hi"}\n',
+            "a_test.ts": "export function TestA() {}\n",
+        }
+    )
+    (tmp_path / "link").symlink_to(here.root)
+    code, output = run(here, str(tmp_path / "link/assistants"))
+    assert (code, "2 passed in" in output) == (0, True), output
+
+    (here.root / "assistants/demo").rename(here.root / "moved")
+    (here.root / "assistants/demo").symlink_to(here.root / "moved")
+    assert run(here, "assistants")[0] == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
 UNUSUAL = """\
 export function TestUsual(t) {}
 export const TestFirst = (t) => {}, TestSecond = (t) => { t.fail("no"); };
