@@ -29,8 +29,8 @@ FIELDS: dict[str, type | tuple[type, ...]] = {
 }
 """What fields of a result hold that its place and its figures come from, where they are not null."""
 
-_OF_ATTEMPT = ("score", "tokens", "cost", "not_judged")
-"""The numbers of an attempt besides its duration, where they are not null."""
+_OF_ATTEMPT = ("tokens", "cost", "not_judged")
+"""The numbers of an attempt besides its duration and its score, where they are not null."""
 _DIGITS = 7
 """A number of runs has fewer digits."""
 _JUDGING = {"criteria", "voted", "votes", "verdicts", "scores"}
@@ -43,7 +43,7 @@ def result_problem(record: Record) -> str | None:
         return "a result has no id or no status"
     for name, kind in FIELDS.items():
         value = record.get(name)
-        is_odd = isinstance(value, int | float) and not is_number(value)
+        is_odd = isinstance(value, int | float) and not (_is_score(value) if name == "score" else is_number(value))
         if value is not None and (is_odd or not isinstance(value, kind)):
             return f'the "{name}" of a result cannot be {json.dumps(value)[:40]}'
     figures = record.get("usage") or {}
@@ -120,8 +120,14 @@ def _is_attempt(value: Any) -> bool:
         and is_number(value.get("run"))
         and is_number(value.get("duration_ms"))
         and all(value.get(name) is None or is_number(value[name]) for name in _OF_ATTEMPT)
+        and (value.get("score") is None or _is_score(value["score"]))
         and _is_judging(value.get("judging"))
     )
+
+
+def _is_score(value: Any) -> bool:
+    """Whether a value can be read as a score. One that is none, such as NaN, is counted where scores are compared."""
+    return isinstance(value, float) or is_number(value)
 
 
 def _is_judging(value: Any) -> bool:

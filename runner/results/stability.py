@@ -132,14 +132,10 @@ def normalised(value: Any) -> str:
         if isinstance(item, _Piece):
             pieces.append(item.text)
         elif isinstance(item, list | tuple):
-            left.append(_Piece(text="]"))
-            left += [part for one in reversed(item) for part in (_Piece(text=","), one)]
-            pieces.append("[")
+            left += reversed(_joined("[", [[one] for one in item], "]"))
         elif isinstance(item, dict):
-            left.append(_Piece(text="}"))
-            named = sorted(((str(key), one) for key, one in item.items()), key=lambda pair: pair[0], reverse=True)
-            left += [part for key, one in named for part in (_Piece(text=","), one, _Piece(text=_plain(key, ":")))]
-            pieces.append("{")
+            named = sorted(((str(key), one) for key, one in item.items()), key=lambda pair: pair[0])
+            left += reversed(_joined("{", [[_Piece(text=f"{_plain(key)}: "), one] for key, one in named], "}"))
         elif isinstance(item, str):
             from unicodedata import normalize
 
@@ -155,5 +151,13 @@ class _Piece(Value):
     text: str
 
 
-def _plain(value: Any, end: str = "") -> str:
-    return json.dumps(value, ensure_ascii=False) + end
+def _joined(start: str, entries: list[list[Any]], end: str) -> list[Any]:
+    """What stands between the brackets of a list or an object, with them."""
+    parts: list[Any] = [_Piece(text=start)]
+    for number, entry in enumerate(entries):
+        parts += [_Piece(text=", "), *entry] if number else entry
+    return [*parts, _Piece(text=end)]
+
+
+def _plain(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

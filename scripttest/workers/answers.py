@@ -26,7 +26,7 @@ LONGEST = 1e12
 """No test takes this many milliseconds."""
 DEEPEST = 100
 """Greatest depth of nested subtests, and of the details of an error."""
-MOST_NESTED = 400
+MOST_NESTED = 800
 """Greatest depth of the result of a function. What is made of it, such as reports, must not exceed the recursion limit
 of Python, with several calls for each level."""
 _TEXTS = ("stack", "origin", "phase", "type", "reason", "expected_text", "actual_text", "diff")
