@@ -21,6 +21,8 @@ from typing import Any
 from command import PATIENCE, Application
 
 CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
+BEGUN = re.compile(r"\x1b(\[[0-9;?]*)?\Z")
+"""A code of which the rest has not been read yet."""
 
 
 class Terminal:
@@ -36,6 +38,7 @@ class Terminal:
         os.close(follower)
         self.output = ""
         self._seen = 0
+        self._begun = ""
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def _start(self, *arguments: str, **options: Any) -> subprocess.Popen[bytes]:
@@ -91,7 +94,11 @@ class Terminal:
             piece = os.read(self._leader, 65536)
         except OSError:
             return False
-        self.output += CODES.sub("", self._decoder.decode(piece))
+        text = self._begun + self._decoder.decode(piece)
+        cut = BEGUN.search(text)
+        end = cut.start() if cut else len(text)
+        self._begun = text[end:]
+        self.output += CODES.sub("", text[:end])
         return bool(piece)
 
 
