@@ -58,6 +58,8 @@ class LocalStations:
                 f"--cluster local needs the library cryptography: {said['missing']}",
                 "Install it with pip install 'yao-test[dask]'",
             )
+        if "error" in said:
+            raise RunnerError(f"Cannot start a cluster here: {said['error']}")
         self._folder = said["folder"]
         return said["address"], said["tls"]
 

@@ -4,7 +4,7 @@ end with their standard input, and so with the command.
 The first line of standard input is `{workers, variables, run}` in JSON: how many workers there are, the environment of
 the tests, and the id of the run. When the scheduler listens, it writes `{address, tls, folder}`, where `tls` is what
 `distributed.Security` takes, and `folder` is removed at the end; and `{}` when it has its workers. `{missing}` names a
-library that there is not.
+library that there is not, and `{error}` says why they cannot start.
 """
 
 from __future__ import annotations
@@ -63,11 +63,15 @@ def main() -> None:
     line = sys.stdin.readline()
     if not line.endswith("\n"):  # the command has ended already
         return
-    folder = tempfile.mkdtemp(prefix="yao-test-cluster-")
+    folder = None
     try:
+        folder = tempfile.mkdtemp(prefix="yao-test-cluster-")
         _run(json.loads(line), folder)
+    except OSError as error:
+        _say({"error": ": ".join(map(str, filter(None, (error.strerror, error.filename))))})
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _run(said: Mapping[str, Any], folder: str) -> None:

@@ -268,6 +268,13 @@ def test_a_worker_that_comes_after_a_file_has_changed_gets_no_tests(app: MakeApp
     assert said in str(warning) and "its files have changed since the run began" in str(warning)
 
 
+def test_a_local_cluster_without_room_for_its_files(app: MakeApplication) -> None:
+    nothing = ("/bin/sh", "-c", 'ulimit -f 0; exec "$@"', "sh")  # no byte can be written to a file
+    run = app(CASES).spawn("-i", case_file(), "-q", "-o", "r.jsonl", "--cluster", "local", prefix=nothing)
+    assert (run.code, run.stdout) == (2, "")
+    assert run.stderr.startswith("Error: Cannot start a cluster here: No usable temporary directory found in [")
+
+
 def test_tls_with_and_without_the_certificates(app: MakeApplication, tmp_path: Path) -> None:
     made = distributed.Security.temporary()
     (tmp_path / "ca.pem").write_text(made.tls_ca_file)
