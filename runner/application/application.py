@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from runner.application.folders import folders_below
 from runner.errors import ConfigurationError, did_you_mean
 from scripttest.values import Value
 
@@ -64,12 +65,6 @@ def repository_of(folder: Path) -> Path:
     return folder
 
 
-def looked_into(folders: list[str]) -> list[str]:
-    """Those of some folders in which tests are looked for, sorted: no packages, and none whose names begin with a dot,
-    such as `.git` and `.venv`."""
-    return sorted(name for name in folders if name != "node_modules" and not name.startswith("."))
-
-
 class Application:
     """What can be looked up in one application."""
 
@@ -79,8 +74,7 @@ class Application:
 
     def agents(self) -> Iterator[AgentFolder]:
         """All agents, folder by folder."""
-        for folder, subfolders, files in os.walk(self.assistants):
-            subfolders[:] = looked_into(subfolders)
+        for folder, files, _ in folders_below(self.assistants, root=self.root):
             if "package.yao" in files:
                 yield AgentFolder(id=_dotted(folder[len(str(self.assistants)) + 1 :]), folder=Path(folder))
 
@@ -91,9 +85,8 @@ class Application:
 
     def modules_of(self, agent: AgentFolder) -> Iterator[TestModule]:
         """The test modules of one agent, sorted."""
-        for parent, subfolders, files in os.walk(agent.folder / "src"):
-            subfolders[:] = looked_into(subfolders)
-            for name in sorted(files):
+        for parent, files, _ in folders_below(agent.folder / "src", root=self.root):
+            for name in files:
                 stem, suffix = os.path.splitext(name)
                 if suffix in SUFFIXES and stem.endswith("_test"):
                     yield self._module(agent, Path(f"{parent}/{name}"))
@@ -157,8 +150,10 @@ class Application:
         """The agent that a file or folder belongs to, or None."""
         for folder in (place, *place.parents):
             if (folder / "package.yao").is_file():
-                inside = folder.is_relative_to(self.assistants)
-                return self._in_assistants(folder) if inside else AgentFolder(id=folder.name, folder=folder)
+                if folder.is_relative_to(self.assistants):
+                    return self._in_assistants(folder)
+                linked = next((agent for agent in self.agents() if agent.folder.resolve() == folder.resolve()), None)
+                return linked or AgentFolder(id=folder.name, folder=folder)
         return None
 
     def script(self, id: str) -> Path | None:

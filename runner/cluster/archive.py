@@ -22,6 +22,7 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
+from runner.application.folders import folders_below
 from runner.errors import ConfigurationError
 from runner.security.files import reader_below
 from scripttest import holds_secrets
@@ -165,6 +166,10 @@ def _files(root: Path) -> Iterator[str]:
         for name in sorted(names):
             if travels(start + name) and os.path.isfile(f"{folder}/{name}"):
                 yield start + name
+    for folder, names, _ in folders_below(root / "assistants", root=root):
+        if os.path.realpath(folder) != os.path.join(os.path.realpath(root), os.path.relpath(folder, root)):  # linked
+            found = [f"{os.path.relpath(folder, root)}/{name}" for name in names]
+            yield from (name for name in found if travels(name) and os.path.isfile(root / name))
 
 
 def _is_entered(folder: str, start: str, name: str) -> bool:

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from runner.application.application import Application, TestModule, find_root, looked_into
+from runner.application.application import Application, TestModule, find_root
+from runner.application.folders import folders_below
 from runner.cli.options import RunOptions, absolute
 from runner.errors import ConfigurationError
 from runner.paths import beside_missing
@@ -111,23 +112,34 @@ def everything(options: RunOptions, application: Application, directory: Path) -
     )
 
 
-def not_collected(options: RunOptions, application: Application, directory: Path) -> list[str]:
-    """Warnings about test files that belong to no agent, below the tested folders; in a run without inputs, below
-    `scripts/`."""
+def not_collected(
+    options: RunOptions, application: Application, directory: Path, *, is_bare: bool = False
+) -> list[str]:
+    """Warnings about what is not tested below the tested folders: test files that belong to no agent, and folders out
+    of the application, to which links lead; in a run that was given no inputs, also below `scripts/`."""
     folders = [path for input in options.inputs if (path := _path(input, directory)) is not None and path.is_dir()]
-    found = set()
-    for folder in folders or ([] if options.inputs else [application.root / "scripts"]):
-        for parent, subfolders, names in os.walk(folder):
-            subfolders[:] = looked_into(subfolders)
-            if (Path(parent) / "package.yao").is_file():
-                subfolders[:] = [name for name in subfolders if name != "src"]
-            found |= {os.path.join(parent, name) for name in names if name.endswith(("_test.ts", "_test.js"))}
-    if not found:
-        return []
-    shown = [os.path.relpath(path, application.root) for path in sorted(found)]
+    found, outside = set(), set()
+    sources: tuple[str, ...] = ()
+    for folder in [*folders, application.root / "scripts"] if is_bare else folders:
+        for parent, names, links in folders_below(*_tops(folder, application), root=application.root):
+            outside |= set(links)
+            if "package.yao" in names:
+                sources += (f"{parent}/src/",)
+            if not f"{parent}/".startswith(sources):
+                found |= {f"{parent}/{name}" for name in names if name.endswith(("_test.ts", "_test.js"))}
+    rule = "Tests are collected in the src/ of an agent, a folder with package.yao"
+    warnings = [f"Not collected: {_listed(found, application)}. {rule}"] if found else []
+    if outside:
+        where = f"{_listed(outside, application)}, which is a link" if len(outside) == 1 else ""
+        where = where or f"{_listed(outside, application)}, which are links"
+        warnings.append(f"No tests were looked for in {where} out of the application")
+    return warnings
+
+
+def _listed(paths: set[str], application: Application) -> str:
+    shown = [os.path.relpath(path, application.root) for path in sorted(paths)]
     more = f" and {len(shown) - _NAMED} more" if len(shown) > _NAMED else ""
-    files = f"{', '.join(shown[:_NAMED])}{more}"
-    return [f"Not collected: {files}. Tests are collected in the src/ of an agent, a folder with package.yao"]
+    return f"{', '.join(shown[:_NAMED])}{more}"
 
 
 def is_agent(id: str, directory: Path) -> bool:
@@ -225,8 +237,8 @@ def _generator(input: str, reference: str, query: str, options: RunOptions, appl
 
 
 def _below(path: Path, options: RunOptions, application: Application) -> Iterator[Input]:
-    modules = [module for module in application.modules() if module.test.is_relative_to(path)]
-    files = sorted(_case_files(path))
+    modules = [module for module in application.modules() if _is_below(module.test, path, application)]
+    files = sorted(_case_files(path, application))
     if not modules and not files:
         raise ConfigurationError(
             f"Nothing to test below {path}: no agent there has a src/**/*_test.ts, or cases in tests/*.jsonl",
@@ -237,10 +249,22 @@ def _below(path: Path, options: RunOptions, application: Application) -> Iterato
         yield CaseInput(agent=_agent(options, application, file, f"case file {file}"), path=file)
 
 
-def _case_files(path: Path) -> Iterator[Path]:
+def _is_below(file: Path, folder: Path, application: Application) -> bool:
+    """Whether a test file is below a folder, or below the one to which a link in `assistants/` leads."""
+    if file.is_relative_to(folder) or folder.is_relative_to(application.assistants):
+        return file.is_relative_to(folder)
+    return file.resolve().is_relative_to(folder.resolve())
+
+
+def _tops(folder: Path, application: Application) -> tuple[Path, ...]:
+    """Where to look for the tests below a folder: those of agents have the names of the links in `assistants/`."""
+    holds = application.assistants.is_relative_to(folder) and application.assistants.is_dir()
+    return (application.assistants, folder) if holds else (folder,)
+
+
+def _case_files(path: Path, application: Application) -> Iterator[Path]:
     """The case files in the folders `tests` at or below a path."""
-    for folder, subfolders, names in os.walk(path):
-        subfolders[:] = looked_into(subfolders)
+    for folder, names, _ in folders_below(*_tops(path, application), root=application.root):
         if os.path.basename(folder) == "tests":
             for name in names:
                 if name.endswith((".jsonl", ".yaml", ".yml")) and not is_report(name):

@@ -204,7 +204,9 @@ class _Planner:
             self._warnings.append(
                 f"-t {options.team} is the team of the test user; the test of that name is --run {options.team}"
             )
-        self._warnings += not_collected(options, self._application, self._environment.directory)
+        self._warnings += not_collected(
+            self._named, self._application, self._environment.directory, is_bare=not options.inputs
+        )
         if self._choice is not None:
             self._warnings += self._choice.warnings
 

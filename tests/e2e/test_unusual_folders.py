@@ -87,6 +87,45 @@ def test_a_test_of_an_agent_elsewhere_is_refused_and_runs_by_the_name_of_its_lin
     assert list(here.results("-i", "scripts.linked.a")) == ["TestA"]
 
 
+def test_linked_folders_within_the_application_are_tested_once(app: MakeApplication) -> None:
+    here = app(
+        {
+            "a_test.ts": PASSING,
+            "/real/one/package.yao": "{}",
+            "/real/one/src/b_test.ts": PASSING,
+            "/real/one/tests/cases.jsonl": '{"id": "c", "input": "x"}',
+            "/real/more/c_test.ts": PASSING,
+        }
+    )
+    links = {"linked": "../real/one", "copy": "demo", "loop": "..", "self": ".", "itself": "itself"}
+    links |= {"demo/src/more": "../../../real/more", "demo/src/than": "more", "demo/up": "../../real"}
+    for name, target in links.items():
+        (here.root / "assistants" / name).symlink_to(target)
+    modules = ["scripts.demo.a", "scripts.demo.more.c", "scripts.linked.b"]
+    for inputs in ((), ("-i", "assistants"), ("-i", ".")):
+        run = here.run(*inputs)
+        assert run.code == 0, run
+        assert re.findall("(?m)^✓ ([^ ]+)", run.stdout) == [*modules, "assistants/linked/tests/cases.jsonl"]
+    for folder in ("assistants/linked", "real/one"):
+        run = here.run("-i", folder)
+        assert re.findall("(?m)^✓ ([^ ]+)", run.stdout) == ["scripts.linked.b", "real/one/tests/cases.jsonl"]
+
+
+def test_a_linked_folder_out_of_the_application_is_not_tested_and_named(
+    app: MakeApplication, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    here, elsewhere = app({"a_test.ts": PASSING}), tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "package.yao").write_text("{}")
+    (elsewhere / "src").mkdir()
+    (elsewhere / "src/b_test.ts").write_text(PASSING)
+    (here.root / "assistants/outer").symlink_to(elsewhere)
+    for inputs in ((), ("-i", "assistants")):
+        run = here.run(*inputs)
+        assert run.code == 0
+        assert "No tests were looked for in assistants/outer, which is a link out of the app" in run.stdout + run.stderr
+        assert "scripts.outer" not in run.stdout
+
+
 def test_windows_line_ends_keep_positions_and_code_frames(app: MakeApplication) -> None:
     code = "export function TestA(t) {\r\n  const x = 1;\r\n  t.assert.Equal(x, 2);\r\n}\r\n"
     here = app({"a_test.ts": code})
