@@ -8,7 +8,7 @@ of that script. Frames of the framework, and frames that no source map knows (he
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from scripttest.compile.boundary import Boundary
@@ -27,6 +27,8 @@ _AWAITED = "async "
 """Before the name of a function that awaited what failed."""
 _ASYNC = "__async"
 """The helper that runs the body of an asynchronous function; its frame is before that of the function."""
+_MADE = "anonymous"
+"""The engine's name of what `new Function` makes."""
 _GENERIC_NAMES = {"<anonymous>", "<eval>", "next", "apply", "call", ""}
 
 MAX_FRAMES = 20
@@ -53,7 +55,7 @@ class StackMapper:
         """The user's frames, innermost first. A stack that scripts have tampered with may give none."""
         frames: list[StackFrame] = []
         is_header = False
-        for match in re.finditer(_FRAME, stack, re.MULTILINE):
+        for match in self._written(stack):
             frame = None if is_header else self._frame_of(match)
             is_header = bool(frames) and match["name"] == _ASYNC
             if frame is None:
@@ -68,7 +70,8 @@ class StackMapper:
     def error(self, message: str, stack: str) -> tuple[str, tuple[StackFrame, ...]]:
         """The message of an error, with what was not a function where the engine does not say it, and its frames."""
         frames = self.frames(stack)
-        match = re.compile(_FRAME, re.MULTILINE).match(stack) if message == _NO_FUNCTION else None
+        match = next(self._written(stack), None) if message == _NO_FUNCTION else None
+        match = match if match and match.start() == 0 else None
         mapper = self._mapper_of(match["script"]) if match else None
         names = mapper._callees(int(match["line"]), int(match["column"])) if match and mapper else []
         if not names or "TypeError" in names:  # the script threw it
@@ -82,6 +85,9 @@ class StackMapper:
         own = re.search(r"^[ \t]*at .*$", stack, re.MULTILINE)
         top = re.compile(_FRAME, re.MULTILINE).match(own[0]) if own else None
         frames = self.frames(stack)
+        written = next(self._written(stack), None)
+        if own and top and (written is None or written.start() != own.start()):  # it ran what eval or new Function made
+            return tuple(frames)
         if top and top["name"] == "<eval>" and top["line"] == "1":  # top-level code, before anything was noted
             loops = (self._loop(script.first_line, 1, is_call=False, top_level=True) for script in self._scripts)
             return tuple(StackFrame(function="", location=loop) for loop in loops if loop)[:1]
@@ -101,6 +107,20 @@ class StackMapper:
                 rest = frames[frames.index(found) + 1 :] if found and found in frames else []
                 return (StackFrame(function=found.function if found else "", location=loop), *rest)
         return tuple(frames)
+
+    def _written(self, stack: str) -> Iterator[re.Match[str]]:
+        """The frames of code that is in a file: what `eval` and `new Function` make has lines of its own, which say
+        nothing of those of the files."""
+        matches = list(re.finditer(_FRAME, stack, re.MULTILINE))
+        for number, match in enumerate(matches):
+            if match["name"] is None:  # of a SyntaxError
+                continue
+            if match["name"] == _MADE and not any(_MADE in script.code for script in self._scripts):
+                continue
+            outer = matches[number + 1 :] if match["name"] == "<eval>" else ()
+            functions = (after for after in outer if after["name"] != "<eval>" and after["script"] == match["script"])
+            if not any(self._frame_of(function) for function in functions):
+                yield match
 
     def _frame_of(self, match: re.Match[str]) -> StackFrame | None:
         mapper = self._mapper_of(match["script"])

@@ -349,3 +349,22 @@ def test_a_value_that_is_no_error_is_placed_where_it_was_thrown(
             f"at Test{number} (assistants/demo/src/a_test.ts:{lines.index(header) + 1}:"
             in results[f"Test{number}"]["stack_trace"]
         )
+
+
+MADE = (
+    'new Function("return nope")();',
+    'new Function("o", "\\n\\nreturn o.b()")({});',
+    'eval("\\n\\nnope");',
+    "(0, eval)(\"\\n\\nthrow new Error('x')\");",
+    'new Function("(");',
+    'new Function("f", "f()")(fails);',
+)
+
+
+def test_code_that_a_script_makes_is_placed_where_it_was_called(app: MakeApplication) -> None:
+    lines = ["// one", "const three = { anonym: 3 };", "function fails() { throw new Error('fails'); }"]
+    lines += [f"export function Test{number}(t) {{ {body} }}" for number, body in enumerate(MADE)]
+    results = app({"a_test.ts": "\n".join(lines)}).results("-i", "scripts.demo.a", code=1)
+    for number, body in enumerate(MADE):
+        line = 3 if "fails" in body else number + 4
+        assert results[f"Test{number}"]["location"].startswith(f"assistants/demo/src/a_test.ts:{line}:"), body
