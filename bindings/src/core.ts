@@ -100,11 +100,11 @@ const named = (names: string, name: unknown): name is string => typeof name === 
 
 /** `testing.T`. The part "methods" adds its other members. */
 export class T {
-  readonly name: string;
+  declare readonly name: string;
   #outcome: Outcome;
 
   constructor(name: string) {
-    this.name = name;
+    define(this, "name", { __proto__: null, value: name, enumerable: true } as PropertyDescriptor);
     this.#outcome = { __proto__: null, failures: bare(), assertions: 0, notJudged: 0, skipped: false, steps: bare(), assert: undefined, require: undefined } as unknown as Outcome;
   }
 

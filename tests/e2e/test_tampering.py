@@ -132,6 +132,21 @@ def test_a_tampering_ends_with_its_test(app: MakeApplication) -> None:
     assert app({"a_test.ts": code}).run("-i", "scripts.demo.a").code == 0
 
 
+def test_the_name_of_a_test_stays(app: MakeApplication) -> None:
+    code = """
+        "use strict";
+        export function TestSet(t) {
+          t.assert.Panic(() => { "use strict"; t.name = "\\uD800"; });
+          t.assert.Panic(() => Object.defineProperty(t, "name", { value: {} }));
+          t.run("sub", (t) => { try { t.name = "\\uD800"; } catch {} t.fail("in it"); });
+          t.fail("x");
+        }
+    """
+    record = app({"a_test.ts": code}).results("-i", "scripts.demo.a", code=1)["TestSet"]
+    assert record["error"] == "subtest sub failed"
+    assert [step["name"] for step in record["steps"]] == ["TestSet/sub"]
+
+
 def test_a_failure_after_an_await_survives_a_replaced_json(app: MakeApplication) -> None:
     code = """
         export async function TestA(t) { await null; JSON.stringify = () => "hacked"; await null; t.assert.Equal([1], [2], "late"); }
