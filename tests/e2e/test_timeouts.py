@@ -373,3 +373,27 @@ def test_later_calls_get_their_own_answers(app: MakeApplication, runs: str) -> N
     here = app({"a_test.ts": code})
     report = here.report("-i", "scripts.demo.a", "--timeout", "300ms", "--runs", runs, code=1)
     assert "62" in json.dumps(report) and "61" not in json.dumps([record["logs"] for record in report["results"]])
+
+
+# what ended a test that had failed many times
+
+
+ENDINGS = {
+    'throw new Error("the end");': "the end",
+    't.fatal("the end");': "the end",
+    't.require.Equal(1, 2, "the end");': "the end",
+    "await new Promise(() => {});": "deadlock: the test waits for a promise that nothing can settle any more",
+    "for (;;);": "timeout after 0.3s",
+}
+
+
+def test_what_ended_a_test_is_kept_after_any_number_of_failures(app: MakeApplication) -> None:
+    lines = ["const fail = (t) => { for (let i = 0; i < 150; i++) t.assert.Equal(i, -1); };"]
+    lines += [f"export async function Test{number}(t) {{ fail(t); {end} }}" for number, end in enumerate(ENDINGS)]
+    lines += ['export function TestIn(t) { t.run("a", (t) => { fail(t); t.fatal("the end"); }); }']
+    results = timed_out(app, "\n".join(lines))
+    for number, end in enumerate(ENDINGS.values()):
+        assert results[f"Test{number}"]["failures"][-1]["message"] == end
+        assert len(results[f"Test{number}"]["failures"]) == 101
+    assert results["TestIn"]["steps"][0]["failures"][-1]["message"] == "the end"
+    assert [results[name]["cause"] for name in results] == [*["assertion"] * 4, "timeout", "assertion"]

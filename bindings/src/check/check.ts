@@ -14,13 +14,14 @@ export default function (core: Core) {
       if (!outcome) return true;
       const { expected, actual } = outcome;
       const { fail, raw } = core.part<Recorder>("record");
-      fail(t, kind ?? "assertion", message ?? outcome.reason, {
+      const more = {
         stack: stack ?? core.here(),
         type: name,
         ...outcome,
         expected: expected === undefined ? undefined : raw(expected),
         actual: actual === undefined ? undefined : raw(actual),
-      });
+      };
+      fail(t, kind ?? "assertion", message ?? outcome.reason, more, required);
       if (required) throw core.stop;
       return false;
     };

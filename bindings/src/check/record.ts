@@ -7,15 +7,19 @@ import { describeError } from "../errors";
 import { meant } from "../misspelt";
 import type { Detail } from "./details";
 
+/** Of one test or subtest, those that do not end it. */
 const failureLimit = 100;
 
 export interface Recorder {
   /** The text of the arguments of a logging function. */
   text(args: readonly unknown[]): string;
-  /** Records a failure. `more` has further fields; a `stack` in it is used instead of the current one. */
-  fail(t: T, kind: string, message: string, more?: object): void;
+  /**
+   * Records a failure. `more` has further fields; a `stack` in it is used instead of the current one. One that `ends` the
+   * test is recorded however many there are.
+   */
+  fail(t: T, kind: string, message: string, more?: object, ends?: boolean): void;
   /** Records an exception as a failure of `t`. */
-  thrown(t: T, error: unknown, phase?: string): void;
+  thrown(t: T, error: unknown, phase?: string, ends?: boolean): void;
   /** Records an exception that was thrown outside a test function, such as in a timer. */
   record(error: unknown, phase: string): void;
   /** Marks a text as JSON already, so that `encode` does not quote it. */
@@ -38,10 +42,10 @@ export default function (core: Core): Recorder {
     return plain;
   }
 
-  function fail(t: T, kind: string, message: string, more?: object): void {
+  function fail(t: T, kind: string, message: string, more?: object, ends = false): void {
     const outcome = core.outcomeOf(t);
     const { failures } = outcome;
-    if (failures.length >= failureLimit) return;
+    if (failures.length >= failureLimit && !ends) return;
     const stack = more && std.hasOwn(more, "stack") ? undefined : core.here();
     const failure: { phase?: string } = { __proto__: null, kind, message: bounded(std, message), stack, origin: core.origin, ...more } as object;
     const { phase } = failure;
@@ -53,7 +57,7 @@ export default function (core: Core): Recorder {
     fails?.();
   }
 
-  function thrown(t: T, error: unknown, phase?: string): void {
+  function thrown(t: T, error: unknown, phase?: string, ends = phase !== "cleanup"): void {
     const { message, stack } = describeError(core, error);
     const found = typeof error === "object" && error !== null ? core.part<(error: unknown) => Detail[]>("details")(error) : std.list<Detail>();
     const name = typeof core.misspelt === "string" && message === "TypeError: not a function" ? core.misspelt : "";
@@ -61,7 +65,7 @@ export default function (core: Core): Recorder {
     const other = name && meant(core, name);
     if (other) found[found.length] = { depth: 1, text: "There is no assertion " + name + ": did you mean " + other + "?" };
     const details = found.length ? found : undefined;
-    fail(t, core.isBroken(error) ? "infrastructure" : "error", message, { stack: stack && bounded(std, stack), phase, details });
+    fail(t, core.isBroken(error) ? "infrastructure" : "error", message, { stack: stack && bounded(std, stack), phase, details }, ends);
   }
 
   function encodeOutcome(name: string, milliseconds: number, outcome: Outcome, warnings?: object[], mocked?: unknown, inlined?: object[]): string {
@@ -103,7 +107,7 @@ export default function (core: Core): Recorder {
 
     record(error, phase): void {
       if (core.boot.nested) core.part<{ refuse(error: unknown): void }>("operations").refuse(error);
-      else if (!core.isStop(error)) thrown(core.settling?.of ?? core.root, error, phase);
+      else if (!core.isStop(error)) thrown(core.settling?.of ?? core.root, error, phase, false);
     },
   };
 }

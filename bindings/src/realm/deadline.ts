@@ -13,7 +13,7 @@ type Wait = { t: T; call: Call };
 
 export default function (core: Core) {
   const { std } = core;
-  const fail: Recorder["fail"] = (...args) => core.part<Recorder>("record").fail(...args);
+  const fail: Recorder["fail"] = (t, kind, message, more) => core.part<Recorder>("record").fail(t, kind, message, more, true);
   /** The test and its running subtests, inner ones first. */
   let under: T[] | undefined;
   const waits = std.list<Wait>();

@@ -95,7 +95,7 @@ export default function (core: Core) {
       };
       std.define(t, "snapshot", { __proto__: null, value: refuse, configurable: true } as PropertyDescriptor);
       if (problem) {
-        core.part<Recorder>("record").fail(t, "fail", problem, { stack: undefined });
+        core.part<Recorder>("record").fail(t, "fail", problem, { stack: undefined }, true);
         throw core.stop;
       }
       const given = std.parse(args) as unknown[];

@@ -19,7 +19,7 @@ export default function (core: Core): true {
   const { std } = core;
   const own = core.stateOf;
   const recorder = () => core.part<Recorder>("record");
-  const fail: Recorder["fail"] = (t, kind, message, more) => recorder().fail(t, kind, message, { stack: core.here(), ...more });
+  const fail: Recorder["fail"] = (t, kind, message, more, ends) => recorder().fail(t, kind, message, { stack: core.here(), ...more }, ends);
   const text = (args: readonly unknown[]) => recorder().text(args);
 
   /** The name of a subtest as Go writes it: `_` for white space, and codes for control characters and halves of pairs. */
@@ -156,7 +156,7 @@ export default function (core: Core): true {
     },
     fail: (t, ...reason) => fail(t, "fail", reason.length ? text(reason) : "t.fail was called"),
     fatal(t, ...reason) {
-      fail(t, "fail", reason.length ? text(reason) : "t.fatal was called");
+      fail(t, "fail", reason.length ? text(reason) : "t.fatal was called", undefined, true);
       throw core.stop;
     },
     skip(t, ...reason) {
