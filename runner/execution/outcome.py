@@ -10,7 +10,7 @@ from heapq import nlargest
 
 from runner import exit_codes
 from runner.reporters.files.document import Collector
-from runner.reporters.rerun_command import command_of
+from runner.reporters.rerun_command import command_of, has_failed_step
 from runner.results.events import Event, RunEnd, RunStart, RunStatus
 from runner.results.json_text import plain, without_halves
 from runner.results.places import path_below
@@ -156,7 +156,7 @@ class Outcome:
                     "duration_ms": record["duration_ms"],
                     "problems": self._problems(record, report.root),
                     **{key: value for key, value in more.items() if value not in (None, [], "")},
-                    "run_again": command(str(record["id"])),
+                    "run_again": command(str(record["id"]), has_failed_step(record)),
                 }
 
     def _test_warnings(self, report: Report) -> Iterator[Record]:

@@ -8,7 +8,13 @@ from collections.abc import Callable, Iterable, Sequence
 from runner.cli.options import RunOptions
 from runner.durations import in_words
 from runner.results.model import Suite
-from scripttest import BENCHMARK, kind_of
+from scripttest import BENCHMARK, Status, kind_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Record = dict[str, Any]
 
 TEXTS = (
     "judge_samples judge_connector "
@@ -16,6 +22,8 @@ TEXTS = (
     "before after threshold trace seed"
 ).split()
 """Options with a value that a result may depend on."""
+SEARCH = "--fuzz-time"
+"""Among the flags of a run that searches with `--fuzz`."""
 SWITCHES = ("require_judge", "interactive", "skip_interactive", "strict", "lenient", "strict_db")
 
 
@@ -33,28 +41,41 @@ def flags_of(options: RunOptions) -> tuple[str, ...]:
     words += ["--runs", str(options.runs)] if options.runs > 1 else []
     words += ["--repeat", options.repeat] if options.repeat else []
     words += ["--min-pass-rate", f"{options.min_pass_rate:g}"] if options.min_pass_rate < 100 else []
+    words += [SEARCH, in_words(options.fuzz_time)] if options.fuzz else []
     for host in options.allow_net:
         words += ["--allow-net", host]
     words += ["--allow-exec", ",".join(options.allow_exec)] if options.allow_exec else []
     return (*words, *(_flag(key) for key in SWITCHES if getattr(options, key)))
 
 
-def command_of(suite: Suite, flags: Sequence[str]) -> Callable[[str], str]:
-    """What runs one test of a suite again, by its name; `flags` is what `flags_of` gave."""
-    more = list(flags)
+def command_of(suite: Suite, flags: Sequence[str]) -> Callable[..., str]:
+    """What runs one test of a suite again, by its name and whether a step of it failed; `flags` is what `flags_of`
+    gave. An input that a search has found is a step, which needs no search any more."""
+    more, search = list(flags), ""
+    if SEARCH in more:
+        at = more.index(SEARCH)
+        search = f" {SEARCH} {_quoted(more[at + 1])}"
+        del more[at : at + 2]
     if "--name" not in flags and (suite.is_message or suite.is_generated):
         more += ["--name", suite.agent]
     command = f"yao-test -i {_quoted(suite.input)}"
     rest = "".join(f" {_quoted(word)}" for word in more)
 
-    def of(test: str) -> str:
+    def of(test: str, in_step: bool = True) -> str:
         if suite.is_message or (not suite.has_cases and not kind_of(test)):  # a broken module has no tests
             return command + rest
         pattern = f"'^{test}$'" if _is_plain(test) else _quoted(pattern_of([test]))
         flag = "--bench" if not suite.has_cases and kind_of(test) == BENCHMARK else "--run"
+        if search and not in_step:
+            return f"{command} --fuzz {pattern}{search}{rest}"
         return f"{command} {flag} {pattern}{rest}"
 
     return of
+
+
+def has_failed_step(record: Record) -> bool:
+    """Whether a step of a result failed, which is a line of a report."""
+    return any(step.get("status") == Status.FAILED for step in record.get("steps") or ())
 
 
 def pattern_of(tests: Iterable[str]) -> str:

@@ -287,6 +287,13 @@ def test_a_search_needs_to_know_what_inputs_look_like(shared_app: MakeApplicatio
     assert said["FuzzEmpty"] == "Cannot search FuzzEmpty: its inputs have no arguments: f.add(value) gives one"
     assert said["FuzzSchema"].startswith("Cannot search FuzzSchema: Cannot use the schema: invalid JSON Schema")
     assert said["FuzzFailing"] == "subtest seed#0 failed"
+    flags = ("--fuzz", ".", "--fuzz-time", "3s", "--seed", "1")
+    printed = app.run("-i", "scripts.demo.parse", *flags, "--json").stdout
+    again = {failure["test"]: failure["run_again"] for failure in json.loads(printed)["failures"]}
+    command = "yao-test -i scripts.demo.parse"
+    assert again["FuzzNothing"] == f"{command} --fuzz '^FuzzNothing$' --fuzz-time 3s --seed 1"
+    assert again["FuzzFailing"] == f"{command} --run '^FuzzFailing$' --seed 1"
+    assert f"  Run it again: {again['FuzzNothing']}\n" in app.run("-i", "scripts.demo.parse", *flags).stdout
 
 
 def test_no_other_test_runs(shared_app: MakeApplication) -> None:

@@ -335,7 +335,8 @@ class ConsoleReporter:
 
     def _again(self, suite: Suite, result: TestResult) -> str:
         """The command that runs a test again."""
-        command = command_of(suite, self._flags)(result.name)
+        in_step = any(step.failures for step in result.outcome.steps)
+        command = command_of(suite, self._flags)(result.name, in_step)
         return self._paint(f"  Run it again: {command}\n", "cyan")
 
     def _diff_line(self, line: str) -> str:

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 
 from runner.reporters.html.covered import covered_record
 from runner.reporters.html.frames import Frames
-from runner.reporters.rerun_command import command_of
+from runner.reporters.rerun_command import command_of, has_failed_step
 from runner.results.coverage import coverage_in
 from runner.results.json_text import json_line
 from runner.results.report import Report
@@ -61,7 +61,7 @@ class Rows:
         row = entry["row"]
         row["key"] = key or self._key(f"{entry['suite']}/{row['id']}")
         row["suite"] = place = self._places[entry["suite"]]
-        extra = f'"command": {json_line(self._commands[place](row["id"]))}'
+        extra = f'"command": {json_line(self._commands[place](row["id"], entry["in_step"]))}'
         if entry["placed"] and (found := self.frames.of(entry["placed"])):
             extra += f', "frames": {json_line(found)}'
         return row, f"[{entry['text']}, {{{extra}}}]"
@@ -117,15 +117,17 @@ def packed(text: str) -> str:
 
 
 class Entry(Record):
-    """What the page needs of a result: `{suite, position, row, text, placed}`. The row has no key and no suite yet,
-    `text` is the JSON of the result, and `placed` its record if that names places in files."""
+    """What the page needs of a result: `{suite, position, row, text, placed, in_step}`. The row has no key and no
+    suite yet, `text` is the JSON of the result, `placed` its record if that names places in files, and `in_step` whether
+    a step of it failed."""
 
 
 def entry_of(record: Record, text: str) -> Entry:
     """Makes the entry of a result, of which `text` is the JSON."""
     row = _row(record)
     placed = record if record["status"] == Status.FAILED or record.get("warnings") else None
-    return Entry(suite=record["suite"], position=record.get("position", 0), row=row, text=text, placed=placed)
+    at = {"suite": record["suite"], "position": record.get("position", 0)}
+    return Entry(**at, row=row, text=text, placed=placed, in_step=has_failed_step(record))
 
 
 def _row(record: Record) -> Record:
