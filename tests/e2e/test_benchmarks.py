@@ -147,6 +147,21 @@ def test_failures_fail_the_run(shop: Application) -> None:
         assert said.removeprefix("Error: ") in run.stderr, said
 
 
+def test_a_snapshot_is_taken_outside_of_the_loop(shared_app: MakeApplication) -> None:
+    code = """\
+export function BenchmarkOutside(b) { b.snapshot(1); while (b.loop()); b.snapshot(2); b.snapshot.inline(3, `3`); }
+export function BenchmarkInside(b) { while (b.loop()) b.snapshot(1); }
+export function BenchmarkInline(b) { while (b.loop()) b.snapshot.inline(1); }
+"""
+    app = shared_app({"s_test.ts": code})
+    run = bench(app, module="scripts.demo.s")
+    assert run.code == 1
+    assert run.stderr.count("└─ a snapshot in the loop of a benchmark would be one for each round") == 4
+    stored = (app.root / "assistants/demo/src/__snapshots__/s_test.ts.snap").read_text()
+    assert stored.count("[Benchmark") == 2
+    assert (app.root / "assistants/demo/src/s_test.ts").read_text() == code
+
+
 def test_modules_are_packages(shop: Application) -> None:
     run = shop.run("-i", "assistants", "--bench", "Work|Good|Subs/one", "--bench-time", "2ms")
     found = [re.sub(r"-\d+\s.*", "", line) for line in run.stdout.splitlines()]

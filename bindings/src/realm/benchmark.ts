@@ -82,8 +82,18 @@ export default function (core: Core) {
       return true;
     }
 
+    const outside = (take: unknown) =>
+      function (...args: unknown[]): unknown {
+        if (began && !over) throw new std.Error("a snapshot in the loop of a benchmark would be one for each round: take it before or after the loop");
+        return std.apply(take as Body, undefined, args as never);
+      };
+    const { snapshot } = b as unknown as { snapshot: { inline: unknown } };
+    const taken = outside(snapshot);
+    std.define(taken, "inline", { __proto__: null, value: outside(snapshot.inline), writable: true, configurable: true } as PropertyDescriptor);
+
     const offer = (name: string, value: unknown) =>
       std.define(b, name, { __proto__: null, value, writable: true, configurable: true } as PropertyDescriptor);
+    offer("snapshot", taken);
     offer("loop", () => (rounds < limit && began ? (rounds++, true) : more()));
     offer("startTimer", start);
     offer("stopTimer", stop);
