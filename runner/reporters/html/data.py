@@ -118,8 +118,8 @@ def packed(text: str) -> str:
 
 class Entry(Record):
     """What the page needs of a result: `{suite, position, row, text, placed, in_step}`. The row has no key and no
-    suite yet, `text` is the JSON of the result, `placed` its record if that names places in files, and `in_step` whether
-    a step of it failed."""
+    suite yet, `text` is the JSON of the result, `placed` its record if that names places in files, and `in_step` is
+    whether a step of it failed."""
 
 
 def entry_of(record: Record, text: str) -> Entry:
