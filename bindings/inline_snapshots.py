@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from bindings.inline_source import Edit, InlineError, agrees, edit_of, edited
+from bindings.snapshot_files import in_each
 from scripttest import Inlined
 
 
@@ -21,8 +22,16 @@ class InlineSnapshots:
         self._files = files
         self._before_writing = before_writing
         self._sources: dict[str, _Source] = {}
-        self.written = self.updated = 0
-        """How many snapshots are new, and replaced."""
+
+    @property
+    def written(self) -> int:
+        """How many new snapshots are in the files."""
+        return sum(edit.start == edit.end for source in self._sources.values() for edit in source.saved)
+
+    @property
+    def updated(self) -> int:
+        """How many replaced snapshots are in the files."""
+        return sum(edit.start != edit.end for source in self._sources.values() for edit in source.saved)
 
     def take(self, module: str, test: str, inlined: Inlined) -> None:
         """Takes the inline snapshots of a test. Raises InlineError, which says why one cannot be written."""
@@ -42,21 +51,17 @@ class InlineSnapshots:
             return
         if edit not in source.edits:
             source.edits.append(edit)
-            self.written += inlined.given is None
-            self.updated += inlined.given is not None
 
     def save(self, module: str | None = None) -> None:
         """Writes what was taken for one module, or for all, and is not written yet. Raises OSError, and InlineError
-        when a file has changed since it was compiled."""
-        for source in self._sources.values() if module is None else filter(None, [self._sources.get(module)]):
-            source.save(self._before_writing)
+        when a file has changed since it was compiled, after it has written what can be."""
+        sources = self._sources.values() if module is None else filter(None, [self._sources.get(module)])
+        in_each(lambda source: source.save(self._before_writing), sources)
 
     def _drop(self, source: _Source, edit: Edit) -> None:
         """Takes a value back that was not the only one."""
         for known in [known for known in source.edits if known.start == edit.start]:
             source.edits.remove(known)
-            self.written -= known.start == known.end
-            self.updated -= known.start != known.end
 
 
 class _Source:
@@ -73,14 +78,14 @@ class _Source:
         self.text = self._text.removeprefix("\ufeff")
         """As the compiler counts its lines and columns."""
         self.edits: list[Edit] = []
-        self._saved = 0
-        """How many of the edits are in the file."""
+        self.saved: list[Edit] = []
+        """Those of the edits that are in the file."""
         self.values: dict[tuple[int, int], tuple[str, str]] = {}
         """Place of a snapshot in the source → its value, and its test."""
 
     def save(self, before: Callable[[Path, bytes], None]) -> None:
         """Writes the edits into the file, which is replaced as a whole. Raises InlineError and OSError."""
-        if self._saved == len(self.edits):
+        if self.saved == self.edits:
             return
         if self._path.is_symlink():
             raise InlineError(f"Cannot write inline snapshots into {self._path}: it is a link")
@@ -102,4 +107,4 @@ class _Source:
         finally:
             temporary.unlink(missing_ok=True)
             os.close(folder)
-        self._is, self._saved = content, len(self.edits)
+        self._is, self.saved = content, [*self.edits]

@@ -17,14 +17,16 @@ import fcntl
 import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from scripttest import anywhere, read_file
+from scripttest.typing_names import TypeVar
 
 FOLDER = "__snapshots__"
 SUFFIX = ".snap"
 _INDENT = "  "
+T = TypeVar("T")
 
 
 class SnapshotError(Exception):
@@ -37,6 +39,18 @@ class SnapshotFileError(SnapshotError):
     def __init__(self, path: Path, line: int, reason: str) -> None:
         place = f"{FOLDER}/{path.name}{f':{line}' if line else ''}"
         super().__init__(f"Cannot use the snapshots in {place}: {reason}")
+
+
+def in_each(save: Callable[[T], None], of: Iterable[T]) -> None:
+    """Saves each of several, also after one that cannot be saved. Raises what the first of these raised."""
+    errors: list[OSError | SnapshotError] = []
+    for one in of:
+        try:
+            save(one)
+        except (OSError, SnapshotError) as error:
+            errors.append(error)
+    if errors:
+        raise errors[0]
 
 
 def path_of(test: Path) -> Path:

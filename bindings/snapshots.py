@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from bindings.errors import ProcessError
-from bindings.snapshot_files import FOLDER, SUFFIX, SnapshotFileError, change, path_of, read
+from bindings.snapshot_files import FOLDER, SUFFIX, SnapshotFileError, change, in_each, path_of, read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Snapshots:
         """What tests of this run asked for, and the first value of each."""
         self._lock = _thread.allocate_lock()
         self.written = self.updated = self.removed = 0
-        """How many are new, replaced, and removed because they are obsolete."""
+        """How many are stored as new, replaced, and removed because they are obsolete."""
         self.obsolete: list[str] = []
         """Names of those that nothing asks for any more, each with its file, which are still there."""
 
@@ -71,8 +71,6 @@ class Snapshots:
             if expected is None and self._ci and not self._update:
                 reason = "There is no snapshot yet, and CI does not store one: run the test once elsewhere"
                 return {"passed": False, "reason": reason}
-            self.written += expected is None
-            self.updated += expected is not None
             new[key] = text
             self._unsaved.setdefault(module, {})[key] = text
             return {"passed": True}
@@ -95,13 +93,19 @@ class Snapshots:
                     self._drop(path, list(read(path)))
 
     def save(self) -> None:
-        """Writes what is new or replaced since it was last called. Raises OSError and SnapshotFileError."""
+        """Writes what is new or replaced since it was last called. Raises OSError and SnapshotFileError, after it has
+        written what can be."""
         with self._lock:
-            for module, new in sorted(self._unsaved.items()):
-                test = self._files[module]
-                change(path_of(test), test.name, partial(_add, new))
-                _old_path(test).unlink(missing_ok=True)
-                del self._unsaved[module]
+            in_each(self._save, sorted(self._unsaved))
+
+    def _save(self, module: str) -> None:
+        test, new = self._files[module], self._unsaved[module]
+        change(path_of(test), test.name, partial(_add, new))
+        _old_path(test).unlink(missing_ok=True)
+        replaced = sum(key in self._stored[module] for key in new)
+        self.updated += replaced
+        self.written += len(new) - replaced
+        del self._unsaved[module]
 
     def _drop(self, path: Path, keys: list[str]) -> None:
         """Removes snapshots when they are to be updated, and names them when not."""

@@ -144,10 +144,12 @@ def finish(
     try:
         used = snapshots.used
         inline = snapshots.used_inline
-        if used is not None:
-            used.save()
-        if inline is not None and stop.reason != STALE:
-            inline.save()
+        try:
+            if used is not None:
+                used.save()
+        finally:
+            if inline is not None and stop.reason != STALE:
+                inline.save()
         part = options.selecting or options.shard or options.resume or stop.reason
         left = sum(listed.selected for listed in run.listed.values()) - run.counts.total
         if watch is not None and not part and not left and not run.cut:

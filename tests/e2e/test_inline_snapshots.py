@@ -214,3 +214,18 @@ def test_what_belongs_to_a_secret_is_not_written(app: Application) -> None:
     app.run("-i", "scripts.demo.a", env={**app.environment, "API_KEY": "sk-1234567890abcdef"})
 
     assert "sk-1234567890abcdef" not in (app.source / "a_test.ts").read_text()
+
+
+def test_what_cannot_be_written_is_not_counted_and_keeps_nothing_else(app: Application) -> None:
+    code = "export function TestA(t) { t.snapshot.inline(1); t.snapshot('stored'); }\n"
+    app.write({"/elsewhere/a.ts": code, "b_test.ts": code, "c_test.ts": code, "__snapshots__/.keep": ""})
+    (app.source / "a_test.ts").symlink_to("../../../elsewhere/a.ts")
+    (app.source / "__snapshots__/b_test.ts.snap").mkdir()
+    done = app.run("-i", "scripts.demo")
+    assert done.code == 3, done
+    assert "a_test.ts: it is a link" in done.stdout
+    assert "  4 snapshots written\n" in done.stdout
+    assert (app.source / "a_test.ts").read_text() == code
+    for name in ("b_test.ts", "c_test.ts"):
+        assert "inline(1, `1`)" in (app.source / name).read_text()
+    assert {path.name for path in (app.source / "__snapshots__").glob("[ac]*")} == {"a_test.ts.snap", "c_test.ts.snap"}
