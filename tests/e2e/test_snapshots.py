@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,17 @@ def test_any_value_is_read_as_it_was_stored(app: MakeApplication, value: str) ->
     path = here.source / FILE
     path.write_text(stored(here).replace("\n", "\r\n"), "utf-8")
     assert summary(here, *CARD) == []
+
+
+def test_a_name_that_looks_like_that_of_a_repeated_one_is_another(app: MakeApplication) -> None:
+    calls = ["1, 'x'", "2, 'x'", "3, 'x 2'", "4, 'y 2'", "5, 'y'", "6, 'y'", "7", "8, '1'", "9, '2'", "10"]
+    code = "export function TestA(t: any) { %s }" % " ".join(f"t.snapshot({call});" for call in calls)
+    here = app({"card_test.ts": code})
+    for _ in range(2):
+        assert here.run("-i", "scripts.demo.card").code == 0
+    names = {number: name for name, number in re.findall(r"\[TestA (.+)\]\n  (\d+)", stored(here))}
+    by_number = [names[str(number)] for number in range(1, 11)]
+    assert by_number == ["x", "x 2", "x 2 2", "y 2", "y", "y 3", "1", "1 2", "2", "3"]
 
 
 def test_a_difference_shows_the_lines(app: MakeApplication) -> None:

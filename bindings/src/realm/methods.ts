@@ -125,10 +125,13 @@ export default function (core: Core): true {
   function snapshot(t: T, value: unknown, name: unknown): boolean {
     const { snapshots } = own(t);
     const base = name === undefined ? t.name : t.name + " " + text([name]);
-    const number = (snapshots[base] = (snapshots[base] ?? 0) + 1);
+    let number = (snapshots[base] ?? 0) + 1;
+    let key = number === 1 && name !== undefined ? base : base + " " + number;
+    while (key !== base && snapshots[key]) key = base + " " + ++number;
+    snapshots[base] = number;
+    snapshots[key] ??= 1;
     const actual = printed(t, value);
     if (actual === undefined) return false;
-    const key = number === 1 && name !== undefined ? base : base + " " + number;
     const answer = core.host("snapshot.Match", [key, actual]) as Answer;
     return answer.passed || differs(t, "Snapshot", actual, answer);
   }
