@@ -27,12 +27,16 @@ class Contents:
         """Looks at all files below `root`."""
         self._root = str(root)
         self._known: dict[str, bytes] = {}
+        self._targets: dict[str, str] = {}
+        """Link → where it leads to."""
         self.changed(self._all())
 
     def changed(self, paths: Iterable[str]) -> set[str]:
-        """The files whose content has changed, and those that were created or removed."""
+        """The files whose content has changed, and those that were created or removed. Where a link leads elsewhere
+        now, what it led to counts too: the tests know that file by its own name."""
         found = set()
         for path in paths:
+            found |= self._left(path)
             before, now = self._known.get(path), _digest(path)
             if before == now:
                 continue
@@ -45,7 +49,18 @@ class Contents:
 
     def all_changed(self) -> set[str]:
         """The same for all files, old and new."""
-        return self.changed({*self._known, *self._all()})
+        return self.changed({*self._known, *self._targets, *self._all()})
+
+    def _left(self, path: str) -> set[str]:
+        """The files to which a link led before, if it leads elsewhere now."""
+        before, now = self._targets.get(path), os.path.realpath(path) if os.path.islink(path) else None
+        if before == now:
+            return set()
+        if now is None:
+            del self._targets[path]
+        else:
+            self._targets[path] = now
+        return {file for file in self._known if file == before or file.startswith(f"{before}/")}
 
     def expect(self, path: str, content: bytes) -> None:
         """Records the new content of a file, so that it does not count as a change."""
@@ -56,7 +71,7 @@ class Contents:
         if any(part in IGNORED for part in path[len(self._root) :].split("/")):
             return []
         known = [file for file in self._known if file.startswith(f"{path}/")]
-        return [*known, *(_files(path) if os.path.isdir(path) else [path])]
+        return [path, *known, *(_files(path) if os.path.isdir(path) else [])]
 
     def _all(self) -> list[str]:
         return _files(self._root)
@@ -123,6 +138,7 @@ def _files(folder: str) -> list[str]:
     for parent, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name not in IGNORED]
         found += [f"{parent}/{name}" for name in names]
+        found += [path for name in folders if os.path.islink(path := f"{parent}/{name}")]
     return found
 
 
