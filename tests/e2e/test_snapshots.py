@@ -118,8 +118,8 @@ def test_any_value_is_read_as_it_was_stored(app: MakeApplication, value: str) ->
 
 def test_a_name_that_looks_like_that_of_a_repeated_one_is_another(app: MakeApplication) -> None:
     calls = ["1, 'x'", "2, 'x'", "3, 'x 2'", "4, 'y 2'", "5, 'y'", "6, 'y'", "7", "8, '1'", "9, '2'", "10"]
-    code = "export function TestA(t: any) { %s }" % " ".join(f"t.snapshot({call});" for call in calls)
-    here = app({"card_test.ts": code})
+    body = " ".join(f"t.snapshot({call});" for call in calls)
+    here = app({"card_test.ts": f"export function TestA(t: any) {{ {body} }}"})
     for _ in range(2):
         assert here.run("-i", "scripts.demo.card").code == 0
     names = {number: name for name, number in re.findall(r"\[TestA (.+)\]\n  (\d+)", stored(here))}
