@@ -25,9 +25,10 @@ def read_verdict(value: Any) -> dict[str, Any] | None:
     """Reads the answer of a validator, an object or a text that contains one, as `{passed, judged?, reason?, score?,
     suggestions?}`.
 
-    `passed` may also be called `pass`, and be "yes" or "no". `score` may be a number in a text. `judged: false` says
-    that the validator could not judge: it is kept and there is no score, unless `passed` is false, which is a verdict.
-    A text with several verdicts that contradict each other has none: the first may be an example, or a quotation.
+    `passed` may also be called `pass`, and be "yes" or "no"; two of them that contradict each other are no verdict.
+    `score` may be a number in a text. `judged: false` says that the validator could not judge: it is kept and there is
+    no score, unless `passed` is false, which is a verdict. A text with several verdicts that contradict each other has
+    none: the first may be an example, or a quotation.
     """
     verdict = _verdict_in(_object(value))
     if verdict is None or not isinstance(value, str):
@@ -43,7 +44,10 @@ def _decided(verdict: dict[str, Any]) -> tuple[bool, bool]:
 def _verdict_in(answer: Any) -> dict[str, Any] | None:
     if not isinstance(answer, dict):
         return None
-    passed = _boolean(answer.get("passed", answer.get("pass")))
+    given = [_boolean(answer[key]) for key in ("passed", "pass") if key in answer]
+    if {True, False} <= {*given}:
+        return None
+    passed = given[0] if given else None
     judged = _boolean(answer.get("judged")) is not False or passed is False
     if passed is None and judged:
         return None

@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 
 def verdict_in(answer: Mapping[str, Any], expected: Any, actual: Any) -> Verdict | None:
     """The verdict that a judge answered, `{passed, judged?, reason?, score?}`, also as `pass` and `message`; None when
-    it says neither. `judged: false` says that it could not judge, unless it says no."""
+    it says neither, or both and they contradict each other. `judged: false` says that it could not judge, unless it
+    says no."""
     passed = answer.get("passed", answer.get("pass"))
+    if isinstance(passed, bool) and answer.get("pass") is (not passed):
+        return None
     why = answer.get("reason") or answer.get("message") or ""
     said = why if isinstance(why, str) else show(why)
     if answer.get("judged") is False and passed is not False:

@@ -10,7 +10,7 @@ from bindings import agent_id
 from runner.agents.chat import Chat
 from runner.agents.judges import CaseJudges
 from runner.assertions.base import AssertionResult, Evidence, NotEvaluated, Said
-from runner.assertions.checking import check
+from runner.assertions.checking import check, type_named
 from runner.assertions.judged import how_judged, not_evaluated, result_of
 from runner.assertions.transcript import seen_of, without_files
 from runner.assertions.votes import judged_by
@@ -108,7 +108,9 @@ class Grading:
         return result_of(RUBRICS, verdict, judges.required)
 
     def _scored(self, name: str, criteria: Sequence[Criterion], results: Sequence[AssertionResult]) -> ScoreResult:
-        graded = tuple(map(_graded, criteria, results))
+        graded = tuple(
+            _graded(criterion, result, self._threshold) for criterion, result in zip(criteria, results, strict=True)
+        )
         scored = [(result.score, result.weight) for result in graded if result.score is not None]
         weight = sum(weight for _, weight in scored)
         score = sum(score * weight for score, weight in scored) / weight if scored else None if graded else 1.0
@@ -168,19 +170,24 @@ def _problems_of(scores: Sequence[ScoreResult]) -> list[Failure]:
     return errors + required
 
 
-def _graded(criterion: Criterion, result: AssertionResult) -> CriterionResult:
+def _graded(criterion: Criterion, result: AssertionResult, threshold: float) -> CriterionResult:
     score: float | None = 1.0 if result.passed else 0.0
+    reason = result.message
     if not result.judged or result.inconclusive:
         score = None
     elif result.score is not None and 0 <= result.score <= 1:
-        score = float(result.score)
+        if not result.passed and _is_asked(criterion) and reaches(result.score, threshold):
+            said = f"the verdict is no, so that the score {result.score:g} does not count"
+            reason = f"{reason} ({said})" if reason else said
+        else:
+            score = float(result.score)
     return CriterionResult(
         text=criterion.text,
         passed=result.passed,
         score=score,
         weight=criterion.weight,
         required=criterion.required,
-        reason=result.message,
+        reason=reason,
         error=result.error,
         id=criterion.id,
         infrastructure=result.infrastructure,
@@ -188,6 +195,11 @@ def _graded(criterion: Criterion, result: AssertionResult) -> CriterionResult:
         not_judged=result.not_judged,
         **how_judged(result),
     )
+
+
+def _is_asked(criterion: Criterion) -> bool:
+    """Whether a judge gives the verdict, and the score beside it. A measured score decides by itself."""
+    return criterion.type == RUBRICS or type_named(criterion.type).asks is not None
 
 
 def for_graders(message: dict[str, Any]) -> dict[str, Any]:

@@ -102,6 +102,8 @@ VERDICTS: list[tuple[Any, Any]] = [
     ({"passed": 1}, None),
     ({"passed": "maybe"}, None),
     ({"passed": None}, None),
+    ({"passed": True, "pass": False}, None),
+    ({"passed": True, "pass": "yes"}, {"passed": True}),
     ('{"reason": "passed"}', None),
     ('A polite one would be {"passed": true}. This one is rude: {"passed": false, "reason": "rude"}', None),
     ('```json\n{"passed": true}\n```\nis the format, and\n```json\n{"pass": "no"}\n```\nthe verdict', None),

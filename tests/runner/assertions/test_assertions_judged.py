@@ -56,6 +56,7 @@ SCRIPT_ERRORS: list[tuple[str, Any, str]] = [
     ("nothing", None, NONSENSE.format("null")),
     ("a text", "true", NONSENSE.format('"true"')),
     ("an object without a verdict", {"message": "x"}, NONSENSE.format('{"message": "x"}')),
+    ("a yes and a no", {"passed": True, "pass": False}, NONSENSE.format('{"passed": true, "pass": false}')),
     ("not callable", NotEvaluated("there is no function Assert"), "there is no function Assert"),
     ("any exception", KeyError("x"), "KeyError: 'x'"),
 ]

@@ -225,6 +225,8 @@ SCORES: dict[str, tuple[Any, float, bool]] = {
     "a score": ({"passed": True, "score": 0.9}, 0.9, True),
     "a score below": ({"passed": False, "score": 0.4}, 0.4, False),
     "a score that is no share": ({"passed": False, "score": 7}, 0, False),
+    "a no with a full score": ({"passed": False, "score": 1}, 0, False),
+    "a no with a score that reaches the threshold": ({"passed": False, "score": 0.8}, 0, False),
 }
 
 
@@ -238,6 +240,20 @@ def test_the_score_of_a_judge_counts(
 
     ((item,),) = [entry.assertions for entry in case.scores]
     assert (item.score, item.passed, case.score) == (score, passed, score)
+
+
+def test_a_no_whose_score_reaches_the_threshold_fails_the_case(app: MakeApplication, models: Models) -> None:
+    models.verdicts["A"] = {"passed": False, "reason": "too short", "score": 1}
+    asks = {"type": "agent", "use": "agents:workers.test.validator", "value": "A"}
+
+    result, case = one_result(models.application(app), conversation(turn("One", "A"), turn("Two", asks)))
+
+    said = "too short (the verdict is no, so that the score 1 does not count)"
+    assert [(item.score, item.reason) for entry in case.scores for item in entry.assertions] == [
+        (0, said),
+        (0, f'Expected the output to meet "A", but workers.test.validator says: {said}'),
+    ]
+    assert [failure.cause for failure in result.outcome.failures] == ["assertion"]
 
 
 def test_the_score_of_an_agent_assertion_counts_unless_it_is_negated(app: MakeApplication, models: Models) -> None:
