@@ -166,6 +166,8 @@ class HttpClient:
         self._proxies = proxies or Proxies()
         self._trusted = (lambda: ssl_context) if ssl_context else trusted_authorities
         self._free: list[Routes] = []
+        self._careless: set[str] = set()
+        """The hosts that sent more than an answer."""
 
     @asynccontextmanager
     async def post(
@@ -187,19 +189,39 @@ class HttpClient:
         """
         host = urlsplit(url).netloc.rpartition("@")[2]
         timeouts = {"connect": self._connect_seconds, "read": read_seconds}
-        extensions = {"timeout": timeouts, "credential": credential}
+        arrival = _Arrival()
+        extensions = {"timeout": timeouts, "credential": credential, "trace": arrival.hear}
         fields = [(name.encode(), value.encode()) for name, value in headers.items()]
         routes = self._free.pop() if self._free else Routes(self._proxies, self._trusted)
         try:
             with errors_of(host):
                 request = httpx.Request("POST", url, headers=fields, content=body, extensions=extensions)
-                response = await routes.handle_async_request(request)
+            response = await self._own_answer(routes, request, arrival, host)
             try:
                 yield Response(host, response, self._limit)
             finally:
                 await response.aclose()
         finally:
-            self._free.append(routes)
+            if host in self._careless:
+                await routes.aclose()
+            else:
+                self._free.append(routes)
+
+    async def _own_answer(self, routes: Routes, request: httpx.Request, arrival: _Arrival, host: str) -> httpx.Response:
+        """The answer to a request. What the host sent after the answer before it is thrown away with its connection."""
+        try:
+            with errors_of(host):
+                response = await routes.handle_async_request(request)
+            if not arrival.was_there:
+                return response
+            await response.aclose()
+        except BadProtocol:
+            if arrival.is_first:
+                raise
+        with errors_of(host):
+            response = await routes.handle_async_request(request)
+        self._careless.add(host)
+        return response
 
     def check(self, url: str) -> None:
         """Raises ConfigurationError when the proxy on the way to this address cannot be used."""
@@ -210,6 +232,30 @@ class HttpClient:
         """Closes idle connections."""
         for routes in self._free:
             await routes.aclose()
+
+
+class _Arrival:
+    """How an answer comes: over which connection, and whether it was there before its request."""
+
+    is_first = False
+    """Whether it is the first one of its connection."""
+    was_there = False
+    _has_come = False
+
+    async def hear(self, event: str, _: object) -> None:
+        """Hears what the transport does."""
+        match event:
+            case "connection.connect_tcp.started":
+                self.is_first = True
+            case "http11.receive_response_headers.started":
+                self.was_there = True
+                asyncio.get_running_loop().call_soon(self._wait)  # each read from a connection lets the loop turn
+                self._has_come = False
+            case "http11.receive_response_headers.complete":
+                self._has_come = True
+
+    def _wait(self) -> None:
+        self.was_there = self.was_there and self._has_come
 
 
 def _with_headers(request: httpx.Request, headers: Mapping[str, str]) -> httpx.Request:

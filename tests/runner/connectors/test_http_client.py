@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from command import PATIENCE
-from model_server import ModelServer, body, raw, settle, silence
+from model_server import Exchange, ModelServer, body, raw, settle, silence
 
 from runner.connectors.http import (
     AnswerTooLarge,
@@ -82,6 +82,36 @@ def test_a_connection_that_the_server_closed_is_not_used_again(server: ModelServ
         return first, await post(client, server.url)
 
     assert run(work) == ((200, b"ok"), (200, b"fine"))
+
+
+MORE = {
+    "rubbish": b"and more",
+    "another answer": b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nstale",
+    "an empty answer": b"HTTP/1.1 204 No Content\r\n\r\n",
+    "half an answer": b"HTTP/1.1 200 OK\r\ncontent-le",
+}
+HEADS = {
+    "a length": b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok",
+    "chunks": b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("head", HEADS)
+@pytest.mark.parametrize("more", MORE)
+def test_what_comes_after_an_answer_is_not_the_answer_to_the_next_call(
+    server: ModelServer, head: str, more: str
+) -> None:
+    async def says_more(exchange: Exchange) -> None:
+        await exchange.write(HEADS[head] + MORE[more])
+
+    server.plan(*[says_more] * 3)
+
+    async def work(client: HttpClient) -> Any:
+        return [await post(client, server.url) for _ in range(4)]
+
+    assert run(work) == [(200, b"ok"), (200, b"ok"), (200, b"fine"), (200, b"fine")]
+    connections = [request.connection for request in server.requests]
+    assert connections == [1, 1, 2, 3, 4]  # from the second call on, none is used twice
 
 
 def test_hundreds_of_calls_are_made_at_once(server: ModelServer) -> None:
