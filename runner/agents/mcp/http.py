@@ -17,12 +17,14 @@ from bindings.processes.http import trusted_authorities
 from runner.assertions.verdicts import shorten
 from runner.connectors.http import AnswerTooLarge, HttpError, Response, Routes, errors_of
 from runner.connectors.proxies import Proxies
+from runner.connectors.sse import EventReader
 from runner.security.keys import Credential
 
 FAILED = -32050
 """Code of the JSON-RPC errors that are made here."""
 SECONDS = 30.0
 """Time to connect and to send. An answer may take as long as the caller waits."""
+NO_REPLY = "that is not of the protocol"
 _SHOWN = 300
 
 Failed = Callable[[int | str | None, str, bool], None]
@@ -85,13 +87,13 @@ class _Answering(httpx.AsyncBaseTransport):
         finally:
             await response.aclose()
         begin, more = body[: 8 * _SHOWN], "…" if len(body) > 8 * _SHOWN else ""
-        shown = shorten(" ".join(begin.decode(errors="replace").split()) + more, _SHOWN)
+        shown = quoted(begin.decode(errors="replace") + more)
         if response.status_code >= 400:
             session_ended = response.status_code == 404 and "mcp-session-id" in request.headers
             return self._error(id, f"{_status(response)}: {shown}".removesuffix(": "), session_ended)
         if response.status_code == 200 and not _is_reply(body, id):
             kind = response.headers.get("content-type", "").partition(";")[0] or "no content-type"
-            return self._error(id, f"it answered {kind} that is not of the protocol: {shown}")
+            return self._error(id, f"it answered {kind} {NO_REPLY}: {shown}")
         return httpx.Response(response.status_code, headers=response.headers, content=body)
 
     def _error(self, id: Any, why: str, session_ended: bool = False) -> httpx.Response:
@@ -100,7 +102,8 @@ class _Answering(httpx.AsyncBaseTransport):
 
 
 class _Events(httpx.AsyncByteStream):
-    """A stream of events; when it ends too early, its last event is an error of the call that it answers, if any."""
+    """A stream of events. When it ends too early, or brings a reply that the SDK cannot take, its last event is an
+    error of the call that it answers, if any."""
 
     def __init__(self, stream: Any, host: str, longest: int, id: Any) -> None:
         self._stream = stream
@@ -111,6 +114,7 @@ class _Events(httpx.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         resumable, length = False, 0
         why = "the server ended its answer too early"
+        events = EventReader()
         try:
             with errors_of(self._host):
                 async for chunk in self._stream:
@@ -119,6 +123,10 @@ class _Events(httpx.AsyncByteStream):
                     if length > self._longest:
                         raise AnswerTooLarge(f"the answer of {self._host} exceeds {self._longest >> 20} MB")
                     resumable = resumable or chunk.startswith(b"id:") or b"\nid:" in chunk
+                    wrong = None if self._id is None else self._wrong_reply(events.feed(chunk))
+                    if wrong is not None:
+                        resumable, why = False, f"it answered text/event-stream {NO_REPLY}: {quoted(wrong)}"
+                        break
                     yield chunk
         except HttpError as error:
             if self._id is None or (resumable and not isinstance(error, AnswerTooLarge)):
@@ -127,8 +135,28 @@ class _Events(httpx.AsyncByteStream):
         if not resumable and self._id is not None:
             yield b"\n\nevent: message\ndata: " + json.dumps(_error(self._id, why)).encode() + b"\n\n"
 
+    def _wrong_reply(self, events: list[str]) -> str | None:
+        """A reply among these events that is none to the request; None if there is no such reply."""
+        replies = [data for data in events if reply_in(data) is not None]
+        return next((data for data in replies if not _is_reply(data.encode("utf-8", "replace"), self._id)), None)
+
     async def aclose(self) -> None:
         await self._stream.aclose()
+
+
+def quoted(text: str) -> str:
+    """The beginning and the end of what a server sent, in a line."""
+    return shorten(" ".join(text.split()), _SHOWN)
+
+
+def reply_in(text: str) -> dict[str, Any] | None:
+    """The reply that a text is, which the SDK may be unable to take; None if it is something else."""
+    try:
+        message = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    is_reply = isinstance(message, dict) and "method" not in message and bool({"id", "result", "error"} & {*message})
+    return message if is_reply else None
 
 
 def reason(error: BaseException) -> str:

@@ -31,6 +31,7 @@ from pydantic import AnyUrl, ValidationError
 
 from runner.agents.mcp.http import reason
 from runner.agents.mcp.streams import Ending, Incoming, Open, Outgoing
+from runner.assertions.verdicts import show
 
 CLOSE_SECONDS = 6.0
 """Time for a connection to end by itself; longer than the guard of a process takes."""
@@ -150,7 +151,7 @@ class Connection:
         except Exception as error:
             cause = _innermost(error)
             if not isinstance(cause, McpError) or self._incoming.answered:
-                self._ending.reason = self._ending.reason or reason(cause)
+                self._ending.reason = self._ending.reason or _why(cause)
         finally:
             self._ending.came.set()
 
@@ -183,7 +184,7 @@ class Connection:
         except EndOfStream as error:
             lost = error
         except (RuntimeError, ValidationError) as error:
-            raise RefusedError(f"its answer is not as it should be: {reason(error)}", INVALID_REQUEST) from error
+            raise RefusedError(f"its answer is not as it should be: {_odd(error)}", INVALID_REQUEST) from error
         self._ending.came.set()
         await asyncio.wait({self._task})
         raise ConnectionLostError(self._ending.explanation()) from lost
@@ -198,6 +199,23 @@ class Connection:
         params = CancelledNotificationParams(requestId=id, reason="nobody waits for it any more")
         notification = ClientNotification(CancelledNotification(params=params))
         self._spawn(self._session.result().send_notification(notification))
+
+
+def _why(error: BaseException) -> str:
+    if isinstance(error, ValidationError):
+        return f"its answer is not as it should be: {_odd(error)}"
+    return reason(error)
+
+
+def _odd(error: RuntimeError | ValidationError) -> str:
+    """What is odd about an answer: the first thing, in the kind of content that it says it is."""
+    if isinstance(error, RuntimeError):
+        return reason(error)
+    found = error.errors(include_url=False)
+    others = {problem["loc"][:-1] for problem in found if problem["type"] == "literal_error"}
+    first = next((problem for problem in found if problem["loc"][:-1] not in others), found[0])
+    place = ".".join(str(name) for name in first["loc"] if not str(name)[:1].isupper()) or "it"
+    return f"{place} is missing" if first["type"] == "missing" else f"{place} is {show(first['input'])}"
 
 
 async def _call(session: ClientSession, method: str, arguments: tuple[Any, ...]) -> dict[str, Any]:

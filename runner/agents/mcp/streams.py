@@ -6,6 +6,7 @@ The session would log texts that are not messages, and reports an ended connecti
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any
@@ -25,6 +26,7 @@ from mcp.types import (
 )
 from pydantic import ValidationError
 
+from runner.agents.mcp.http import FAILED, quoted, reply_in
 from runner.connectors.http import HttpError
 
 
@@ -97,7 +99,8 @@ class Incoming(ObjectReceiveStream[SessionMessage | Exception]):
                 self._ending.came.set()
                 raise
             if isinstance(item, Exception):
-                self._note(item)
+                if (error := self._note(item)) is not None:
+                    return error
             elif await self._is_known(item):
                 return item
 
@@ -123,14 +126,26 @@ class Incoming(ObjectReceiveStream[SessionMessage | Exception]):
                     error = JSONRPCError(jsonrpc="2.0", id=message.id, error=unknown)
                     await self._outgoing.send(SessionMessage(JSONRPCMessage(error)))
                 return False
-        asked = next((id for id in self._outgoing.requests.values() if str(id) == str(message.id)), None)
+        return self._asked(message.id) is not None
+
+    def _asked(self, reply: Any) -> int | str | None:
+        """The request that has the id of a reply, and is answered then."""
+        asked = next((id for id in self._outgoing.requests.values() if str(id) == str(reply)), None)
         if asked is not None:
             self.answered.add(asked)
-        return asked is not None
+        return asked
 
-    def _note(self, problem: Exception) -> None:
+    def _note(self, problem: Exception) -> SessionMessage | None:
+        """Notes what was no message of the protocol; if it was to be the reply to a request, answers that with an
+        error."""
         if isinstance(problem, HttpError):
             self._ending.reason = str(problem)
         if isinstance(problem, ValidationError):
-            said = str(problem.errors(include_url=False)[0]["input"])[:200].strip()
-            self._ending.stray = self._ending.stray or said
+            given = problem.errors(include_url=False)[0]["input"]
+            said = given if isinstance(given, str) else json.dumps(given)
+            id = self._asked((reply_in(said) or {}).get("id"))
+            if id is not None:
+                error = ErrorData(code=FAILED, message=f"it answered what is not of the protocol: {quoted(said)}")
+                return SessionMessage(JSONRPCMessage(JSONRPCError(jsonrpc="2.0", id=id, error=error)))
+            self._ending.stray = self._ending.stray or said[:200].strip()
+        return None

@@ -100,6 +100,16 @@ ANSWERS = {
     "half a letter": (b"200 OK", b"application/json", b'{"jsonrpc": "2.0", "id": 0, "result": {"a": "\\ud800"}}', 'it answered application/json that is not of the protocol: {"jsonrpc": "2.0", "id": 0, "result": {"a": "\\ud800"}}'),
     "a redirect to nowhere": (b"307 Temporary Redirect", b"", b"", "it answered HTTP 307 Temporary Redirect"),
     "no type": (b"200 OK", b"", b"", "it answered no content-type that is not of the protocol: "),
+    **{
+        f"{name} as an event": (b"200 OK", b"text/event-stream", b"data: " + reply + b"\n\n", f"it answered text/event-stream that is not of the protocol: {reply.decode()}")
+        for name, reply in {
+            "no result": b'{"jsonrpc": "2.0", "id": 0, "result": null}',
+            "another request": b'{"jsonrpc": "2.0", "id": 7, "result": {}}',
+            "no request": b'{"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": "Parse error"}}',
+            "half a letter": b'{"jsonrpc": "2.0", "id": 0, "result": {"a": "\\ud800"}}',
+        }.items()
+    },
+    "a greeting without a version": (b"200 OK", b"application/json", b'{"jsonrpc": "2.0", "id": 0, "result": {}}', "its answer is not as it should be: protocolVersion is missing"),
     "events that break off": (b"200 OK", b"text/event-stream", b"event: message\ndata: {", "the server ended its answer too early"),
     "a failure": (b"500 Oh", b"text/plain", b"no\n disk", "it answered HTTP 500 Oh: no disk"),
     "a bad gateway": (b"502 Bad Gateway", b"text/html", b"", "it answered HTTP 502 Bad Gateway"),
@@ -128,6 +138,52 @@ def test_a_service_that_answers_something_else_fails_the_call_at_once(here: Surr
             return error.value.message
 
         assert here.use(action) == f"MCP server s ({url}) failed: {message}"
+
+
+REPLIES = {
+    "no result": '{"jsonrpc": "2.0", "id": ID, "result": null}',
+    "half a letter": '{"jsonrpc": "2.0", "id": ID, "result": {"tools": [], "a": "\\ud800"}}',
+    "neither result nor error": '{"jsonrpc": "2.0", "id": ID}',
+    "an error without words": '{"jsonrpc": "2.0", "id": ID, "error": {"code": 1}}',
+}
+
+
+@pytest.mark.parametrize("name", REPLIES)
+@pytest.mark.parametrize("method", ["initialize", "tools/list"])
+def test_a_program_that_answers_something_else_fails_the_call_at_once(
+    here: Surroundings, method: str, name: str
+) -> None:
+    async def action(servers: Servers) -> Any:
+        with pytest.raises(ToolError) as error:
+            await servers.server("s").list_tools()
+        return error.value.message.partition(" failed: ")[2]
+
+    here.stdio("rude", "wrong", method, REPLIES[name])
+    reply = REPLIES[name].replace("ID", "0" if method == "initialize" else "1")
+    assert here.use(action) == f"it answered what is not of the protocol: {reply}"
+
+
+ODD = {
+    "no list": ("tools/list", '{"tools": 5}', "tools is 5"),
+    "no tools": ("tools/list", '{"tools": [{"name": "one", "inputSchema": {}}, {"name": "two"}]}', "tools.1.inputSchema is missing"),
+    "nothing": ("tools/list", "{}", "tools is missing"),
+    "no data": ("tools/call", '{"content": [{"type": "image", "mimeType": "image/png"}]}', "content.0.data is missing"),
+    "no text": ("tools/call", '{"content": [{"type": "text", "text": null}]}', "content.0.text is null"),
+    "no kind": ("tools/call", '{"content": [{"type": "smell"}]}', 'content.0.type is "smell"'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_what_is_odd_about_an_answer_is_said_with_its_place(here: Surroundings, name: str) -> None:
+    method, result, odd = ODD[name]
+
+    async def action(servers: Servers) -> Any:
+        with pytest.raises(ToolError) as error:
+            await servers.server("s").call_tool("one", {}, None)
+        return error.value.message.partition(" failed: ")[2]
+
+    here.stdio("rude", "wrong", method, f'{{"jsonrpc": "2.0", "id": ID, "result": {result}}}')
+    assert here.use(action) == f"its answer is not as it should be: {odd}"
 
 
 GREETING = {"protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": {"name": "plain", "version": "1"}}

@@ -20,6 +20,7 @@ BEHAVIOURS = {
     "endless": "writes a line without end once it is called",
     "hostile": "has tools with schemas that ask for endless work, for what they take and for what they answer",
     "careless": "has tools that do not answer what they say",
+    "wrong": "answers requests of a method with the line in the arguments, where ID is the id",
     "asking": "asks for what nobody knows, and answers requests that nobody made, before it answers",
 }
 
@@ -89,6 +90,10 @@ def main(behaviour: str, *arguments: str) -> None:
         if behaviour == "refusing" and request["method"] == arguments[0]:
             error = {"code": int(arguments[1]), "message": f"{arguments[2]} {os.getpid()}"}
             send({"id": request["id"], "error": error})
+            continue
+        if behaviour == "wrong" and request["method"] == arguments[0]:
+            sys.stdout.write(arguments[1].replace("ID", str(request["id"])) + "\n")
+            sys.stdout.flush()
             continue
         while behaviour == "flooding" and called:
             send({"method": "notifications/message", "params": {"level": "info", "data": "x" * 100_000}})
