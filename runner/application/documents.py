@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -14,7 +15,7 @@ from runner.security.files import read_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, NoReturn
 
 _SKIP = r'"(?:[^"\\]|\\.)*+"|//[^\n]*+|/\*.*?\*/|,(?=(?>\s|//[^\n]*+|/\*.*?\*/)*+[\]}])'
 
@@ -22,11 +23,14 @@ ALIASED = 1_000_000
 """Most values that all aliases of a YAML file may expand to,"""
 ALIASED_BY_CHARACTER = 10
 """and how many more for each character of the file."""
+_NO_VALUE = "is not a JSON value"
+_TOO_LARGE = "is too large for a number"
 _SHOWN = 40
 """Characters that a message quotes of a number."""
 _SAID = {
     "found character that cannot start any token": "a tab, or another character that cannot start a value, is here; "
     "YAML is indented with spaces, and texts that begin with @ or ` are in quotes",
+    "found unhashable key": "a key is a list or a mapping; keys are texts",
 }
 """PyYAML's message → our message."""
 
@@ -113,7 +117,7 @@ def in_words(error: Any) -> str:
 @cache
 def yaml_loader() -> Any:
     """A loader of PyYAML that reads as Yao does: `yes`, `no`, `on`, `off` and dates are texts. Aliases must not expand
-    to much more than what is written.
+    to much more than what is written. What JSON cannot hold is refused where it stands.
 
     It raises `yaml.YAMLError`, also if aliases expand too much, and RecursionError if the document is nested too
     deeply. Its nodes are made in Python, because the implementation in C crashes then.
@@ -154,9 +158,34 @@ def yaml_loader() -> Any:
     resolve_like_yao(Loader)
     for letter, resolvers in Loader.yaml_implicit_resolvers.items():
         Loader.yaml_implicit_resolvers[letter] = [row for row in resolvers if row[0] != f"{tag}timestamp"]
-    for kind in ("bool", "int", "float", "timestamp"):
-        Loader.add_constructor(tag + kind, _scalar(kind, getattr(base, f"construct_yaml_{kind}")))
+    Loader.add_constructor(f"{tag}bool", _scalar("bool", base.construct_yaml_bool))
+    for kind in ("int", "float"):
+        Loader.add_constructor(tag + kind, _number(_scalar(kind, getattr(base, f"construct_yaml_{kind}"))))
+    for kind in ("binary", "set", "timestamp"):
+        Loader.add_constructor(tag + kind, _refused(f"a value of !!{kind} {_NO_VALUE}"))
     return Loader
+
+
+def _number(construct: Callable[[Any, Any], int | float]) -> Callable[[Any, Any], int | float]:
+    """A constructor that refuses what JSON has no number for."""
+
+    def checked(loader: Any, node: Any) -> int | float:
+        number = construct(loader, node)
+        if not abs(number) <= sys.float_info.max:
+            is_written = any(letter.isdigit() for letter in node.value)
+            _refused(f"{node.value[:_SHOWN]} {_TOO_LARGE if is_written else _NO_VALUE}")(loader, node)
+        return number
+
+    return checked
+
+
+def _refused(problem: str) -> Callable[[Any, Any], NoReturn]:
+    import yaml
+
+    def refuse(_: Any, node: Any) -> NoReturn:
+        raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
+
+    return refuse
 
 
 def _scalar(kind: str, construct: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -188,13 +217,13 @@ class _NumberError(ValueError):
 
 
 def _no_value(written: str) -> Any:
-    raise _NumberError(written, "is not a JSON value")
+    raise _NumberError(written, _NO_VALUE)
 
 
 def _finite(written: str) -> float:
     number = float(written)
     if math.isinf(number):
-        raise _NumberError(written, "is too large for a number")
+        raise _NumberError(written, _TOO_LARGE)
     return number
 
 

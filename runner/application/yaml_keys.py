@@ -52,6 +52,7 @@ def repeated_yaml_keys(loader: Any, document: Any, same: Callable[[Any], Any]) -
                 value = "<<" if key.tag == _MERGE else same(loader.construct_object(key))
                 before = first.setdefault((key.tag == _MERGE, value), key)
             except (yaml.YAMLError, TypeError, ValueError):
+                loader.recursive_objects.clear()
                 continue  # said when its mapping is made
             if before is not key:
                 yield RepeatedKey(key=str(key.value), place=place_of(key), first=place_of(before))

@@ -84,16 +84,13 @@ def _entry(loader: Any, node: yaml.Node, problems: Problems, is_case: bool = Tru
         problems.add(Problem(position=begin, text=f"{_shown(node)} is not a case", hint=hint))
         return None
     try:
-        text = json.dumps(loader.construct_document(node), ensure_ascii=False, allow_nan=False)
+        text = json.dumps(loader.construct_document(node), ensure_ascii=False)
     except yaml.MarkedYAMLError as error:
         place = position_of(error.problem_mark) if error.problem_mark else begin
         problems.add(Problem(position=place, text=f"broken YAML: {in_words(error)}"))
         return None
     except RecursionError:
         problems.add(Problem(position=begin, text="broken YAML: it is nested too deeply"))
-        return None
-    except (TypeError, ValueError) as error:
-        problems.add(Problem(position=begin, text=f"it holds what JSON cannot: {error}"))
         return None
     places: Places = {}
     _collect(node, (), places)

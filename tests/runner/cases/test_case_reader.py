@@ -305,7 +305,30 @@ BAD_YAML = {
     "a scalar": ("- hello\n", "a.yaml:1:3: 'hello' is not a case [A case is a mapping with id and input]"),
     "bytes": (
         "- id: A\n  input: !!binary aGk=\n",
-        "a.yaml:1:3: it holds what JSON cannot: Object of type bytes is not JSON serializable",
+        "a.yaml:2:10: broken YAML: a value of !!binary is not a JSON value",
+    ),
+    "a set": (
+        "- id: A\n  metadata:\n    x: !!set {a}\n",
+        "a.yaml:3:8: broken YAML: a value of !!set is not a JSON value",
+    ),
+    "a date": (
+        "- id: A\n  metadata: {x: !!timestamp 2001-01-01}\n",
+        "a.yaml:2:17: broken YAML: a value of !!timestamp is not a JSON value",
+    ),
+    "no number": ("- id: A\n  input: [.nan]\n", "a.yaml:2:11: broken YAML: .nan is not a JSON value"),
+    "an infinite number": ("- id: A\n  input: -.INF\n", "a.yaml:2:10: broken YAML: -.INF is not a JSON value"),
+    "a large number": ("- id: A\n  input: 1e999\n", "a.yaml:2:10: broken YAML: 1e999 is too large for a number"),
+    "a large whole number": (
+        f"- id: A\n  input: 0x{'f' * 6000}\n",
+        f"a.yaml:2:10: broken YAML: 0x{'f' * 38} is too large for a number",
+    ),
+    "a key that is no number": (
+        "- id: A\n  metadata: {.nan: 1}\n",
+        "a.yaml:2:14: broken YAML: .nan is not a JSON value",
+    ),
+    "a key that is a list": (
+        "- id: A\n  metadata: {[1]: 2}\n",
+        "a.yaml:2:14: broken YAML: a key is a list or a mapping; keys are texts",
     ),
     "a cycle": (
         "- id: A\n  metadata: &m\n    m: *m\n",

@@ -210,6 +210,13 @@ def test_broken_yaml_is_named_with_its_place(agent: Any) -> None:
     assert error.hint == "It must be YAML"
 
 
+@pytest.mark.parametrize("value", [".nan", "{.nan: 1}"])
+def test_a_value_that_json_cannot_hold_is_named_with_its_place(agent: Any, value: str) -> None:
+    talk = agent(f"- reply: {{ json: {value} }}\n")
+    message = talk.error("Hi").message
+    assert re.fullmatch(r"Cannot read replies .*/replies\.yml:1:(18|19): \.nan is not a JSON value", message)
+
+
 def test_no_file_says_which_one_to_write(agent: Any) -> None:
     error = agent(None).error("Hi")
     assert error.message == (
