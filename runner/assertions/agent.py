@@ -55,6 +55,8 @@ def problem(assertion: Assertion) -> str | None:
         return wrong
     if value is not None and not isinstance(value, str):
         return f'"agent" takes the criteria as a text in "value", not {show(value)}'
+    if value and not value.strip():
+        return '"agent" takes the criteria in "value", which is blank'
     if value and criteria:
         return '"agent" takes its criteria either in "value" or in "criteria"'
     return None
@@ -68,7 +70,11 @@ ASSERTIONS = {
         needs=("use",),
         waits=True,
         asks="agent",
-        rules={"use": {"pattern": "^agents:."}, "criteria": {"type": ["string", "null"]}},
+        rules={
+            "use": {"pattern": "^agents:."},
+            "value": {"not": {"type": "string", "pattern": r"^\s+$"}},
+            "criteria": {"type": ["string", "null"]},
+        },
     ),
 }
 """Types of assertions that are checked here."""

@@ -48,7 +48,7 @@ class Assertion(Model):
     """Script function of `script`: `scripts.test.Assert`."""
     use: str | None = None
     """The judge: `agents:<id>` for `agent`, `scripts:<module>` for `script`."""
-    criteria: str | None = None
+    criteria: Annotated[str, Field(pattern=r"\S")] | None = None
     """What the judging agent goes by."""
     options: AssertionOptions = Field(default_factory=lambda: _ASSERTION_OPTIONS)
     """Options of `agent` and `script`."""

@@ -25,7 +25,7 @@ from runner.cases.conversations import (
     references_of_turn,
 )
 from runner.cases.grader_checks import findings_of_grader, findings_of_graders
-from runner.cases.graders import GradedBy, Grader, Graders, Rubrics, as_grader
+from runner.cases.graders import CriterionText, GradedBy, Grader, Graders, Rubrics, as_grader
 from runner.cases.model import Case, Kind, Message
 from runner.cases.problems import Finding
 from runner.cases.references import Reference, agent_reference, references_of_assertions
@@ -96,7 +96,7 @@ class ConversationCase(Case):
     """Grade the whole transcript, in addition to `assertions`."""
     rubrics: Rubrics | None = None
     """Criteria for the validator on the whole transcript."""
-    criteria: str | None = None
+    criteria: CriterionText | None = None
     """What the whole conversation is about; graded when nothing else is."""
     assertions: GradedBy = None  # type: ignore[assignment]
     """Grade the whole transcript."""

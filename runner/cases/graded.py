@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from runner.cases.conditions import GRADING, given, gives, graded, has_graders
 from runner.cases.grader_checks import findings_of_grader, findings_of_graders
-from runner.cases.graders import Graders, Rubrics
+from runner.cases.graders import CriterionText, Graders, Rubrics
 from runner.cases.model import Case
 from runner.cases.problems import Finding
 from runner.cases.references import Reference, agent_reference
@@ -23,7 +23,7 @@ class GradedCase(Case):
     """Criteria in words, and other assertions on the answer."""
     rubrics: Rubrics | None = None
     """Criteria for the validator."""
-    criteria: str | None = None
+    criteria: CriterionText | None = None
     """What the answer is about; graded when nothing else is."""
     threshold: float | None = Field(default=None, ge=0, le=1)
     """The score from which on it passes; `--threshold`, else 0.8."""

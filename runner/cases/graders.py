@@ -33,7 +33,7 @@ class Grader(Assertion):
 
     type: GraderType = "equals"
     """Any assertion type, or `rubrics`."""
-    criteria: str | list[CriterionText | Criterion] | None = None  # type: ignore[assignment]
+    criteria: CriterionText | list[CriterionText | Criterion] | None = None  # type: ignore[assignment]
     """For `rubrics`: a list of criteria, texts or objects; for `agent`: a text."""
     weight: float = Field(default=1, gt=0, allow_inf_nan=False)
     """How much it counts."""

@@ -262,6 +262,7 @@ PROBLEMS: list[tuple[dict[str, Any], str]] = [
     ({"type": "script", "use": "a.B"}, '"script" needs the prefix "scripts:" in "use", as in "scripts:a.B"'),
     ({"type": "agent"}, '"agent" needs "use", such as "agents:workers.test.validator"'),
     ({"type": "agent", "use": "a.b"}, '"agent" needs the prefix "agents:" in "use", as in "agents:a.b"'),
+    ({"type": "agent", "use": "agents:a", "value": " "}, '"agent" takes the criteria in "value", which is blank'),
     ({"type": "agent", "use": "agents:a", "value": 5}, '"agent" takes the criteria as a text in "value", not 5'),
     (
         {"type": "agent", "use": "agents:a", "value": "b", "criteria": "c"},

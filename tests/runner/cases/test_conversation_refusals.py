@@ -299,6 +299,18 @@ REFUSED = {
         '{"id": "C", "mode": "conversation", "turns": [{"input": "a", "assertions": ["ok", " "]}]}',
         ':1:83: case "C": "turns[0].assertions[1]" must not be empty',
     ),
+    "blank criteria": (
+        '{"id": "C", "mode": "conversation", "turns": [{"input": "a"}], "criteria": "  "}',
+        ':1:64: case "C": "criteria" must not be empty',
+    ),
+    "blank criteria of one answer": (
+        '{"id": "C", "input": "a", "criteria": ""}',
+        ':1:27: case "C": "criteria" must not be empty',
+    ),
+    "blank criteria of rubrics": (
+        '{"id": "C", "input": "a", "assert": [{"type": "rubrics", "criteria": " "}]}',
+        ':1:58: case "C": "assert[0].criteria" must not be empty',
+    ),
     "rubrics without criteria": (
         '{"id": "C", "mode": "conversation", "turns": [{"input": "a", "assertions": [{"type": "rubrics"}]}]}',
         ':1:77: case "C": assertion 1: "rubrics" needs "criteria": a list of texts, or of {"outcome": ...}',
