@@ -48,7 +48,8 @@ def cases_from_values(values: list[Any], origin: str, folder: Path, lenient: boo
         dropped += unknown.lines()
         if case is not None and not problems.count:
             cases[case.id] = case
-    for id, why in _waiting_in_vain(cases):
+    given = {str(value.get("id")) for value in values if isinstance(value, dict)}
+    for id, why in _waiting_in_vain(cases, given):
         wrong.append(f'case "{id}": {why}')
         del cases[id]
     if wrong and not (lenient and cases):
@@ -81,12 +82,16 @@ def _checked(
     return case
 
 
-def _waiting_in_vain(cases: dict[str, Case]) -> Iterator[tuple[str, str]]:
+def _waiting_in_vain(cases: dict[str, Case], given: set[str]) -> Iterator[tuple[str, str]]:
     """Cases that depend on what does not exist, one after another: the caller takes each away, which may leave others
-    waiting."""
+    waiting. `given` are the ids of all, also of those that were taken away."""
     while True:
         waits = {case.id: case.depends_on for case in cases.values() if case.depends_on}
         fault = next(faults(waits, cases, "case"), None)
         if fault is None:
             return
-        yield fault.name, fault.text + (f". {fault.hint}" if fault.hint else "")
+        needed = waits[fault.name][fault.which]
+        if needed in given and needed not in cases:
+            yield fault.name, f'it depends on case "{needed}", which cannot be used'
+        else:
+            yield fault.name, fault.text + (f". {fault.hint}" if fault.hint else "")
