@@ -139,12 +139,14 @@ def cases_part(source: CaseSource, cases: list[PlacedCase], round: int | None) -
     """Cases of a source as they travel. In a `round` with the number of their run: those that depend on others wait for
     them in the first one, which decides whether they run."""
     ids = {placed.case.id for placed in cases}
-    ended = {id: source.ended[id] for placed in cases for id in placed.case.depends_on if id in source.ended}
+    first = {id: runs[1] for id, runs in source.done.items() if round is not None and 1 in runs}
+    known = {id: status for id, status in {**source.ended, **first}.items() if id not in ids}
+    ended = {id: known[id] for placed in cases for id in placed.case.depends_on if id in known}
     return CasesPart(
         suite=source.suite,
         folder=source.folder,
         cases=tuple(cases),
-        waited=source.waited & (ids | ended.keys()) if round in (None, 1) else frozenset(),
+        waited=source.waited & (ended.keys() | ids if round in (None, 1) else ended.keys()),
         broken=source.broken,
         variant=source.variant,
         done={id: runs for id, runs in source.done.items() if id in ids},

@@ -230,6 +230,11 @@ class Ledger:
         if not cases:
             return None
         over = {placed.case.id: ended[placed.position] for placed in part.cases if placed.position in ended}
+        over |= {  # of which a round has the first run
+            placed.case.id: self._runs_of(part, placed)[1]
+            for placed in part.cases
+            if placed.position not in ended and self._has_its_runs(part, placed) and 1 in self._runs_of(part, placed)
+        }
         done = {
             placed.case.id: {**part.done.get(placed.case.id, {}), **self._runs_of(part, placed)} for placed in cases
         }

@@ -160,6 +160,30 @@ def test_variants_have_the_same_results_as_without_it(
     assert alone["summary"]["total"] == 16
 
 
+def test_a_resumed_round_holds_cases_back_whose_dependency_failed(app: MakeApplication, cluster: DaskCluster) -> None:
+    cases = [
+        {"id": "first", "input": "x", "assert": {"type": "contains", "value": "no"}},
+        {"id": "second", "input": "x", "depends_on": ["first"]},
+        {"id": "third", "input": "x"},
+    ]
+    prompts = "- { role: system, content: Be long. }"
+    here = app({**agent(cases=cases), "/assistants/demo/new.yml": prompts})
+    variants = ("--variant", "old=", "--variant", "new=prompts:new.yml")
+    here.run("-i", case_file(), *variants, "--until-decided", "-o", "r.jsonl")
+    report = here.root / "r.jsonl"
+    kept = [
+        line
+        for line in lines_of(report)
+        if line["type"] == "start" or (line["type"] == "result" and line["id"] != "second")
+    ]
+    report.write_text("".join(json.dumps(line) + "\n" for line in kept))
+
+    here.run("--resume", "r.jsonl", "--cluster", cluster.address)
+
+    held = [line for line in lines_of(report) if line["type"] == "result" and line["id"] == "second"]
+    assert [line["skip_reason"] for line in held] == ['depends on "first", which failed'] * 2
+
+
 def model_talks(app: MakeApplication, server: ModelServer, count: int, turns: int = 0, **options: Any) -> Application:
     """Cases that a real model answers, with `options` in the file of its connector."""
 
