@@ -76,7 +76,7 @@ class RunOptions(FlagTable):
     reporter: str | None = flag("What writes the first --output: report.json, report.markdown, report.html, report.summary, or an agent.", short="r", metavar="ID")
     run: str | None = flag("Run only tests and cases whose name matches; after a slash, subtests.", metavar="REGEX", read=search, aliases=("-run",))
     tags: tuple[str, ...] = flag("Run only tests and cases with this tag; given several times, with one of them. Repeatable.", name="tag", kind="repeated", metavar="TAG")
-    last_failed: bool = flag("Run only tests that failed in their last run; all tests when no failure is known.", kind="switch", excludes=("failed-first", "resume"))
+    last_failed: bool = flag("Run only tests that failed in their last run; all tests when no failure is known.", kind="switch", excludes=("failed-first",))
     failed_first: bool = flag("Run tests that failed in their last run first.", kind="switch", excludes=("shuffle",))
     shuffle: int | None = flag("Run in a random order, and print its seed; with SEED, in the order of that seed.", kind="maybe", metavar="SEED", read=shuffle_seed)
     """The seed of the random order; None: tests are not shuffled."""

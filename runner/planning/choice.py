@@ -3,7 +3,7 @@ them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from runner.planning.order import Order
@@ -42,23 +42,32 @@ class Choice(Value):
         return (*self.notes, f"Only what failed last time runs: {counts}")
 
     def of_all(self, options: RunOptions, application: Application) -> Choice:
-        """The same choice for a run in which no failed test is known: it selects by tags only."""
+        """The same choice for a run in which no failed test is known: it selects by names and tags only."""
         from runner.planning.picks import Picks
 
         tags = Picks(application.root, options.tags, None) if options.tags else None
-        return self.replace(picks=tags, notes=(_NOTHING, *self.notes))
+        flags = options.replace(last_failed=False).selecting
+        note = f"No failure is known of what {flags} selects: all of it runs" if flags else _NOTHING
+        return self.replace(picks=tags, notes=(note, *self.notes))
 
 
-def choice_of(options: RunOptions, environment: Environment, application: Application) -> Choice:
-    """The choice that the flags make. Raises ConfigurationError."""
+def choice_of(
+    options: RunOptions,
+    environment: Environment,
+    application: Application,
+    named: Callable[[str], bool] | None = None,
+) -> Choice:
+    """The choice that the flags make; `named` says which tests of modules `--run` selects. Raises
+    ConfigurationError."""
     root = application.root
     failed: Mapping[str, list[str]] = {}
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    saved = _resumed(options, environment)
     if options.last_failed or options.failed_first:
-        from runner.planning.last_failed import known_failures
+        from runner.planning.last_failed import Failures, known_failures
 
-        known = known_failures(options, environment, application)
+        known = Failures(tests=saved) if saved is not None else known_failures(options, environment, application)
         failed = known.tests
         warnings = (known.problem,) if known.problem is not None else ()
         if not failed and not (options.watch and options.failed_first):
@@ -73,5 +82,18 @@ def choice_of(options: RunOptions, environment: Environment, application: Applic
     if options.tags or (options.last_failed and failed):
         from runner.planning.picks import Picks
 
-        picks = Picks(root, options.tags, failed if options.last_failed and failed else None)
+        known_to_fail = failed if options.last_failed and failed else None
+        picks = Picks(root, options.tags, known_to_fail, named=named, resumes=saved is not None)
     return Choice(picks=picks, order=order, notes=notes, warnings=warnings)
+
+
+def _resumed(options: RunOptions, environment: Environment) -> Mapping[str, list[str]] | None:
+    """Suite key → its tests, as `--last-failed` of the run that is resumed selected them; empty: it selected all. None
+    when no such run is resumed."""
+    if options.resume is None or not options.last_failed:
+        return None
+    from runner.cli.options import absolute
+    from runner.planning.saved_run import read_saved
+
+    saved = read_saved(absolute(options.resume, environment.directory))
+    return saved.start["resume"].get("failed", {}) if saved.start else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,17 +23,29 @@ if TYPE_CHECKING:
 class Picks:
     """Selects tests and cases by tags and earlier failures, and collects the tags that it meets."""
 
-    def __init__(self, root: Path, tags: Sequence[str], failed: Mapping[str, Sequence[str]] | None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        tags: Sequence[str],
+        failed: Mapping[str, Sequence[str]] | None,
+        *,
+        named: Callable[[str], bool] | None = None,
+        resumes: bool = False,
+    ) -> None:
         """Reads nothing yet.
 
         Args:
             root: the application.
             tags: a test must have one of these; empty: all tests are selected.
             failed: key of a suite → its tests that failed, which are selected; None: all are.
+            named: whether `--run` selects a test of a module; None: it selects all.
+            resumes: whether suites stay in the run when none of their tests that failed is there any more.
         """
         self._root = root
         self._tags = frozenset(tags)
         self._failed = failed
+        self._named = named
+        self._resumes = resumes
         self._seen: set[str] = set()
         """All tags that were met."""
         self.warnings: list[str] = []
@@ -43,12 +55,21 @@ class Picks:
         """Whether only tests that failed are selected."""
         return self._failed is not None
 
+    def failed_of(self, suites: Iterable[str]) -> dict[str, list[str]]:
+        """Key → the tests that failed, for those of these suites that have some."""
+        keys = (suite_key(id, self._root) for id in suites)
+        return {key: list(names) for key in keys if (names := (self._failed or {}).get(key))}
+
+    def keeps(self, suite: str) -> bool:
+        """Whether a suite stays in the run although none of its tests is selected."""
+        return self._resumes and suite_key(suite, self._root) in (self._failed or {})
+
     def modules(self, modules: Sequence[TestModule]) -> dict[str, frozenset[str] | None]:
         """Module → its selected tests, None for all; modules without selected tests are left out."""
         found: dict[str, frozenset[str] | None] = {}
         for module in modules:
             names = self._of_module(module)
-            if names is None or names:
+            if names is None or names or self.keeps(module.id):
                 found[module.id] = names
         return found
 
@@ -79,6 +100,8 @@ class Picks:
         names = None
         if failed is not None and all(map(kind_of, failed)):
             names = frozenset(name for name in failed if re.search(rf"\b{re.escape(name)}\b", source))
+            if self._named is not None:
+                names = frozenset(filter(self._named, names))
         if not self._tags:
             return names
         tags = tags_in(source)

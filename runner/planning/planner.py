@@ -6,7 +6,7 @@ If a step raises, nothing has run yet, except generators of cases.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import chain
 
 from runner.application.application import TestModule, repository_of
@@ -71,6 +71,8 @@ class _Chosen(Value):
     """See `RunPlan`."""
     warnings: list[str]
     left_out: LeftOut
+    names: Callable[[], Iterable[str]]
+    """Returns the names of all tests and cases of the inputs."""
 
     @property
     def is_nothing(self) -> bool:
@@ -90,7 +92,7 @@ class _Planner:
         self._application = request.application
         self._selection = selection
         self._cases = cases
-        self._choice = _choice(request)
+        self._choice = _choice(request, selection)
         self._inputs: list[TestModule | CaseInput | GeneratorInput] = []
         self._modules: list[TestModule] = []
         self._sources: list[CaseSource] = []
@@ -155,10 +157,15 @@ class _Planner:
         choice = self._choice
         chosen = self._chosen(modules, of_cases)
         if choice is not None and choice.picks is not None and choice.picks.by_failure and chosen.is_nothing:
+            if self._options.resume is not None:
+                raise ConfigurationError(
+                    f"Cannot resume {self._options.resume}: none of the tests that had failed is there any more",
+                    "Begin a new report with -o",
+                )
             choice = self._choice = choice.of_all(self._options, self._application)
             chosen = self._chosen(modules, of_cases)
         if choice is not None and choice.picks is not None and chosen.is_nothing:
-            raise choice.picks.nothing() if self._selection is None else self._selection.nothing(())
+            raise choice.picks.nothing() if self._selection is None else self._selection.nothing(chosen.names())
         self._modules, self._sources, self._picked = chosen.modules, chosen.sources, chosen.picked
         self._warnings += chosen.warnings
         self._left_out.append(chosen.left_out)
@@ -168,18 +175,30 @@ class _Planner:
         picked = picks.modules(modules) if picks is not None else {}
         found = self._cases.sources(of_cases, picks)
         unpicked = sum(source.total - source.selected for source in found.sources)
+
+        def names() -> Iterable[str]:
+            from runner.planning.test_functions import names_in
+
+            return chain(names_in(module.test for module in modules), *(source.ids() for source in found.sources))
+
         if picks is None:
             left_out = LeftOut(flag=flag, tests=unpicked)
             return _Chosen(
-                modules=modules, sources=found.sources, picked={}, warnings=found.warnings, left_out=left_out
+                modules=modules,
+                sources=found.sources,
+                picked={},
+                warnings=found.warnings,
+                left_out=left_out,
+                names=names,
             )
         kept = [module for module in modules if module.id in picked]
         return _Chosen(
             modules=kept,
-            sources=[source for source in found.sources if source.selected],
+            sources=[source for source in found.sources if source.selected or picks.keeps(source.suite.id)],
             picked=picked,
             warnings=[*found.warnings, *picks.warnings],
             left_out=LeftOut(flag=flag, modules=len(modules) - len(kept), tests=unpicked),
+            names=names,
         )
 
     def take_shard(self) -> None:
@@ -234,7 +253,8 @@ class _Planner:
             from runner.planning.resumable import ResumeState, origin_of
 
             prints = fingerprints()
-            origin = origin_of(self._named, settings.typed or options, self._sources, prints.parts.key)
+            failed = self._failed()
+            origin = origin_of(self._named, settings.typed or options, self._sources, prints.parts.key, failed)
             resume = ResumeState(sources=self._sources, origin=origin)
             if options.resume is not None:
                 from runner.planning.resume import take_up
@@ -268,6 +288,11 @@ class _Planner:
             transcripts=self._transcripts,
             writes_cases=self._writes_cases,
         )
+
+    def _failed(self) -> dict[str, list[str]]:
+        """Suite key → its tests, if `--last-failed` has selected them."""
+        picks = self._choice.picks if self._choice is not None else None
+        return picks.failed_of(item.id for item in self._inputs) if picks is not None else {}
 
     def _suites(self) -> tuple[Suite, ...]:
         """The suites that run, in the order of the inputs."""
@@ -323,14 +348,15 @@ def _place_of(folder: Path | None, resume: ResumeState | None) -> StorePlace | N
     return StorePlace(folder=folder, run=id_of(resume.retained.saved.start))
 
 
-def _choice(request: RunRequest) -> Choice | None:
+def _choice(request: RunRequest, selection: Selection | None) -> Choice | None:
     """The selection by tags and earlier failures, and the order; None when no flag asks for either."""
     options = request.options
     if not (options.tags or options.last_failed or options.reorders):
         return None
     from runner.planning.choice import choice_of
 
-    return choice_of(options, request.environment, request.application)
+    named = selection.test if selection is not None else None
+    return choice_of(options, request.environment, request.application, named)
 
 
 def _is_test(name: str, modules: list[TestModule], sources: list[CaseSource]) -> bool:

@@ -1,6 +1,6 @@
 """What a resumed run takes from an earlier one, and what a report says so that it can be resumed.
 
-The start line of a report has in `resume` how it was made: `{key, options, from_file?, planned}`.
+The start line of a report has in `resume` how it was made: `{key, options, from_file?, failed?, planned}`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from scripttest.typing_names import Record
 
 COMPARED = (
-    "name connector app user team locale ctx run tags variants until_decided runs repeat min_pass_rate threshold "
-    "require_judge judge_samples judge_connector on_inconclusive simulator interactive skip_interactive "
+    "name connector app user team locale ctx run tags last_failed variants until_decided runs repeat min_pass_rate "
+    "threshold require_judge judge_samples judge_connector on_inconclusive simulator interactive skip_interactive "
     "on_missing_input before after strict lenient record replay record_missing allow_net "
     "allow_exec update_snapshots shard profile strict_db"
 ).split()
@@ -88,9 +88,16 @@ class Retained(Value):
         return sum(map(len, self.results.values()))
 
 
-def origin_of(options: RunOptions, typed: RunOptions, sources: Iterable[CaseSource], key: str) -> Record:
-    """`{key, options, from_file?, planned}` of the start line; `from_file` names the options that the configuration
-    file has said, `planned` is `{suite: {cases, ids?}}`."""
+def origin_of(
+    options: RunOptions,
+    typed: RunOptions,
+    sources: Iterable[CaseSource],
+    key: str,
+    failed: Mapping[str, list[str]],
+) -> Record:
+    """`{key, options, from_file?, failed?, planned}` of the start line; `from_file` names the options that the
+    configuration file has said, `failed` are the tests that `--last-failed` selects, by the keys of their suites, and
+    `planned` is `{suite: {cases, ids?}}`."""
     defaults = RunOptions(inputs=())
     kept = ("inputs", "timeout", *COMPARED, *GUARDING)
     given = {name: getattr(options, name) for name in kept if getattr(options, name) != getattr(defaults, name)}
@@ -104,4 +111,5 @@ def origin_of(options: RunOptions, typed: RunOptions, sources: Iterable[CaseSour
         if source.selected <= LISTED:
             planned[source.suite.name]["ids"] = [located.case.id for located in source.cases()]
     read = [name for name in FROM_FILE if name in given and getattr(typed, name) != getattr(options, name)]
-    return {"key": key, "options": given, **({"from_file": read} if read else {}), "planned": planned}
+    more = {"from_file": read, "failed": dict(failed)}
+    return {"key": key, "options": given, **{name: value for name, value in more.items() if value}, "planned": planned}

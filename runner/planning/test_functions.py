@@ -4,8 +4,10 @@ name. Tests that are imported from other files are found only in a run."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
+from runner.security.files import read_text
 from scripttest import EVERY_RUN, kind_of
 
 _FUNCTION = re.compile(
@@ -41,3 +43,13 @@ def functions_in(source: str) -> Iterator[tuple[str, int]]:
         if kind_of(name) in EVERY_RUN and name not in seen:
             seen.add(name)
             yield name, number
+
+
+def names_in(files: Iterable[Path]) -> Iterator[str]:
+    """The names of the tests of these files; those that cannot be read have none."""
+    for file in files:
+        try:
+            source = read_text(file, "replace")
+        except OSError:
+            continue
+        yield from (name for name, _ in functions_in(source))

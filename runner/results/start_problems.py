@@ -45,11 +45,13 @@ def is_number(value: Any) -> bool:
 
 def _problem_of_origin(origin: Record) -> str | None:
     """The error in how the run was made, as `origin_of` in `runner.planning.resumable` writes it."""
-    for name in ("options", "planned"):
+    for name in ("options", "failed", "planned"):
         if not isinstance(origin.get(name, {}), dict):
             return f'the "{name}" of "resume" is not an object'
     if not _is_texts(origin.get("from_file", [])):
         return 'the "from_file" of "resume" is not a list of texts'
+    if not all(map(_is_texts, origin.get("failed", {}).values())):
+        return 'the "failed" of "resume" does not list tests'
     for plan in origin.get("planned", {}).values():
         if not isinstance(plan, dict) or not isinstance(plan.get("cases"), int) or not _is_texts(plan.get("ids", [])):
             return 'the "planned" of "resume" does not say how many cases there are'

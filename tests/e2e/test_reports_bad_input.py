@@ -171,6 +171,7 @@ DAMAGED: dict[str, tuple[str, object, str]] = {
     "suites": ("suites", 5, '"suites" is not a list'),
     "a file": ("suites.0.file", True, 'the "file" of a suite is not a text'),
     "runs": ("runs_per_case", "x", '"runs_per_case" is not a number'),
+    "failed tests": ("resume.failed", {"a": 1}, 'the "failed" of "resume" does not list tests'),
     "plans": ("resume.planned", "x", 'the "planned" of "resume" is not an object'),
     "inputs": ("resume.options.inputs", True, 'the "inputs" of its options cannot be true'),
     "an input": ("resume.options.inputs", [5], 'the "inputs" of its options cannot be [5]'),

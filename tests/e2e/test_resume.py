@@ -388,6 +388,54 @@ def test_a_bad_shard_is_an_error(here: Application, text: str) -> None:
     )
 
 
+# What had failed
+
+
+def test_a_resumed_run_of_what_had_failed_runs_only_that(here: Application) -> None:
+    fails = {id: {"type": "equals", "value": "x"} for id in ("c1", "c2")}
+    cases = [{**case, **({"assert": fails[case["id"]]} if case["id"] in fails else {})} for case in CASES]
+    script = SCRIPT.replace("TestB(t) { t.assert.True(true)", "TestB(t) { t.assert.True(false)")
+    here.write({"some_test.ts": script, f"/{case_file()}": lines(*cases)})
+    assert here.run(*BOTH, "-q").code == 1
+    path = here.home / "r.jsonl"
+    failed = {"c1", "c2", "TestB"}
+    assert here.run(*BOTH, "--last-failed", "-o", str(path)).code == 1
+    assert {id for id, _ in results_in(path)} == failed
+    content = path.read_bytes()
+    start = content.splitlines(True)[0]
+    here.write({"some_test.ts": SCRIPT})
+    assert here.run("-i", "scripts.demo.some", "-q").code == 0, "now other tests are known to fail"
+
+    for left in (start, without(path, "c2")):
+        path.write_bytes(left)
+        state = here.run("status", str(path))
+        assert (state.code, " of 3 tests have a current result" in state.stdout) == (1, True), state
+        run = here.run("--resume", str(path), "--last-failed")
+        assert run.code == 1
+        assert "Only what failed last time runs: 3 tests\n" in run.stdout
+        assert "--last-failed\n" in run.stdout
+        assert {id for id, _ in results_in(path)} == failed
+        assert here.run("status", str(path)).code == 0
+
+    path.write_bytes(content)
+    here.write({f"/{case_file()}": lines(*CASES[:2])})
+    assert "no longer there, so their results are left out: c2" in here.run("--resume", str(path)).stdout
+    assert {id for id, _ in results_in(path)} == failed - {"c2"}
+
+
+def test_a_resumed_run_of_which_no_failure_was_known_runs_all(here: Application) -> None:
+    path = here.home / "r.jsonl"
+    assert here.run(*BOTH, "--last-failed", "-o", str(path)).code == 0
+    path.write_bytes(without(path, "c2", "TestA"))
+    assert here.run("--resume", str(path)).code == 0
+    assert_complete(path, EVERYTHING)
+    other = report_of(here)
+    before = other.read_bytes()
+    refused = here.run("--resume", str(other), "--last-failed")
+    assert (refused.code, other.read_bytes()) == (2, before)
+    assert "it was made with no --last-failed, not with --last-failed" in refused.stderr
+
+
 # One report, one writer
 
 

@@ -319,3 +319,44 @@ def test_a_home_that_takes_nothing_costs_only_the_memory(app: MakeApplication) -
     run = here.run("--last-failed", "-q")
     assert run.code == 1
     assert "Warning: Cannot remember what failed: " in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("flags", "found"),
+    [
+        (("--run", "TestA1"), {"TestA1"}),
+        (("--run", "good"), {"good"}),
+        (("--run", "TestA1|good"), {"TestA1", "good"}),
+        (("--run", "TestA1", "-i", "scripts.demo.a"), {"TestA1"}),
+        (("--tag", "fine"), {"good"}),
+    ],
+)
+def test_of_names_and_tags_that_did_not_fail_all_run(
+    flaky: Application, flags: tuple[str, ...], found: set[str]
+) -> None:
+    here = flaky
+    here.write(
+        {
+            "/assistants/demo/tests/c.jsonl": FLAKY["/assistants/demo/tests/c.jsonl"].replace(
+                '"Hi"}', '"Hi", "tags": ["fine"]}'
+            )
+        }
+    )
+    assert here.run("-q").code == 1
+    run = here.run("--last-failed", "--dry-run", *flags)
+    assert run.code == 0, run
+    assert listed(run) - {"no tests to run"} == found
+    assert f"No failure is known of what {' '.join(flags[:2])} selects: all of it runs\n" in run.stdout
+
+
+def test_of_names_that_failed_only_these_run(flaky: Application) -> None:
+    here = flaky
+    assert here.run("-q").code == 1
+    assert listed(here.run("--last-failed", "--dry-run", "--run", "TestA")) == {"TestA2"}
+    assert listed(here.run("--last-failed", "--dry-run", "--run", "bad|good")) == {"bad"}
+
+
+def test_a_name_that_no_test_with_a_tag_has_is_told_all_names(here: Application) -> None:
+    run = here.run("--run", "nowhere", "--tag", "smoke", "-i", "assistants/demo/tests/tagged.jsonl")
+    assert run.code == 2
+    assert "There are: one, two, three, four\n" in run.stderr

@@ -47,7 +47,6 @@ EXCLUSIVE = {
     ("watch", "json"),
     ("watch", "interactive"),
     ("json", "quiet"),
-    ("last-failed", "resume"),
     ("failed-first", "shuffle"),
 }
 
