@@ -8,6 +8,7 @@ from math import comb
 from statistics import median
 
 from runner.benchmarks.lines import Sample
+from runner.columns import aligned
 from runner.statistics.ranks import rank_sum_probability
 from scripttest.values import Value
 
@@ -115,13 +116,11 @@ def lines_of(comparison: Comparison, threshold: float) -> list[str]:
         sure = f"{one.change:+.1%}" if one.is_certain else "~"
         odds = f"(p={one.probability:.3f} n={len(one.before)}+{len(one.after)})"
         rows.append((f"{one.name} {one.unit}", _spread(one.before), _spread(one.after), sure, odds))
-    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    names = (name for (name,) in aligned([row[:1] for row in rows]))
+    widths = [max(len(row[column]) for row in rows) for column in range(1, 4)]
     found = []
-    for row in rows if comparison.differences else []:
-        cells = [
-            row[0].ljust(widths[0]),
-            *(cell.rjust(width) for cell, width in zip(row[1:4], widths[1:], strict=True)),
-        ]
+    for name, row in zip(names, rows, strict=True) if comparison.differences else ():
+        cells = [name, *(cell.rjust(width) for cell, width in zip(row[1:4], widths, strict=True))]
         found.append("  ".join([*cells, row[4]]).rstrip())
     found += [f"{name} is not in the baseline" for name in comparison.only_after]
     found += [f"{name} of the baseline did not run" for name in comparison.only_before]

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from contextlib import closing
+from pathlib import Path
 from unicodedata import category, east_asian_width
 
 import pytest
+from agent_files import lines
 from command import Application, make_application
 from terminal import Terminal
 
-from runner.reporters.console.fitting import cut, fitted, isolated, shortened, width
+from runner.columns import width
+from runner.reporters.console.fitting import cut, fitted, isolated, shortened
 from runner.security.terminal import own
 
 RED, PLAIN = own("\x1b[31m"), own("\x1b[0m")
@@ -91,3 +94,35 @@ def test_only_what_is_written_from_right_to_left_is_isolated() -> None:
     assert isolated("plain é 一") == "plain é 一"
     assert isolated(f"{RED}12-שלום{PLAIN} 3") == f"{RED}\u206812-שלום\u2069{PLAIN} 3"
     assert cut("试试", 3) == ("试", 0)
+
+
+NAMES = ["plain", "\x1b[31mred", "一个名字", "line\nbreak", "tab\tstop", "e\u0301e\u0301", "👩‍🚀 emoji"]
+
+
+def table_in(output: str, head: str, column: str) -> set[int]:
+    """Where the values of this column begin in the table with this head."""
+    assert head in output, output
+    lines = output[output.index(head) + len(head) :].splitlines()[1 : len(NAMES) + 1]
+    return {columns(line[: line.index(column)]) for line in lines}
+
+
+def test_columns_stand_below_each_other_whatever_the_names(tmp_path: Path) -> None:
+    cases = [
+        {"id": name, "input": "Hi", "tags": [name], "assert": {"type": "contains", "value": "H"}} for name in NAMES
+    ]
+    here = make_application(tmp_path, {**FILES, "/.yao-test/.keep": "", "/c.jsonl": lines(*cases)})
+    here.write({"/.git/HEAD": "ref: refs/heads/main\n", "/.git/refs/heads/main": "1" * 40})
+    inputs = ("-i", "c.jsonl", "-n", "demo")
+
+    repeated = here.run(*inputs, "--runs", "2").stdout
+    assert len(table_in(repeated, "  Test ", " 2/2 ")) == 1
+    assert len(table_in(repeated, "  Cases", " 100% ")) == 1
+    assert len(table_in(here.run("history").stdout, "  Test ", " 100.0% ")) == 1
+    for name in ("一", "é", "main", "a", "b", "c"):
+        here.write({"/.git/HEAD": f"ref: refs/heads/{name}\n", f"/.git/refs/heads/{name}": "1" * 40})
+        assert here.run(*inputs, "-q").code == 0
+    assert len(table_in(here.run("store", "list").stdout, "  Run ", " 1111111 ")) == 1
+
+    here.write({"/yao-test.toml": 'user = "一个名字"\nlocale = "en-us"\n'})
+    shown = here.run("config").stdout.splitlines()
+    assert len({columns(line[: line.index("yao-test.toml")]) for line in shown}) == 1

@@ -11,6 +11,7 @@ import click
 from runner.application.configuration import FILE, Configuration, Setting, read_configuration
 from runner.cli.commands.flags import Command
 from runner.cli.options import RunOptions
+from runner.columns import aligned
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.paths import shown_path
@@ -70,8 +71,11 @@ def _lines(
     for connector, prices in file.prices.items():
         text = ", ".join(f"{kind} {price:g}" for kind, price in prices.items())
         rows.append((f"price of {connector}: {text}", file.price_lines[connector], ""))
-    width = max((len(text) for text, _, _ in rows), default=0)
-    lines = [f"{text:<{width}}  {name}:{line}{f' [{table}]' if table else ''}" for text, line, table in rows]
+    settings_column = (cell for (cell,) in aligned([(text,) for text, _, _ in rows]))
+    lines = [
+        f"{text}  {name}:{line}{f' [{table}]' if table else ''}"
+        for text, (_, line, table) in zip(settings_column, rows, strict=True)
+    ]
     return "\n".join(lines or [f"{name} sets nothing"]) + "\n"
 
 

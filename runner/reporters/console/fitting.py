@@ -8,16 +8,17 @@
 | a command to type | it continues in the next line, after a backslash; no argument is split |
 | anything else | it continues in the next line, with its indent |
 
-Unicode's East Asian Width says which characters take two columns; combining characters take none. The isolates are
-those of Unicode's bidirectional algorithm: without them, a name in Hebrew would move the digits around it.
+The isolates are those of Unicode's bidirectional algorithm: without them, a name in Hebrew would move the digits around
+it.
 """
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
-from unicodedata import bidirectional, category, east_asian_width
+from unicodedata import bidirectional, category
 
+from runner.columns import letter_width, width
 from runner.security.terminal import OWN
 
 MORE = "…"
@@ -44,11 +45,6 @@ def isolated(text: str) -> str:
     return re.sub(rf"({_CODES.pattern})|[^\x1b]+", lambda match: match[1] or _isolated_words(match[0]), text)
 
 
-def width(text: str) -> int:
-    """How many columns a text takes that has no colours."""
-    return len(text) if text.isascii() else sum(map(_width, text))
-
-
 def visible(text: str) -> str:
     """A text with blanks in place of what cannot be seen."""
     return text if text.isprintable() else "".join(letter if letter.isprintable() else " " for letter in text)
@@ -59,7 +55,7 @@ def cut(text: str, room: int) -> tuple[str, int]:
     if text.isascii():
         return text[:room], max(0, room - len(text))
     for place, letter in enumerate(text):
-        room -= _width(letter)
+        room -= letter_width(letter)
         if room < 0:
             return text[:place], 0
     return text, room
@@ -73,9 +69,9 @@ def shortened(text: str, room: int) -> str:
     tail_room = room // 2
     head_room = room - tail_room - 1
     head = tail = 0
-    while (head_room := head_room - _width(pieces[head])) >= 0:
+    while (head_room := head_room - letter_width(pieces[head])) >= 0:
         head += 1
-    while (tail_room := tail_room - _width(pieces[-1 - tail])) >= 0:
+    while (tail_room := tail_room - letter_width(pieces[-1 - tail])) >= 0:
         tail += 1
     middle = pieces[head : len(pieces) - tail]
     kept = [piece for piece in middle if _CODES.fullmatch(piece)]
@@ -130,18 +126,11 @@ def _wrapped(line: str, columns: int) -> str:
             out += blanks[:room]
             room -= len(blanks[:room])
             for piece in _PIECE.findall(word):
-                if _width(piece) > room:
+                if letter_width(piece) > room:
                     out, room = f"{out}\n{indent}", columns - len(indent)
                 out += piece
-                room -= _width(piece)
+                room -= letter_width(piece)
     return out
-
-
-@lru_cache(1000)
-def _width(letter: str) -> int:
-    if letter.isascii():
-        return 8 if letter == "\t" else len(letter) if letter.isprintable() else 0
-    return 0 if category(letter) in ("Mn", "Me", "Cf") else 2 if east_asian_width(letter) in "WF" else 1
 
 
 @lru_cache(1000)

@@ -14,8 +14,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
+from runner.columns import width
 from runner.durations import in_words
-from runner.reporters.console.fitting import cut, fitted, isolated, shortened, visible, width
+from runner.reporters.console.fitting import cut, fitted, isolated, shortened, visible
 from runner.reporters.console.style import WIDTH, Style
 from runner.results.events import Event, RunEnd
 from runner.results.fold import Execution

@@ -3,6 +3,7 @@ criterion and checkpoint."""
 
 from __future__ import annotations
 
+from runner.columns import aligned
 from runner.reporters.console.style import SINGLE, Style
 from runner.results.certainty import certainty_of, judges_text, part_rows, rate_text
 from runner.results.counts import Counts
@@ -30,10 +31,7 @@ def rate_table(counts: Counts, style: Style) -> str:
     rows = [(_named(row.part), row.cases, row.rate, row.score) for row in found]
     used = [at for at in range(len(HEAD)) if at == 0 or any(row[at] for row in rows)]
     cells = [[row[at] for at in used] for row in (HEAD, *rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = [
-        "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells
-    ]
+    lines = [f"  {'  '.join(row)}".rstrip() for row in aligned(cells)]
     return "\n".join([SINGLE, "  Rates (with 95 % intervals)", SINGLE, style.paint(lines[0], "dim"), *lines[1:]]) + "\n"
 
 

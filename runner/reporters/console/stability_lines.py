@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from statistics import fmean
 
+from runner.columns import aligned
 from runner.reporters.console.style import SINGLE, Style, count, in_milliseconds
 from runner.results.model import Stability, TestResult
 from runner.results.stability import CLASSES, pass_rate
@@ -69,11 +71,13 @@ class StabilityLines:
         if not self._judged:
             return ""
         cells = [_cells(name, stability) for name, stability in self._rows]
-        widths = [max(map(len, column)) for column in zip(HEAD, *cells, strict=True)]
+        head, *rows = aligned([HEAD, *cells])
         title = f" ({count(runs, 'run')} of each test)" if runs > 1 else ""
         lines = [SINGLE, f"  Stability{title}", SINGLE]
-        lines.append(self._style.paint(_row(HEAD, widths), "dim"))
-        lines += [_row(row, widths, self._class(row[CLASS])) for row in cells]
+        lines.append(self._style.paint(_row(head), "dim"))
+        for row in rows:
+            name = row[CLASS].rstrip()
+            lines.append(_row([*row[:CLASS], row[CLASS].replace(name, self._class(name)), *row[CLASS + 1 :]]))
         tests = sum(self._classes.values())
         if tests > len(cells):
             lines.append(f"  ... and {tests - len(cells)} more, {self._classes['stable']} of all are stable")
@@ -108,12 +112,8 @@ def _cells(name: str, found: Stability) -> tuple[str, ...]:
     )
 
 
-def _row(cells: tuple[str, ...], widths: list[int], painted: str = "") -> str:
-    """A line of the table; `painted` is the class in its colour."""
-    padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=True)]
-    if painted:
-        padded[CLASS] = painted + " " * (widths[CLASS] - len(cells[CLASS]))
-    return "  " + "  ".join(padded).rstrip()
+def _row(cells: Sequence[str]) -> str:
+    return f"  {'  '.join(cells)}".rstrip()
 
 
 def _percent(rate: float) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from runner import columns
 from runner.reporters.console.overview_lines import overview
 from runner.reporters.console.style import DOUBLE, Style
 from runner.reporters.console.verdict_lines import Row, sentences
 from runner.results.report import Report
 from runner.results.sides import Sides
 from runner.results.variants import MatrixRow, Piece, marked, matrix, verdicts_on
-from runner.security.terminal import in_line
 
 ROWS = 50
 """Cases of the matrix."""
@@ -57,23 +57,18 @@ def as_answers(rows: Sequence[MatrixRow], names: Sequence[str], style: Style) ->
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:
     """A table for the console."""
-    rows = [[in_line(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "".join(
-        "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() + "\n"
-        for row in rows
-    )
+    return "".join(f"  {'  '.join(row)}".rstrip() + "\n" for row in columns.aligned(rows))
 
 
 def _answers(row: MatrixRow, names: Sequence[str], style: Style) -> str:
     """The answers below each other, the words marked that the first one does not have, or that only it has."""
-    width = max(map(len, names))
     text = ""
-    for at, (name, answer) in enumerate(zip(names, row.answers, strict=True)):
+    shown_names = (name for (name,) in columns.aligned([(name,) for name in names]))
+    for at, (name, answer) in enumerate(zip(shown_names, row.answers, strict=True)):
         both = marked(row.answers[0], row.answers[at or 1])
         pieces = both.other if at else both.first
         shown = _painted(pieces, style, "green" if at else "red") if answer else style.paint("no answer", "dim")
-        text += f"    {name.ljust(width)}  {shown.rstrip()}\n"
+        text += f"    {name}  {shown.rstrip()}\n"
     return text
 
 

@@ -1,0 +1,42 @@
+"""Columns of a terminal: how many a text takes, and the cells of tables, which stand below each other.
+
+Unicode's East Asian Width says which characters take two columns; combining characters take none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from unicodedata import category, east_asian_width
+
+from runner.security.terminal import in_line, unsteered
+
+
+def width(text: str) -> int:
+    """How many columns a text takes that has no colours."""
+    return len(text) if text.isascii() and text.isprintable() else sum(map(letter_width, text))
+
+
+@lru_cache(1000)
+def letter_width(letter: str) -> int:
+    """How many columns a character takes; a tab takes at most 8."""
+    if letter.isascii():
+        return 8 if letter == "\t" else len(letter) if letter.isprintable() else 0
+    return 0 if category(letter) in ("Mn", "Me", "Cf") else 2 if east_asian_width(letter) in "WF" else 1
+
+
+def in_cell(text: str) -> str:
+    """A text without colours as a terminal shows it in one line."""
+    return unsteered(in_line(text)).replace("\t", " ")
+
+
+def filled(text: str, columns: int) -> str:
+    """A text with blanks behind it up to this many columns."""
+    return text + " " * (columns - width(text))
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """The rows of a table as a terminal shows them, each cell as wide as the widest one of its column."""
+    shown = [[in_cell(cell) for cell in row] for row in rows]
+    widths = [max(map(width, column)) for column in zip(*shown, strict=True)]
+    return [[filled(cell, columns) for cell, columns in zip(row, widths, strict=True)] for row in shown]
