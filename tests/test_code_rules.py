@@ -17,6 +17,7 @@ ERRORS = {
     "scripttest/workers": "FunctionError MessageError MissingFunctionError",
     "bindings": "JsonPathError PatternError ProcessError SnapshotError",
     "bindings/models": "ModelFileError UnknownColumnsError",
+    "runner/security": "UnwrittenError",
     "runner/statistics": "PolicyError",
     "runner": "BrokenError ConfigurationError MissingError RunnerError",
     "runner/connectors": "AnswerTooLarge ConnectorError HttpError",

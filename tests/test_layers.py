@@ -137,7 +137,7 @@ ROOMS = {
     "runner/cli/commands": "runner runner/security runner/statistics runner/cli runner/application runner/connectors runner/doctor runner/cases"
     " runner/store runner/planning runner/execution runner/reporters runner/results"
     " runner/reporters/console runner/reporters/files runner/reporters/html runner/view",
-    "runner/cli/main": "runner runner/cli runner/application runner/cli/commands runner/planning runner/execution runner/watch"
+    "runner/cli/main": "runner runner/security runner/cli runner/application runner/cli/commands runner/planning runner/execution runner/watch"
     " runner/cluster",
     "runner/__main__": "runner/cli runner/cli/main runner/execution",
 }

@@ -17,6 +17,7 @@ from runner.cli.quick import read
 from runner.cli.settings import Configured
 from runner.environment import Environment, from_process
 from runner.errors import ConfigurationError, RunnerError
+from runner.security.secrets import UnwrittenError
 from scripttest import hide_environment
 
 TYPE_CHECKING = False
@@ -68,12 +69,12 @@ def main() -> int:
         environment.stderr.flush()
     except BrokenPipeError:
         code = code or exit_codes.RUNTIME
-    except OSError as error:
+    except UnwrittenError as error:
         from contextlib import suppress
 
         code = code or exit_codes.RUNTIME
         with suppress(OSError):
-            os.write(2, f"Error: {_unwritten(error)}\n".encode())
+            os.write(2, f"Error: {_unwritten(error)}\n".encode() if error.is_first else b"")
     return code
 
 
@@ -155,6 +156,8 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
     except BrokenPipeError:
         return exit_codes.RUNTIME
     except Exception as error:
+        if isinstance(error, UnwrittenError) and not error.is_first:  # it has been said
+            return exit_codes.RUNTIME
         from runner.execution.closing import error_of
 
         broken = error_of(error)

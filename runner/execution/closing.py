@@ -6,6 +6,7 @@ from runner import exit_codes
 from runner.errors import RunnerError
 from runner.reporters.multiplexer import describe
 from runner.results.events import RunError
+from runner.security.secrets import UnwrittenError
 from scripttest import ScriptError
 
 TYPE_CHECKING = False
@@ -27,6 +28,8 @@ def error_of(error: BaseException, doing: str = "") -> RunError:
         return RunError(message=error.message, hint=error.hint)
     if isinstance(error, MemoryError):
         return RunError(message=f"Out of memory{during}", hint="Run fewer tests at a time, with --parallel")
+    if isinstance(error, UnwrittenError):
+        return RunError(message=f"Cannot write the output: {error.strerror}")
     if isinstance(error, OSError):
         return RunError(message=f"Cannot go on{doing and f' {doing}'}: {describe(error)}")
     return RunError(message=f"yao-test broke{during}: {describe(error)}", hint=AGAIN)

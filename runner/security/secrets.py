@@ -240,6 +240,15 @@ class Secrets:
         return clean
 
 
+class UnwrittenError(OSError):
+    """What the command prints cannot be written, such as on a full disk."""
+
+    def __init__(self, error: OSError, is_first: bool) -> None:
+        """`is_first`: whether everything before it could be written."""
+        super().__init__(error.errno, error.strerror)
+        self.is_first = is_first
+
+
 class RedactedStream:
     """A text stream on which no secret is written, and nothing with which a script or a model could steer a terminal:
     such letters are written as `\\u001b`. Only codes of the command itself, which `own` marks, are let through."""
@@ -247,11 +256,28 @@ class RedactedStream:
     def __init__(self, stream: TextIO, secrets: Secrets) -> None:
         self._stream = stream
         self._secrets = secrets
+        self._has_failed = False
 
     def write(self, text: str) -> int:
-        """Writes a text without secrets; how many characters it was given."""
-        self._stream.write(unsteered(self._secrets.text(text)))
+        """Writes a text without secrets; how many characters it was given. Raises UnwrittenError."""
+        shown = unsteered(self._secrets.text(text))
+        try:
+            if shown:  # click writes nothing to learn what a stream takes, and hides the error
+                self._stream.write(shown)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise self._unwritten(error) from error
         return len(text)
+
+    def flush(self) -> None:
+        """Hands on what was written. Raises UnwrittenError."""
+        try:
+            self._stream.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise self._unwritten(error) from error
 
     def writelines(self, texts: Iterable[str]) -> None:
         """Writes texts, each as `write` does."""
@@ -260,6 +286,10 @@ class RedactedStream:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
+
+    def _unwritten(self, error: OSError) -> UnwrittenError:
+        is_first, self._has_failed = not self._has_failed, True
+        return UnwrittenError(error, is_first)
 
 
 def is_secret(name: str, variables: Mapping[str, str]) -> bool:

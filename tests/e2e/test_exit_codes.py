@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from agent_files import agent, case_file
 from command import Application, MakeApplication
 
 PASSES = "export function TestPasses(t) {}\n"
@@ -191,6 +192,33 @@ def test_an_error_that_nobody_can_read_has_its_exit_code(
     assert "Traceback" not in run.stderr
     if "--json" in arguments and streams == ">/dev/full":
         assert run.stderr == "Error: Cannot write the output: No space left on device\n"
+
+
+WRITTEN = {
+    "a run": ("-i", "scripts.demo.passes", "-o", "out.jsonl"),
+    "much of a run": ("-i", "scripts.demo.passes", "-o", "out.jsonl", "--runs", "300", "-v"),
+    "a list": ("-i", "scripts.demo.passes", "--dry-run"),
+    "a document": ("-i", "scripts.demo.passes", "--json"),
+    "another command": ("status", "kept.jsonl"),
+    "what is graded again": ("regrade", "cases.jsonl", "-o", "out.jsonl"),
+    "the help": ("--help",),
+    "a history": ("history", "--store", "kept"),
+}
+
+
+@pytest.mark.parametrize("arguments", WRITTEN.values(), ids=WRITTEN)
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_output_on_a_full_disk_is_said_once(app: MakeApplication, arguments: tuple[str, ...], unbuffered: str) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    here = app({**agent(cases=[{"id": "c", "input": "Hi"}]), "passes_test.ts": "export function TestA(t) {}"})
+    assert here.run("-i", "scripts.demo.passes", "-o", "kept.jsonl", "--store", "kept").code == 0
+    assert here.run("-i", case_file(), "-o", "cases.jsonl").code == 0
+    environment = {**here.environment, "PYTHONUNBUFFERED": unbuffered}
+    with open("/dev/full", "wb") as full, here.start(*arguments, stdout=full, env=environment) as process:
+        run = here.finish(process)
+    said = [line for line in run.stderr.splitlines() if not line.startswith("Warning: ")]
+    assert (run.code, said) == (3, ["Error: Cannot write the output: No space left on device"])
 
 
 def test_a_document_that_nobody_reads_is_no_error(here: Application) -> None:
