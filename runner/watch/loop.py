@@ -250,21 +250,41 @@ class Watch:
         try:
             options = self._read()
             chosen = self._chosen(suites, self._inputs() if there is None else there)
-            kept = set() if asks else self._kept(options, chosen)
-            for id in sorted(kept):
-                self._say_kept(id)
-            left = {id: item for id, item in chosen.items() if id not in kept}
-            self._held = set() if asks or options.replay else self._asking(left)
-            if self._held:
-                self._screen.say("A model answers as before: press Enter to ask it again")
-            if left:
-                records = asks or self._held or not all(map(self._dependents.knows, left))
-                self._run(options, left, {**changes, **(self._recording(options, asks) if records else {})})
+            self._go(options, chosen, changes, asks=asks, asking=set(chosen) if asks else set())
         except RunnerError as error:
             self._screen.explain(error)
         self._screen.wait(self._files, self._names)
         if self._processes is not None:
             self._processes.prepare()
+
+    def _go(
+        self,
+        options: RunOptions,
+        chosen: Mapping[str, Input],
+        changes: Mapping[str, object],
+        *,
+        asks: bool,
+        asking: Collection[str],
+    ) -> None:
+        """Runs suites, except those whose results are kept.
+
+        Args:
+            changes: changes of the options.
+            asks: whether a key has started this.
+            asking: suites whose models are asked; those of the others answer as before.
+        """
+        others = {id: item for id, item in chosen.items() if id not in asking}
+        kept = self._kept(options, others) if others else set()
+        for id in sorted(kept):
+            self._say_kept(id)
+        left = {id: item for id, item in chosen.items() if id not in kept}
+        self._held = set() if options.replay else self._asking(others.keys() - kept)
+        if self._held:
+            self._screen.say("A model answers as before: press Enter to ask it again")
+        if left:
+            records = asking or self._held or not all(map(self._dependents.knows, left))
+            recording = self._recording(options, asks and not self._held) if records else {}
+            self._run(options, left, changes, recording, asks)
 
     def _kept(self, options: RunOptions, chosen: Mapping[str, Input]) -> set[str]:
         """Suites whose results are kept: real models would be asked something else, or have not been recorded."""
@@ -288,7 +308,14 @@ class Watch:
     def _held_back(self, suite: str) -> str | None:
         return HELD_BACK if suite in self._held else None
 
-    def _run(self, options: RunOptions, items: Mapping[str, Input], changes: Mapping[str, object]) -> None:
+    def _run(
+        self,
+        options: RunOptions,
+        items: Mapping[str, Input],
+        changes: Mapping[str, object],
+        recording: Mapping[str, object],
+        asks: bool,
+    ) -> None:
         narrowed = options.replace(
             inputs=tuple(_spelled(item) for item in items.values()),
             skip_interactive=True,
@@ -296,6 +323,7 @@ class Watch:
             failed_first=not (options.last_failed or options.shuffle or changes.get("last_failed")),
             **({"run": self._names} if self._names else {}),
             **changes,
+            **recording,
         )
         has_modules = any(not isinstance(item, CaseInput) for item in items.values())
         if has_modules and self._processes is None:
@@ -325,17 +353,22 @@ class Watch:
         if current.stop.code is not None:
             raise Interrupted(current.stop.code)
         if current.stop.reason == STALE and not current.is_given_up:
-            self._again(items, changes)
+            asking = items.keys() - self._held if recording else set()
+            self._again(items, changes, asks=asks, asking=asking)
 
-    def _again(self, items: Mapping[str, Input], changes: Mapping[str, object]) -> None:
-        """What was stopped, together with what became stale, when it is quiet."""
+    def _again(
+        self, items: Mapping[str, Input], changes: Mapping[str, object], *, asks: bool, asking: Collection[str]
+    ) -> None:
+        """What was stopped, together with what became stale, when it is quiet; see `_go`."""
         changed, others = self._inbox.gathered(set())
         self._inbox.put(others)
         options = self._read()
         there = self._there()
         chosen = self._chosen({*items, *self._stale(changed, there)}, there)
         if chosen:
-            self._run(options, chosen, changes)
+            if self._last[0] is not None:
+                self._last = (set(chosen), changes)
+            self._go(options, chosen, changes, asks=asks, asking=asking)
 
     def _read(self) -> RunOptions:
         """The options, with what the configuration file says now. Raises ConfigurationError."""

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from command import Application, MakeApplication, eventually
 from faults import leaves_nothing
-from model_server import ModelServer
+from model_server import ModelServer, echo, silence
 from terminal import Terminal, on_open_terminal
 from watching import FILES, SUMMARY, WAITING, save_at_once, unending, verdict
 
@@ -389,9 +389,15 @@ def test_a_link_that_leads_elsewhere_runs_what_used_it(app: MakeApplication) -> 
         assert verdict(terminal)[1:] == (0, 1)
 
 
-def test_kept_answers_and_other_tests_have_one_verdict(app: MakeApplication) -> None:
+LIBRARY = "../../../scripts/lib.ts"
+
+
+@pytest.fixture
+def with_both(app: MakeApplication) -> Iterator[tuple[Application, ModelServer]]:
+    """Suites that a real model answers, and others that depend on the same script."""
     with ModelServer() as server:
         definition = {"type": "openai", "options": {"host": server.url, "model": "m", "key": "sk-local"}}
+        calls = 'Process("scripts.lib.Two"); return null;'
         here = app(
             {
                 **{name: FILES[name] for name in FILES if "/demo/" in name},
@@ -401,25 +407,54 @@ def test_kept_answers_and_other_tests_have_one_verdict(app: MakeApplication) -> 
                 "/connectors/local.conn.yao": json.dumps(definition),
                 "/scripts/lib.ts": "function Two() { return 2; }\n",
                 "c_test.ts": FILES["c_test.ts"],
-                "index.ts": 'export function Next(ctx, payload) { Process("scripts.lib.Two"); return null; }\n',
-                "/assistants/asked/src/index.ts": 'export function Next() { Process("scripts.lib.Two"); return null; }\n',
+                "index.ts": f"export function Next(ctx, payload) {{ {calls} }}\n",
+                "/assistants/asked/src/index.ts": f"export function Next() {{ {calls} }}\n",
             }
         )
-        with on_open_terminal(here, "--watch") as terminal:
-            assert verdict(terminal) == ("", 3, 0)
-            here.write({"/scripts/lib.ts": "function Two() { return 1 + 1; }\n"})
-            shown = terminal.wait(WAITING)
-            assert "A model answers as before: press Enter to ask it again" in shown
-            assert re.findall(r"Summary: (.*) skipped", shown) == ["3 passed, 0 failed, 0"], shown
-            assert len(server.requests) == 1
-            written = here.root.parent / "new.jsonl"
-            written.write_text('{"id": "new", "input": "Ho"}\n', "utf-8")
-            written.rename(here.root / "assistants/asked/tests/new.jsonl")  # so that nobody reads half of it
-            here.write({"/scripts/lib.ts": "function Two() { return 2; }\n"})
-            shown = terminal.wait(WAITING)
-            assert re.findall(r"Summary: (.*) skipped", shown) == ["4 passed, 0 failed, 0"], shown
-            asked = [request.last_text for request in server.requests]
-            assert asked[0] == "Hi" and set(asked[1:]) == {"Ho"}  # twice, if the second change ended a run
+        yield here, server
+
+
+def add_case(here: Application) -> None:
+    """A new suite that asks the model; nobody reads half of it."""
+    written = here.root.parent / "new.jsonl"
+    written.write_text('{"id": "new", "input": "Ho"}\n', "utf-8")
+    written.rename(here.root / "assistants/asked/tests/new.jsonl")
+
+
+def test_kept_answers_and_other_tests_have_one_verdict(with_both: tuple[Application, ModelServer]) -> None:
+    here, server = with_both
+    with on_open_terminal(here, "--watch") as terminal:
+        assert verdict(terminal) == ("", 3, 0)
+        save_at_once(here, LIBRARY, "function Two() { return 1 + 1; }\n")
+        shown = terminal.wait(WAITING)
+        assert "A model answers as before: press Enter to ask it again" in shown
+        assert re.findall(r"Summary: (.*) skipped", shown) == ["3 passed, 0 failed, 0"], shown
+        assert len(server.requests) == 1
+        add_case(here)
+        save_at_once(here, LIBRARY, "function Two() { return 2; }\n")
+        while not re.search("Summary: ", shown := terminal.wait(WAITING)):
+            assert re.search(r"Passed: +1", shown), "the new case ran before the second change was seen"
+        assert re.findall(r"Summary: (.*) skipped", shown) == ["4 passed, 0 failed, 0"], shown
+        asked = [request.last_text for request in server.requests]
+        assert asked[0] == "Hi" and set(asked[1:]) == {"Ho"}  # twice, if the second change ended a run
+
+
+def test_a_change_that_ends_a_run_asks_no_model_again(with_both: tuple[Application, ModelServer]) -> None:
+    here, server = with_both
+    with on_open_terminal(here, "--watch") as terminal:
+        assert verdict(terminal) == ("", 3, 0)
+        server.default = silence()
+        add_case(here)
+        eventually(lambda: len(server.requests) == 2, "the model is asked for the new case")
+        server.default = echo()
+        save_at_once(here, LIBRARY, "function Two() { return 1 + 1; }\n")
+        shown = terminal.wait(WAITING)
+        assert "A model answers as before: press Enter to ask it again" in shown
+        assert re.findall(r"Summary: (.*) skipped", shown) == ["4 passed, 0 failed, 0"], shown
+        assert [request.last_text for request in server.requests] == ["Hi", "Ho", "Ho"]
+        terminal.press("\r")
+        terminal.wait(WAITING)
+        assert sorted(request.last_text for request in server.requests[3:]) == ["Hi", "Ho"]
 
 
 def test_inline_snapshots_are_written_and_start_nothing(app: MakeApplication) -> None:
