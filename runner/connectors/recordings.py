@@ -31,6 +31,7 @@ from typing import Any
 
 from runner.connectors.base import Completion, ToolCall, Usage
 from runner.connectors.matching import Clean, Described
+from runner.connectors.recording_form import form_problem
 from runner.connectors.usage import Figures, shown
 from runner.security.files import check_target, read_text
 from scripttest.values import Value, fields_of
@@ -105,17 +106,15 @@ def read_recording(path: Path, case: str | None = None) -> CaseRecording | None:
         raise _unreadable(f"{path}", f"{said}; this yao-test reads version {VERSION}")
     if case is not None and value.get("case") != case:
         raise _unreadable(f"{path}", f"it is of the case {json.dumps(value.get('case'), ensure_ascii=False)}")
-    where = "the recording"
+    if problem := form_problem(value):
+        raise _unreadable(f"{path}", problem)
     calls = []
-    try:
-        for number, call in enumerate(value["calls"], 1):
-            where = f"call {number}"
+    for number, call in enumerate(value["calls"], 1):
+        try:
             calls.append(_call_from(call))
-        where = "the recording"
-        return CaseRecording(suite=str(value["suite"]), case=str(value["case"]), time=time_from(value), calls=calls)
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        missing = f"{error} is missing" if isinstance(error, KeyError) else f"{error}"
-        raise _unreadable(f"{path}", f"{where} does not have the form of a recording: {missing}") from error
+        except ValueError as error:
+            raise _unreadable(f"{path}", f"call {number} does not have the form of a recording: {error}") from error
+    return CaseRecording(suite=value["suite"], case=value["case"], time=time_from(value), calls=calls)
 
 
 def write_recording(path: Path, recording: CaseRecording) -> None:

@@ -194,16 +194,23 @@ BROKEN: dict[str, tuple[str | bytes, str]] = {
     "no calls": ('{"version": 1, "case": "case"}', ": the recording does not have the form of a recording: 'calls' is missing"),
     "no request": (GOOD % '[{"completion": {}}]', ": call 1 does not have the form of a recording: 'request' is missing"),
     "no answer": (GOOD % "[{}]", ": call 1 does not have the form of a recording: 'completion' is missing"),
-    "a call that is none": (GOOD % "[1]", ": call 1 does not have the form of a recording: 'int' object is not subscriptable"),
+    "a call that is none": (GOOD % "[1]", ": call 1 does not have the form of a recording: it is not an object"),
     "an unknown field": (
         GOOD % '[{"request": {"messages": []}, "completion": {"text": "hi"}}]',
-        ": call 1 does not have the form of a recording: Completion: missing or unknown fields: text",
+        ": call 1 does not have the form of a recording: completion has unknown fields: text",
     ),
     "a content that is not a text": (
         GOOD % '[{"request": {"messages": []}, "completion": {"content": 7}}]',
         ": call 1 does not have the form of a recording: content is not a text",
     ),
-    "no time": (GOOD.replace("2024-01-31T12:00:00", "noon") % "[]", ": the recording does not have the form of a recording: Invalid isoformat string: 'noon'"),
+    "no time": (GOOD.replace("2024-01-31T12:00:00", "noon") % "[]", ": the recording does not have the form of a recording: time is \"noon\", not one such as 2025-01-31T10:00:00+01:00"),
+    "a suite that is none": (GOOD.replace('"s"', "5") % "[]", ": the recording does not have the form of a recording: suite is not a text"),
+    "a time that is none": (GOOD.replace('"2024-01-31T12:00:00"', "5") % "[]", ": the recording does not have the form of a recording: time is not a text"),
+    "calls that are none": (GOOD % "5", ": the recording does not have the form of a recording: calls is not a list"),
+    "messages that are none": (GOOD % '[{"request": {"messages": [5]}, "completion": {"content": ""}}]', ": call 1 does not have the form of a recording: messages is not a list of objects"),
+    "lines that are none": (GOOD % '[{"request": {"messages": []}, "completion": {"content_lines": [5]}}]', ": call 1 does not have the form of a recording: content_lines is not a list of texts"),
+    "pieces that are none": (GOOD % '[{"request": {"messages": []}, "completion": {"content": "a", "chunks": "x"}}]', ": call 1 does not have the form of a recording: chunks is neither a list of texts nor their lengths"),
+    "a call of a tool that is none": (GOOD % '[{"request": {"messages": []}, "completion": {"tool_calls": [{"id": 5}]}}]', ": call 1 does not have the form of a recording: a call of a tool has missing or unknown fields: arguments, name"),
 }  # fmt: skip
 
 
