@@ -8,16 +8,17 @@
 | what applies to all agents | `agent/`, `app.yao`, `package.json`, `tsconfig.json`, `yao-test.toml` |
 | agents: connector, prompts, replies | below `assistants/`, except `tests/` |
 | all scripts except tests (`*_test.ts`) | everywhere except in `node_modules/`, `data/`, `types/` |
+| what these scripts import, also tests, and the files that links lead to | everywhere except in `node_modules/` |
 | the variables of the application | `.env`: names, and values that are not secret, such as hosts; no keys |
 
-The digest of a link is that of its target path, not of the content there.
+The digest of a link is that of its target path; what it leads to in the application has a line of its own.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from runner.application.dotenv import variables_of
 from runner.errors import ConfigurationError
 from runner.security.files import read_bytes, read_text
 from runner.security.secrets import Secrets, is_secret
+from scripttest import Compiled, Source, compile_all
 from scripttest.values import Value
 
 FILE = "yao-test.trust"
@@ -57,9 +59,11 @@ class Difference(Value):
 
 
 def digests_of(root: Path) -> Digests:
-    """The digests of the files as they are now. Raises ConfigurationError for one that cannot be read."""
+    """The digests of the files as they are now; blocks. Raises ConfigurationError for one that cannot be read, and
+    HostError when there is no compiler."""
     found: dict[str, str] = {}
-    for path in _files(root):
+    files = list(_files(root))
+    for path in dict.fromkeys([*files, *_reached(root, files)]):
         name = path.relative_to(root).as_posix()
         if not name.isprintable():
             raise ConfigurationError(f"Cannot approve {name!r}: its name holds a control character", "Rename it")
@@ -84,6 +88,20 @@ def _files(root: Path) -> Iterator[Path]:
         yield from (folder / name for name in folders if (folder / name).is_symlink())
         is_plain = not any(folder.is_relative_to(one) for one in of_cases)
         yield from (folder / name for name in files if _is_trusted(below, name, is_plain))
+
+
+def _reached(root: Path, files: Iterable[Path]) -> Iterator[Path]:
+    """What files lead to: what scripts import, and files that links are. A script that cannot be compiled does not run,
+    and imports nothing."""
+    present = [path for path in files if path.is_file()]
+    sources = [Source(key=str(path), test=path, script=None) for path in present if _CODE.search(path.name)]
+    results = [one.result for one in compile_all(root, sources)]
+    imports = [root / name for result in results if isinstance(result, Compiled) for name in result.inputs]
+    real_root = root.resolve()
+    for path in [*present, *filter(Path.is_file, imports)]:
+        for reached in (path, root / os.path.relpath(path.resolve(), real_root)):
+            if reached.is_relative_to(root) and ".." not in reached.parts and "node_modules" not in reached.parts:
+                yield reached
 
 
 def _is_left_out(below: tuple[str, ...], name: str) -> bool:

@@ -116,6 +116,42 @@ def test_what_needs_no_approval_may_change(approved: Application, name: str) -> 
     assert required(approved).code == 0
 
 
+def test_what_approved_scripts_import_is_approved_too(app: MakeApplication) -> None:
+    imports = {
+        "/assistants/demo/src/help_test.ts": 'import { deep } from "../../../data/deep"; export const help = deep;',
+        "/assistants/demo/tests/rows.json": "[1]",
+        "/data/deep.ts": "export const deep = 1;",
+        "/data/target.ts": 'export { far } from "./far";',
+        "/data/far.ts": "export const far = 1;",
+        "/shared/table.json": "{}",
+    }
+    hooks = (
+        'import { help } from "./help_test"; import rows from "../tests/rows.json"; import table from "../../../shared/table.json";'
+        ' import { one } from "p"; import { far } from "../../../shared/link";'
+        " export function Create() { return [help, rows, table, one, far] && {}; }"
+    )
+    made = app(
+        {
+            **FILES,
+            **imports,
+            "/assistants/demo/src/index.ts": hooks,
+            "/node_modules/p/index.js": "export const one = 1;",
+        }
+    )
+    (made.root / "shared/link.ts").symlink_to("../data/target.ts")
+    assert made.run("trust").code == 0
+    assert required(made).code == 0
+    made.write({"/node_modules/p/index.js": "export const one = 2;"})
+    assert required(made).code == 0
+    for name, content in imports.items():
+        made.write({name: f"{content}\n"})
+        run = required(made)
+        assert (run.code, f": {name[1:]} (changed)\n" in run.stderr) == (2, True), run
+        made.write({name: content})
+    (made.root / "shared/table.json").unlink()  # a script that cannot be compiled any more
+    assert required(made).code == 2
+
+
 def test_a_key_is_not_in_the_file_not_even_as_a_digest(app: MakeApplication) -> None:
     texts = []
     for key in ("sk-0123456789", "sk-another-key-9"):
