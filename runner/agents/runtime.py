@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from runner.agents.mcp.toolbox import ToolBox
     from runner.agents.prompts import PromptVariables
     from runner.agents.requests import Scope
+    from runner.connectors.closed import ClosedModels
     from runner.connectors.journal import Journal
     from runner.connectors.load import Connectors
     from runner.connectors.recording import Recording
@@ -82,6 +83,8 @@ class Runtime:
         self._parts = parts
         self.journal: Journal | None = None
         """Stores the answers of models for a run that continues this one."""
+        self.closed: ClosedModels | None = None
+        """Why real models are not asked; None: they are."""
         self._boxes: dict[str, ToolBox] = {}
         self._shown: dict[str, Part] = {}  # key of a script that functions have called → the part that it is
         self._evaluated: set[str] = set()
@@ -246,8 +249,7 @@ class Runtime:
         completion = answer.completion
         chat.steps.append(step(completion))
         usage = completion.usage
-        replays = self._recording is not None and self._recording.mode == "replay"
-        free = replays or connectors.is_scripted(connector)
+        free = self._is_free(connector, connectors)
         chat.model_calls.append(
             ModelCall(
                 agent=request.agent,
@@ -274,11 +276,19 @@ class Runtime:
     async def _complete(self, connector: str, request: ModelRequest, chat: Chat) -> ModelAnswer:
         """The answer to a request: out of the recording, the journal, or the model. Raises ConnectorError."""
         connectors = self.connectors_of(chat)
+        if self.closed is not None and not self._is_free(connector, connectors):
+            self.closed.wanted.add(chat.origin.key)
+            raise ConnectorError(f"{connector}: {self.closed.reason}")
         if self._recording is not None:
             return await self._recording.complete(chat.origin, connector, request, connectors, self.journal)
         if self.journal is not None:
             return await self.journal.complete(chat.origin, connector, request, connectors)
         return await ask(connectors.get(connector), request)
+
+    def _is_free(self, connector: str, connectors: Connectors) -> bool:
+        """Whether no real model answers."""
+        replays = self._recording is not None and self._recording.mode == "replay"
+        return replays or connectors.is_scripted(connector)
 
     def begin_pass(self) -> None:
         """Lets the next calls try hosts again that were down."""

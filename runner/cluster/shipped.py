@@ -45,6 +45,7 @@ class ShippedEvents:
         self.stop = stop
         self.processes: Processes | None = None
         self.traces = self.keeps = False
+        self.closed = None
         self.held_back: Callable[[str], str | None] | None = None
         self._recording = recording if recording is not None and recording.mode != "replay" else None
         self._say, self._say_failure = say, say_now

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from runner.connectors.closed import ClosedModels
     from runner.execution.stopping import Stop
     from runner.fingerprints.parts import PartDigests
     from runner.results.events import Event
@@ -29,6 +30,10 @@ class Observer(Protocol):
 
     held_back: Callable[[str], str | None] | None
     """See `Recording`."""
+
+    @property
+    def closed(self) -> ClosedModels | None:
+        """Why real models are not asked; None: they are."""
 
     def begin(self, parts: PartDigests) -> None:
         """Called before anything runs. `parts` learns what results depend on while tests run."""

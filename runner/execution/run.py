@@ -68,7 +68,8 @@ def run(
                 context=build_context(options, environment.directory),
             )
             selection = selection_of(options)
-            with RunServices(request, coverage=coverage) as services:
+            closed = observer.closed if observer is not None else None
+            with RunServices(request, coverage=coverage, closed=closed) as services:
                 try:
                     plan = make_plan(
                         request,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from runner.agents.runtime import Runtime
     from runner.agents.service import AgentService
     from runner.application.dotenv import Variables
+    from runner.connectors.closed import ClosedModels
     from runner.connectors.journal import Journal
     from runner.connectors.recording import Recording
     from runner.execution.budgets import UsageCounter
@@ -29,13 +30,22 @@ if TYPE_CHECKING:
 class RunServices:
     """The services of one run. As a context manager, it ends all processes, connections and threads at its end."""
 
-    def __init__(self, request: RunRequest, *, coverage: Coverage | None = None, key: str | None = None) -> None:
+    def __init__(
+        self,
+        request: RunRequest,
+        *,
+        coverage: Coverage | None = None,
+        key: str | None = None,
+        closed: ClosedModels | None = None,
+    ) -> None:
         """Raises ConfigurationError if the folder of `--record`, `--replay` or `--db` cannot be used.
 
         Args:
             coverage: counts what hooks and tools run; None without `--coverage`.
             key: the key for digests of variables; None: the key of the report.
+            closed: why real models are not asked; None: they are.
         """
+        self._closed = closed
         self._coverage = coverage
         self._key = key
         self.on_agents: Callable[[AgentService], None] | None = None
@@ -147,6 +157,7 @@ class RunServices:
                 parts=self.fingerprints().parts,
                 prices=request.settings.prices,
             )
+            self._service.runtime.closed = self._closed
             if self.usage is not None:
                 self._service.runtime.on_usage = self.usage.spend
             if self._keeping is not None:

@@ -14,7 +14,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds the flag that lets real models be asked."""
     group = parser.getgroup("yao-test")
     group.addoption(
-        "--yao-models", action="store_true", help="Run cases whose agents ask real models, which may cost money."
+        "--yao-models",
+        action="store_true",
+        help="Ask real models, which may cost money, instead of skipping the tests and cases that need them.",
     )
 
 

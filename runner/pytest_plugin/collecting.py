@@ -16,7 +16,7 @@ from runner.paths import shown_path
 from runner.planning.inputs import is_report
 from runner.planning.tags import tags_in
 from runner.planning.test_functions import functions_in
-from runner.pytest_plugin.finding import GIVEN, HOW_FOUND, MODULES, OF_PYTEST
+from runner.pytest_plugin.finding import CLOSED, GIVEN, HOW_FOUND, MODULES, OF_PYTEST
 from runner.security.files import read_text
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class CasesFile(pytest.File):
         for one in located:
             item = YaoItem.from_parent(self, name=one.case.id, line=one.line, tags=tuple(one.case.tags))
             if one.case.id in asking and not self.config.getoption("--yao-models"):
-                item.add_marker(pytest.mark.skip(reason="a real model answers: --yao-models asks it"))
+                item.add_marker(pytest.mark.skip(reason=CLOSED))
             yield item
 
     def _models(self) -> Models:

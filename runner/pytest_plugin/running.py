@@ -13,11 +13,12 @@ from bindings import SCRIPT_PARTS
 from runner.application.application import Application, find_root
 from runner.application.configuration import configured
 from runner.cli.options import RunOptions
+from runner.connectors.closed import ClosedModels
 from runner.environment import Environment
 from runner.execution.run import run
 from runner.execution.stopping import Interrupted, Stop
 from runner.planning.test_functions import functions_in
-from runner.pytest_plugin.finding import GIVEN, HOW_FOUND, MODULES
+from runner.pytest_plugin.finding import CLOSED, GIVEN, HOW_FOUND, MODULES
 from runner.reporters.console.console import failure_text
 from runner.reporters.rerun_command import pattern_of
 from runner.results.events import Event, RunEnd, RunStart, SuiteStart, TestEnd
@@ -50,7 +51,8 @@ class _Collected:
     keeps = False
     held_back: Callable[[str], str | None] | None = None
 
-    def __init__(self, processes: Processes | None) -> None:
+    def __init__(self, processes: Processes | None, closed: ClosedModels | None) -> None:
+        self.closed = closed
         self.stop = Stop()
         self.processes = processes
         self.results: dict[str, TestResult] = {}
@@ -81,6 +83,14 @@ class _Collected:
 
     def close(self) -> None:
         """See `Observer`."""
+
+    def lacks_model(self, result: TestResult) -> bool:
+        """Whether a real model would have answered, in the test or in a hook around several."""
+        if self.closed is None:
+            return False
+        reason, said = self.closed.reason, (failure.message for failure in result.outcome.failures)
+        wanted = {(key.suite, key.test) for key in self.closed.wanted}
+        return (result.suite, result.name) in wanted or any(reason in text for text in said)
 
 
 class Runs:
@@ -121,6 +131,8 @@ class Runs:
             raise TestFailedError(f"{item.name} is not a test of {item.path}")
         if result.logs:
             item.add_report_section("call", "yao-test", unsteered("\n".join(line.text for line in result.logs)))
+        if ran.lacks_model(result):
+            pytest.skip(CLOSED)
         outcome = result.outcome
         if outcome.status == Status.SKIPPED:
             pytest.skip(unsteered(outcome.skip_reason or "skipped"))
@@ -153,7 +165,8 @@ class Runs:
             self._processes = start_processes(SCRIPT_PARTS, application.root)
         processes, rest = (self._processes, None) if is_module else (None, self._processes)
         self._processes = None
-        collected = _Collected(rest)
+        closed = None if self._config.getoption("--yao-models") else ClosedModels(CLOSED)
+        collected = _Collected(rest, closed)
         try:
             run(
                 found.options,

@@ -22,6 +22,7 @@ class ObservedRun:
 
     traces = True
     keeps = True
+    closed = None
 
     def __init__(
         self,

@@ -239,6 +239,39 @@ def test_no_real_model_is_asked_unless_that_is_wanted(app: MakeApplication, name
     assert said in output, output
 
 
+ASKING = """\
+export function TestJudges(t) { t.assert.Agent("x", "judge", { criteria: "nice" }); }
+export function TestCalls(t, ctx) { ctx.agent.Call("real", [{ role: "user", content: "Hi" }]); }
+export function TestHides(t) { try { Process("agents.real.Call", [{ role: "user", content: "Hi" }]); } catch {} }
+export function TestScripted(t, ctx) { t.assert.Equal(ctx.agent.Call("demo", [{ role: "user", content: "Hi" }]).content, "Hello"); }
+"""
+CHOSEN = "function Create() { return { connector: 'local' }; }\n"
+WITH_BEFORE = "export function BeforeAll(ctx) { ctx.agent.Call('real', []); }\nexport function TestAfterIt(t) {}\n"
+
+
+def test_no_real_model_is_asked_while_tests_run(app: MakeApplication) -> None:
+    """Not even where only the run comes to one: it would cost money."""
+    here = app(
+        {
+            **SCRIPTED,
+            "/assistants/real/package.yao": '{"connector": "local"}',
+            "/assistants/real/prompts.yml": "- {role: system, content: Hi}\n",
+            "/assistants/chosen/package.yao": '{"connector": "scripted"}',
+            "/assistants/chosen/prompts.yml": "- {role: system, content: Hi}\n",
+            "/assistants/chosen/src/index.ts": CHOSEN,
+            "/assistants/chosen/tests/cases.jsonl": '{"id": "a", "input": "Hi"}\n',
+            "asking_test.ts": ASKING,
+            "before_test.ts": WITH_BEFORE,
+        }
+    )
+    code, output = run(here, "assistants", "-rs")
+
+    assert (code, "1 passed, 5 skipped in" in output) == (0, True), output
+    assert output.count("a real model answers: --yao-models asks it") == 1  # pytest counts equal ones in one line
+    code, output = run(here, "assistants", "--yao-models")
+    assert (code, "cannot connect to 127.0.0.1:9" in output) == (1, True), output
+
+
 def test_tags_are_markers_that_only_choose(app: MakeApplication) -> None:
     tags = ["skip", "skipif", "xfail", "parametrize", "usefixtures", "filterwarnings", "_own", "@at", "1", "a b"]
     wrong = {"input": "Hi", "assert": {"type": "equals", "value": "No"}}
