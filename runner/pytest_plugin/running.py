@@ -131,6 +131,8 @@ class Runs:
             raise TestFailedError(f"{item.name} is not a test of {item.path}")
         if result.logs:
             item.add_report_section("call", "yao-test", unsteered("\n".join(line.text for line in result.logs)))
+        if self._ended is not None and not ran.results:
+            item.session.shouldstop = "a signal"
         if ran.lacks_model(result):
             pytest.skip(CLOSED)
         outcome = result.outcome

@@ -313,6 +313,31 @@ def test_a_signal_ends_pytest_with_what_has_passed(app: MakeApplication, sent: s
     assert not (here.root / "data/next").exists()
 
 
+def test_an_interrupt_in_the_last_test_of_a_file_ends_pytest_too(app: MakeApplication) -> None:
+    last = """\
+export function TestFirst(t) {}
+export function TestLast(t) {
+  const data = new FS("data");
+  data.WriteFile("/last", "");
+  while (!data.Exists("/go"));
+}
+"""
+    here = app({"/data/.keep": "", "a_test.ts": last})
+    (here.root / "test_python.py").write_text("def test_more():\n    open('more', 'w').close()\n")
+    with start(here, "assistants", "test_python.py") as process:
+        while not (here.root / "data/last").exists():
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.2)  # so that the signal is there when the test ends
+        (here.root / "data/go").touch()
+        output, errors = process.communicate()
+
+    assert (process.returncode, errors) == (2, ""), output
+    assert "Interrupted" in output and "2 passed in" in output
+    assert not (here.root / "more").exists()
+
+
 def test_links_are_followed_to_an_application_but_not_in_it(app: MakeApplication, tmp_path: Path) -> None:
     here = app(
         {
