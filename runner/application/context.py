@@ -26,13 +26,14 @@ _IDS = ("sub", "client_id", "scope", "session_id", "user_id", "team_id", "tenant
 _AUTHORIZED: dict[str, type] = {**dict.fromkeys((*_IDS, *_NAMES), str), "remember_me": bool, "constraints": dict}
 
 
-def build_context(options: RunOptions, directory: Path) -> dict[str, Any]:
-    """The fields of `ContextData` in `bindings/src/kernel.ts`. Raises ConfigurationError."""
+def build_context(options: RunOptions, directory: Path, agent: str = "") -> dict[str, Any]:
+    """The fields of `ContextData` in `bindings/src/kernel.ts`; `agent`: the id of the agent of `--name`. Raises
+    ConfigurationError."""
     user = options.user or "test-user"
     team = options.team or "test-team"
     context: dict[str, Any] = {
         "chat_id": "",
-        "assistant_id": options.name or "",
+        "assistant_id": agent,
         "locale": options.locale or "en-us",
         "theme": "",
         "route": "",

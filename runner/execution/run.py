@@ -10,6 +10,7 @@ from runner.cli.settings import Settings
 from runner.execution.services import RunServices
 from runner.execution.services_of_tests import TestServices
 from runner.execution.stopping import Interrupted, Signals, Stop, Woken
+from runner.planning.inputs import named_agent
 from runner.planning.planner import make_plan
 from runner.planning.request import RunRequest
 from scripttest import EVERY_RUN
@@ -65,7 +66,7 @@ def run(
                 settings=settings or Settings(),
                 environment=environment,
                 application=application,
-                context=build_context(options, environment.directory),
+                context=build_context(options, environment.directory, named_agent(options, application)),
             )
             selection = selection_of(options)
             closed = observer.closed if observer is not None else None

@@ -190,15 +190,17 @@ class RunServices:
             from runner.application.dotenv import variables_of
             from runner.fingerprints.fingerprints import AgentSettings, Fingerprints
             from runner.fingerprints.parts import PartDigests
+            from runner.planning.inputs import named_agent
             from runner.planning.saved_run import key_of
 
             request, options, directory = self._request, self._request.options, self._request.environment.directory
+            named = named_agent(options, request.application)
             variables = variables_of(request.application.root, request.environment.variables).every
             replays = self.recording is not None and self.recording.mode == "replay"
             folder = self.recording.folder if self.recording is not None and replays else None
             parts = PartDigests(request.application, variables, self._key or key_of(options, directory), folder)
             agents = {
-                agent: AgentSettings(options=own, context=build_context(own, directory))
+                agent: AgentSettings(options=own, context=build_context(own, directory, named))
                 for agent, own in request.settings.agents.items()
             }
             self._fingerprints = Fingerprints(parts, options, request.context, agents)

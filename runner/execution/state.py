@@ -16,7 +16,7 @@ from runner.execution.services import RunServices
 from runner.execution.services_of_tests import TestServices
 from runner.planning.configured import with_configuration
 from runner.planning.gaps import Gap, Reason
-from runner.planning.inputs import is_generator, resolve_application
+from runner.planning.inputs import is_generator, named_agent, resolve_application
 from runner.planning.planner import make_plan
 from runner.planning.request import RunRequest
 from runner.planning.resumable import Retained
@@ -71,7 +71,7 @@ def state_of(report: str, environment: Environment) -> State:
         settings=found.settings,
         environment=environment,
         application=application,
-        context=build_context(options, directory),
+        context=build_context(options, directory, named_agent(options, application)),
     )
     selection = selection_of(options)
     with RunServices(request) as services:

@@ -90,6 +90,15 @@ def resolve_inputs(options: RunOptions, application: Application, directory: Pat
     return list(found.values())
 
 
+def named_agent(options: RunOptions, application: Application) -> str:
+    """The id of the agent of `--name`, however it is written there; empty without it. Raises ConfigurationError."""
+    if options.name is None:
+        return ""
+    from runner.agents.assistant import Assistants
+
+    return Assistants(application).find(options.name).id
+
+
 def everything(options: RunOptions, application: Application, directory: Path) -> str:
     """The input of a run without `-i`: the agent of `--name`, else the agent whose folder contains the working
     directory, else all agents at or below the working directory. Raises ConfigurationError."""
@@ -286,9 +295,7 @@ def _agent(
     """The tested agent: that of `--name`, else the one whose folder contains a path, or, for a path outside the
     application, the working directory."""
     if options.name is not None:
-        from runner.agents.assistant import Assistants
-
-        return Assistants(application).find(options.name).id
+        return named_agent(options, application)
     found = application.agent_of(place)
     if found is None and directory is not None and not place.is_relative_to(application.root):
         found, place = application.agent_of(directory), directory

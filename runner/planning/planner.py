@@ -15,7 +15,7 @@ from runner.application.dotenv import all_variables
 from runner.cli.options import absolute
 from runner.errors import ConfigurationError
 from runner.planning.case_planning import CasePlanning
-from runner.planning.inputs import CaseInput, GeneratorInput, everything, not_collected, resolve_inputs
+from runner.planning.inputs import CaseInput, GeneratorInput, everything, named_agent, not_collected, resolve_inputs
 from runner.planning.last_failed import store_of
 from runner.planning.plan import LeftOut, RunPlan, suite_of
 from scripttest import kind_of
@@ -266,13 +266,14 @@ class _Planner:
         elif options.dry_run and options.outputs and not self._writes_cases:
             self._warnings.append(f"--dry-run writes no report to {', '.join(options.outputs)}")
         self._check(resume)
+        named = named_agent(options, self._application)
         choice = self._choice
         return RunPlan(
             options=options,
             application=self._application,
             context=self._request.context,
             settings=settings,
-            contexts={agent: build_context(own, directory) for agent, own in settings.agents.items()},
+            contexts={agent: build_context(own, directory, named) for agent, own in settings.agents.items()},
             suites=suites,
             modules=tuple(self._modules),
             sources=tuple(self._sources),

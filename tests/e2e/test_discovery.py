@@ -258,3 +258,17 @@ def test_packages_and_folders_with_a_dot_are_not_looked_into(app: MakeApplicatio
     assert run.stdout.splitlines() == [
         "scripts.demo.a", "  TestA", "assistants/demo/tests/cases.jsonl", "  own", "2 tests in 2 inputs"
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("named", ["group.other", "assistants.group.other", "Group.Other"])
+def test_a_named_agent_has_its_id_in_the_context_however_it_is_written(app: MakeApplication, named: str) -> None:
+    test = """\
+export function TestA(t, ctx) {
+  t.assert.Equal([ctx.AssistantID, ctx.assistant_id], ["group.other", "group.other"]);
+}
+"""
+    here = app({"a_test.ts": test, "/assistants/group/other/package.yao": "{}"})
+    run = here.run("-i", "scripts.demo.a", "-n", named)
+    assert run.code == 0, run
+    run = here.run("-i", "scripts.demo.a", "-n", f"{named}s")
+    assert (run.code, "Hint: Did you mean" in run.stderr) == (2, True), run
