@@ -244,8 +244,9 @@ def _not_available(name: str, world: World) -> ProcessError:
 
     group = name.partition(".")[0]
     mock = world.mock("process", name)
+    wanted = f"{group}.*" if group and group != name else "it"
     return ProcessError(
-        f'Process "{name}" is not available here: mock it with {mock}, or run against a host that provides {group}.*',
+        f'Process "{name}" is not available here: mock it with {mock}, or run against a host that provides {wanted}',
         404,
         missing=True,
     )

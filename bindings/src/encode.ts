@@ -10,6 +10,11 @@ export class Raw {
   constructor(readonly text: string) {}
 }
 
+/** A value of a script as JSON, as it goes to the host or to another script: a `bigint` is a number. */
+export function jsonText(std: Std, value: unknown): string {
+  return typeof value === "bigint" ? std.bigIntText(value) : (std.stringify(value) ?? "null");
+}
+
 export function encode(std: Std, value: unknown): string {
   if (value instanceof Raw) return value.text;
   if (typeof value !== "object" || value === null) return std.stringify(value) ?? "null";

@@ -41,6 +41,11 @@ BOUNDS = {
         'Process "models.user.Find" is not available here: mock it with t.mock.process("models.user.Find", ...), '
         "or run against a host that provides models.*",
     ),
+    "TestProcessWithEmptyName": ('Process("");', "Process takes a name as its first argument"),
+    "TestProcessOfNoGroup": (
+        'Process(".x");',
+        'Process ".x" is not available here: mock it with t.mock.process(".x", ...), or run against a host that provides it',
+    ),
     "TestProcessWithoutName": ("(Process as any)();", "Process takes a name as its first argument"),
     "TestDeepSubtests": (
         'const go = (t) => t.run("s", go); go(t);',

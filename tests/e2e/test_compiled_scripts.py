@@ -297,7 +297,24 @@ export function TestBigInt({ assert }) {
   assert.Equal(Process("utils.str.Concat", "id ", 9007199254740993n), "id 9007199254740993");
   assert.Equal(Process("encoding.hex.Encode", new Uint8Array([1]), 2n), "01");
   assert.Equal(Process("scripts.ids.Kind", 5n), ["number", 5]);
+  assert.Equal(Process("scripts.ids.Next", 5n), 6);
+}
+export function TestStored({ assert }, ctx) {
+  const store = new Store("ids");
+  store.Set("a", 5n);
+  store.Push("list", 6n, 7n);
+  store.ArraySet("list", 0, 8n);
+  store.Pull("list", 7n);
+  ctx.memory.chat.Set(9007199254740993n, 9n);
+  const made = store.GetSet("made", () => 10n);
+  const found = [store.Get("a"), store.ArrayAll("list"), ctx.memory.chat.Get("9007199254740993"), made];
+  assert.Equal(found, [5, [8], 9, 10]);
 }
 """
-    here = app({"ids_test.ts": test, "/scripts/ids.ts": "function Kind(id) { return [typeof id, id]; }\n"})
+    here = app(
+        {
+            "ids_test.ts": test,
+            "/scripts/ids.ts": "function Kind(id) { return [typeof id, id]; }\nfunction Next(id) { return BigInt(id) + 1n; }\n",
+        }
+    )
     assert here.run("-i", "scripts.demo.ids").code == 0

@@ -8,7 +8,7 @@
  */
 
 import type { Core } from "../core-state";
-import { encode, Raw } from "../encode";
+import { encode, jsonText, Raw } from "../encode";
 import { codeOf, describeError } from "../errors";
 import type { Clock } from "../mocks/clock";
 import type { Random } from "../mocks/random";
@@ -70,7 +70,7 @@ export default function (core: Core) {
 
   function jsonOf(value: unknown): Raw {
     try {
-      return new Raw(std.stringify(value) ?? "null");
+      return new Raw(jsonText(std, value));
     } catch (error) {
       throw new Error("what it returned is not JSON: " + (error as Error).message);
     }

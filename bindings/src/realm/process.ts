@@ -2,6 +2,7 @@
 
 import { bounded } from "../bounded";
 import type { Core } from "../core-state";
+import { jsonText } from "../encode";
 import { describeError } from "../errors";
 import type { Noticed, Waiting } from "../mocks/waiting";
 
@@ -49,7 +50,7 @@ export default function (core: Core) {
           value = base64().toBase64(value);
           places += (places && ",") + i;
         }
-        text += (i ? "," : "") + (typeof value === "bigint" ? value : (std.stringify(value) ?? "null"));
+        text += (i ? "," : "") + jsonText(std, value);
       }
       text += "]";
     } catch (error) {
@@ -84,7 +85,7 @@ export default function (core: Core) {
   }
 
   function checkName(name: unknown): void {
-    if (typeof name !== "string" || name.length > 1000 || !std.isWellFormed(name) || std.indexOf(name, "\0") >= 0) {
+    if (typeof name !== "string" || !name || name.length > 1000 || !std.isWellFormed(name) || std.indexOf(name, "\0") >= 0) {
       throw new Exception("Process takes a name as its first argument", 400);
     }
   }

@@ -8,6 +8,7 @@
 
 import { globMatches } from "../glob";
 import type { Core } from "../core-state";
+import { jsonText } from "../encode";
 import type { Kernel } from "../kernel";
 import type { Waiting } from "../mocks/waiting";
 
@@ -41,7 +42,7 @@ export default function (kernel: Kernel): Stores {
 
   function encode(value: unknown): string {
     try {
-      return JSON.stringify(value) ?? "null";
+      return jsonText(core.std, value);
     } catch (error) {
       throw new kernel.Exception(`A value cannot be stored: it is not JSON: ${(error as Error).message}`, 400);
     }
@@ -221,7 +222,8 @@ export default function (kernel: Kernel): Stores {
     const run = Object.hasOwn(methods, name) ? methods[name] : undefined;
     if (!run)
       throw new kernel.Exception(`The store ${JSON.stringify(id)} has no method ${JSON.stringify(method)}`, 404);
-    const [key, ...rest] = args;
+    const [key, ...given] = args;
+    const rest = given.map((value) => (typeof value === "bigint" ? Number(value) : value)); // as for every process
     const missing = key === undefined || key === null;
     if (missing && !keyless.includes(name))
       throw new kernel.Exception(`stores.${id}.${method} takes a key as its first argument`, 400);
