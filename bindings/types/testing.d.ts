@@ -412,8 +412,9 @@ declare namespace testing {
 
   /**
    * The checks of `t.assert`. A failure is recorded with the position of the call, the expected and the actual value,
-   * and the test continues. The last argument of each check is a message that replaces the standard text. Each check
-   * returns whether it held. A wrong number of arguments is a failure.
+   * and the test continues. The last argument of each check is a message that replaces the standard text; an empty one
+   * does not. Each check returns whether it held. A wrong number of arguments is a failure, and so is a promise that
+   * should have been awaited.
    *
    * `Nil`, `NotNil` and `Type` also narrow the type of the value: `if (!assert.NotNil(user)) return;`
    */
@@ -528,14 +529,15 @@ declare namespace testing {
      * ```
      *
      * @param container A string, array, typed array, `Set` or `Map`; anything else fails.
-     * @param item What it should not have.
+     * @param item What it should not have; in a string, a string.
      * @param message Replaces the standard text.
      */
     NotContains(container: unknown, item: unknown, message?: string): boolean;
 
     /**
-     * The value has the expected length. This is the `length` of a string, an array or any other value that has one,
-     * the `size` of a `Map` or `Set`, or the number of keys of a plain object.
+     * The value has the expected length. This is the `length` of a string or an array, the `size` of a `Map` or `Set`,
+     * the `length` or else the `size` of any other object that has one as a number, or the number of keys of a plain
+     * object without them. Functions fail.
      *
      * @example
      * ```ts
@@ -647,7 +649,7 @@ declare namespace testing {
      * await t.assert.Panic(async () => Promise.reject(new Error("late")));
      * ```
      *
-     * @param fn Called without arguments.
+     * @param fn Called without arguments. A generator function fails, because its body does not run.
      * @param message Replaces the standard text.
      * @returns A promise if `fn` returns one; await it before you use the result.
      */
@@ -661,7 +663,7 @@ declare namespace testing {
      * t.assert.NoPanic(() => JSON.parse("{}"));
      * ```
      *
-     * @param fn Called without arguments.
+     * @param fn Called without arguments. A generator function fails, because its body does not run.
      * @param message Replaces the standard text.
      * @returns A promise if `fn` returns one; await it before you use the result.
      */
@@ -676,8 +678,8 @@ declare namespace testing {
      * t.assert.Match("2025-01-01", /^\d{4}-\d\d-\d\d$/);
      * ```
      *
-     * @param value The text. For an error, its name and message are used; for another object, its JSON. null,
-     *   undefined, functions and symbols fail.
+     * @param value The text, or a number or another simple value as text. For an error, its name and message are used;
+     *   for another object, its JSON. null, undefined, functions and symbols fail.
      * @param pattern A pattern in the syntax of Go (RE2), which never takes long to match, or a `RegExp`.
      * @param message Replaces the standard text.
      */
@@ -691,8 +693,8 @@ declare namespace testing {
      * t.assert.NotMatch("all is well", "(?i)error");
      * ```
      *
-     * @param value The text. For an error, its name and message are used; for another object, its JSON. null,
-     *   undefined, functions and symbols fail.
+     * @param value The text, or a number or another simple value as text. For an error, its name and message are used;
+     *   for another object, its JSON. null, undefined, functions and symbols fail.
      * @param pattern A pattern in the syntax of Go (RE2), which never takes long to match, or a `RegExp`.
      * @param message Replaces the standard text.
      */
@@ -750,7 +752,7 @@ declare namespace testing {
      * ```
      *
      * @param response What is judged: text or a value.
-     * @param agentId The validator, without the prefix `agents:`.
+     * @param agentId The validator; the prefix `agents:` may be left out.
      * @param options What the validator gets, and who judges.
      * @param message Replaces its reason.
      */
