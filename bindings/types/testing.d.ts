@@ -1135,3 +1135,15 @@ declare namespace testing {
 
 /** `testing.T` under the name some test files use. */
 type TestingT = testing.T;
+
+/**
+ * `agent.Context` under the name some test files use.
+ *
+ * @example
+ * ```ts
+ * export function TestUser(t: TestingT, ctx: Context) {
+ *   t.assert.Equal(ctx.User.ID, "test-user");
+ * }
+ * ```
+ */
+type Context = agent.Context;
