@@ -131,16 +131,23 @@ def _parts_of_all(results: list[TestResult]) -> dict[str, Any] | None:
 
 
 def listed_trials(results: list[TestResult]) -> tuple[TrialResult, ...]:
-    """The trials as the combined result lists them."""
-    return tuple(
-        TrialResult(
-            trial=number,
-            score=result.case.score if result.case else None,
-            status=result.outcome.status,
-            milliseconds=result.outcome.milliseconds,
-            error=result.outcome.failures[0].message if result.outcome.failures else None,
-        )
-        for number, result in enumerate(results, 1)
+    """The trials as the combined result lists them. One whose score is below the threshold has failed, whatever their
+    mean is."""
+    return tuple(_listed_trial(number, result) for number, result in enumerate(results, 1))
+
+
+def _listed_trial(number: int, result: TestResult) -> TrialResult:
+    case, outcome = result.case, result.outcome
+    status, error = outcome.status, outcome.failures[0].message if outcome.failures else None
+    if status == Status.PASSED and case is not None and case.threshold is not None:
+        error = below(case.score, case.threshold, ())
+        status = status if error is None else Status.FAILED
+    return TrialResult(
+        trial=number,
+        score=case.score if case else None,
+        status=status,
+        milliseconds=outcome.milliseconds,
+        error=error,
     )
 
 

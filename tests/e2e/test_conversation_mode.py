@@ -248,7 +248,12 @@ def test_the_score_of_trials_is_their_mean_and_has_to_reach_the_threshold(app: M
     record = trials(app, ["yes so", "yes", "yes so", "yes so"])
 
     assert (record["status"], record["score"]) == ("passed", pytest.approx(0.875))
-    assert [trial["score"] for trial in record["trials"]] == [1, 0.5, 1, 1]
+    assert [(trial["score"], trial["status"], trial.get("error")) for trial in record["trials"]] == [
+        (1, "passed", None),
+        (0.5, "failed", "score 0.50 is below the threshold 0.8"),
+        (1, "passed", None),
+        (1, "passed", None),
+    ]
     assert record["response"] == "yes"
 
 
