@@ -20,7 +20,8 @@ _NAMES_OF_PART = {
     "yao": "Store Query Job Plan WebSocket MCP Use Eval All Any Race Authorized $L Trace time",
     "intl": "Intl",
     "locale": "toLocaleString toLocaleDateString toLocaleTimeString localeCompare toLocaleUpperCase toLocaleLowerCase",
+    "zone": "Date",
 }
 
 SCRIPT_GLOBALS = {name: part for part, names in _NAMES_OF_PART.items() for name in names.split()}
-"""Global name → part; for `locale`, the names of methods of built-ins that it puts in place."""
+"""Global name → part; for `locale` and `zone`, what names the methods of built-ins that they put in place."""

@@ -191,7 +191,7 @@ interface Fields {
 /** Installs a global that is made when it is first read. Assigning to it replaces it. */
 function install(pair: string): void {
   const [name, part] = apply(split, pair, [":"]) as string[];
-  if (part === "locale") return core.part(part); // methods of built-ins
+  if (part === "locale" || part === "zone") return core.part(part); // methods of built-ins
   const set = (value: unknown) => {
     define(globals, name, { __proto__: null, value, writable: true, configurable: true } as PropertyDescriptor);
   };

@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+import pytest
 from command import PATIENCE, MakeApplication
 
 VALUES = Path(__file__).parents[1] / "bindings/intl/values.json"
@@ -112,3 +113,39 @@ def test_hooks_and_scripts_that_tests_call_format_alike(app: MakeApplication) ->
         "price.ts": 'export function Price() { return (1234.5).toLocaleString("de", { style: "currency", currency: "EUR" }).replace("\\u00a0", " ") + " " + new Date().toLocaleDateString("de", { timeZone: "UTC" }); }',
     }
     assert app(files).run("-i", "assistants/demo/src/called_test.ts").code == 0
+
+
+NAMED = """\
+export function TestDates({ assert, mock }) {
+  const winter = new Date(0), summer = new Date(1e12);
+  console.log(String(winter) + ", " + summer.toTimeString());
+  assert.Equal([`${new Date(NaN)}`, new Date(NaN).toTimeString()], ["Invalid Date", "Invalid Date"]);
+  assert.Equal(new Date(winter.toString()), winter);
+  assert.Panic(() => Date.prototype.toString.call({}));
+  mock.now("2026-01-01T00:00:00Z");
+  assert.Match(`${new Date()}`, /\\)$/);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("zone", "said"),
+    [
+        (
+            "UTC",
+            "Thu Jan 01 1970 00:00:00 GMT+0000 (Coordinated Universal Time), 01:46:40 GMT+0000 (Coordinated Universal Time)",
+        ),
+        (
+            "Europe/Berlin",
+            "Thu Jan 01 1970 01:00:00 GMT+0100 (Central European Standard Time), 03:46:40 GMT+0200 (Central European Summer Time)",
+        ),
+        ("Etc/GMT+5", "Wed Dec 31 1969 19:00:00 GMT-0500 (GMT-05:00), 20:46:40 GMT-0500 (GMT-05:00)"),
+    ],
+)
+def test_texts_of_dates_end_with_the_name_of_the_zone(app: MakeApplication, zone: str, said: str) -> None:
+    application = app({"dates_test.ts": NAMED})
+    process = application.start("-i", "scripts.demo.dates", "-o", "r.json", env={**application.environment, "TZ": zone})
+    output, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, (output, errors)
+    (record,) = json.loads((application.root / "r.json").read_text())["results"]
+    assert record["logs"] == [said]
