@@ -23,6 +23,9 @@ from scripttest import missing_walls, sandbox_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
     from runner.environment import Environment
     from runner.execution.budgets import Budgets
     from runner.execution.observing import Observer
@@ -193,18 +196,18 @@ class Session:
 
     def _send_start(self, stream: Multiplexer) -> None:
         plan, options = self._plan, self._options
-        who = plan.context["authorized"]
+        agents = {suite.agent for suite in plan.suites}
+        context = plan.context_of(*agents) if len(agents) == 1 else plan.context
         stream.send(
             RunStart(
                 started_at=self._environment.now(),
                 version=VERSION,
                 suites=plan.suites,
                 environment={
-                    "user_id": who["user_id"],
-                    "team_id": who["team_id"],
-                    "locale": plan.context["locale"],
+                    **_who(context),
                     **sandbox_of(missing_walls() if self._remote is None else self._remote.missing_walls),
                 },
+                who_of={agent: _who(plan.context_of(agent)) for agent in agents},
                 total_cases=plan.total_cases,
                 runs=options.runs,
                 min_pass_rate=options.min_pass_rate,
@@ -370,3 +373,9 @@ def _collect_garbage() -> None:
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
     gc.enable()
+
+
+def _who(context: Mapping[str, Any]) -> dict[str, str]:
+    """Whose context it is."""
+    who = context["authorized"]
+    return {"user_id": who["user_id"], "team_id": who["team_id"], "locale": context["locale"]}

@@ -56,7 +56,9 @@ class RunStart(Value):
     version: str
     suites: tuple[Suite, ...]
     environment: dict[str, str]
-    """`user_id`, `team_id` and `locale` of the context."""
+    """`user_id`, `team_id` and `locale` of the context; of several ones, those of the run."""
+    who_of: dict[str, dict[str, str]] = {}  # noqa: RUF012
+    """Agent → the same, of its tests; empty: that of the run."""
     total_cases: int | None = None
     """How many cases will run; None when there are script tests, whose number is known later."""
     runs: int = 1

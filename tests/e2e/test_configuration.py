@@ -302,3 +302,18 @@ def test_what_the_command_line_said_holds_when_a_run_goes_on(app: MakeApplicatio
     ]
     assert logged == ["me b en-us"]
     assert here.run("status", str(path)).code == 0
+
+
+def test_the_user_and_the_team_of_an_agent_are_shown_with_its_tests(app: MakeApplication) -> None:
+    files = {"/yao-test.toml": 'user = "base"\n[agent.one]\nteam = "one-team"\nuser = "one-user"\nlocale = "de"\n'}
+    here = app({**agent("one"), **agent("two"), **files})
+    shown = here.run("-v", "--run", "TestShows").stdout
+    assert "User: one-user\n  Team: one-team\n" in shown.partition("scripts.two")[0]
+    assert "User: base\n  Team: test-team\n" in shown.partition("scripts.two")[2]
+    inputs = ("-i", "scripts.one", "--run", "TestShows", "-o", "r.json")
+    assert here.run(*inputs).code == 0
+    report = json.loads((here.root / "r.json").read_text())
+    assert (
+        report["environment"] | {"user_id": "one-user", "team_id": "one-team", "locale": "de"} == report["environment"]
+    )
+    assert "User: me\n  Team: one-team\n" in here.run(*inputs, "-u", "me").stdout

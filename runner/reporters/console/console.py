@@ -105,7 +105,7 @@ class ConsoleReporter:
             functions = count(event.selected, "function")
             if event.selected != event.total:
                 functions += f" of {event.total}"
-            where = run.start.environment
+            where = run.start.who_of.get(suite.agent, run.start.environment)
             lines = [
                 DOUBLE,
                 f"  Script Test: {self._paint(suite.id, 'bold')}",
