@@ -246,6 +246,9 @@ def _generator(input: str, reference: str, query: str, options: RunOptions, appl
 
 
 def _below(path: Path, options: RunOptions, application: Application) -> Iterator[Input]:
+    other = _other_application(path, application)
+    if other is not None and any(module.test.is_relative_to(path) for module in other.modules()):
+        raise _elsewhere(str(path), other, application)
     modules = [module for module in application.modules() if _is_below(module.test, path, application)]
     files = sorted(_case_files(path, application))
     if not modules and not files:
@@ -256,6 +259,22 @@ def _below(path: Path, options: RunOptions, application: Application) -> Iterato
     yield from modules
     for file in files:
         yield CaseInput(agent=_agent(options, application, file, f"case file {file}"), path=file)
+
+
+def _other_application(path: Path, application: Application) -> Application | None:
+    """The application that a path is in, where that is another one than that of the run."""
+    try:
+        root = find_root(path)
+    except ConfigurationError:
+        return None
+    return Application(root) if root != application.root.resolve() else None
+
+
+def _elsewhere(what: str, other: Application, application: Application) -> ConfigurationError:
+    return ConfigurationError(
+        f"Cannot test {what}: it is in the application {other.root}, and this run is of {application.root}",
+        "A run has one application: run the command once for each",
+    )
 
 
 def _is_below(file: Path, folder: Path, application: Application) -> bool:
@@ -296,6 +315,9 @@ def _agent(
     application, the working directory."""
     if options.name is not None:
         return named_agent(options, application)
+    other = _other_application(place, application) if options.app is None else None
+    if other is not None and directory is not place and other.agent_of(place) is not None:
+        raise _elsewhere(what, other, application)
     found = application.agent_of(place)
     if found is None and directory is not None and not place.is_relative_to(application.root):
         found, place = application.agent_of(directory), directory

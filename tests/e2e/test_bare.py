@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from command import Application, MakeApplication
+from command import Application, MakeApplication, make_application
 
 REPLIES = "- reply: Hi\n"
 PACKAGE = '{"connector": "scripted"}'
@@ -127,3 +127,24 @@ def test_an_application_without_tests_says_how_to_begin(tmp_path: Path, files: d
     assert (run.code, run.stdout) == (2, "")
     assert run.stderr.startswith("Error: Nothing to test")
     assert "\nHint: yao-test init makes an agent with" in run.stderr
+
+
+def test_what_belongs_to_another_application_is_refused(app: MakeApplication, tmp_path: Path) -> None:
+    case = '{"id": "c", "input": "x", "expected": "one"}'
+    agent = {"package.yao": '{"connector": "scripted"}', "prompts.yml": "- {role: system, content: x}"}
+    files = {f"/assistants/demo/{name}": text for name, text in agent.items()}
+    cases = {"/assistants/demo/tests/c.jsonl": case}
+    here = app({**files, **cases, "/assistants/demo/replies.yml": "- reply: one"})
+    (tmp_path / "other").mkdir()
+    other = make_application(
+        tmp_path / "other",
+        {**files, **cases, "/assistants/demo/replies.yml": "- reply: two", "a_test.ts": "function TestA() {}"},
+    )
+    folder = other.root / "assistants/demo"
+    told = f"it is in the application {other.root}, and this run is of"
+    for path, more in ((folder, ()), (folder, ("-n", "demo")), (folder / "tests", ()), (folder / "tests/c.jsonl", ())):
+        run = here.run("-i", "assistants", "-i", str(path), *more)
+        assert run.code == 2, run
+        assert told in run.stderr
+    assert here.run("-i", "assistants", "-i", str(folder / "tests/c.jsonl"), "-n", "demo").code == 0
+    assert here.run("-a", ".", "-i", str(folder / "tests/c.jsonl")).code == 0
