@@ -132,11 +132,14 @@ def not_collected(
     for folder in [*folders, application.root / "scripts"] if is_bare else folders:
         for parent, names, links in folders_below(*_tops(folder, application), root=application.root):
             outside |= set(links)
-            if "package.yao" in names:
+            if "package.yao" in names and Path(parent).is_relative_to(application.assistants):
                 sources += (f"{parent}/src/",)
             if not f"{parent}/".startswith(sources):
                 found |= {f"{parent}/{name}" for name in names if name.endswith(("_test.ts", "_test.js"))}
-    rule = "Tests are collected in the src/ of an agent, a folder with package.yao"
+    if found:
+        collected = {os.path.realpath(module.test) for module in application.modules()}
+        found = {path for path in found if os.path.realpath(path) not in collected}
+    rule = f"Tests are collected in the src/ of an agent, a folder with package.yao below {application.assistants}"
     warnings = [f"Not collected: {_listed(found, application)}. {rule}"] if found else []
     if outside:
         where = f"{_listed(outside, application)}, which is a link" if len(outside) == 1 else ""

@@ -56,6 +56,17 @@ def test_test_files_that_nobody_collects_are_named(app: MakeApplication) -> None
     assert "Not collected" not in str(application.run("-i", "assistants"))
 
 
+def test_tests_of_an_agent_that_is_not_below_assistants_are_named(app: MakeApplication) -> None:
+    application = app({"a_test.ts": "export function TestA(t) {}"})
+    for place in ("inner/assistants/one", "real/two"):
+        application.write({f"/{place}/package.yao": "{}", f"/{place}/src/b_test.ts": "export function TestB(t) {}"})
+    (application.root / "assistants/linked").symlink_to("../real/two")
+    said = "Not collected: inner/assistants/one/src/b_test.ts. Tests are collected in the src/ of an agent"
+    run = application.run("-i", ".")
+    assert said in run.stdout + run.stderr
+    assert "Not collected" not in str(application.run("-i", "real"))
+
+
 PLAIN = """\
 function Twice() { return "first"; }
 const arrow = () => `a
