@@ -87,6 +87,11 @@ def test_a_test_of_an_agent_elsewhere_is_refused_and_runs_by_the_name_of_its_lin
     assert list(here.results("-i", "scripts.linked.a")) == ["TestA"]
 
 
+def test_a_line_break_in_the_name_of_a_file_is_spelled_in_its_place(app: MakeApplication) -> None:
+    here = app({"two\nlines_test.ts": "export function TestA(t) {\n  t.fail('x');\n}\n"})
+    assert "     at assistants/demo/src/two\\nlines_test.ts:2:5\n" in here.run("-i", "assistants").stdout
+
+
 def test_linked_folders_within_the_application_are_tested_once(app: MakeApplication) -> None:
     here = app(
         {

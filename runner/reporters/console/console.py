@@ -350,7 +350,7 @@ class ConsoleReporter:
 
     def _short(self, file: str) -> str:
         prefix = f"{self._directory}/"
-        return file.removeprefix(prefix)
+        return in_line(file.removeprefix(prefix))
 
 
 def failure_text(suite: Suite, result: TestResult, flags: tuple[str, ...], environment: Environment) -> str:
