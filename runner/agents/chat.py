@@ -33,11 +33,26 @@ def read_messages(value: Any) -> Messages | None:
     for item in value if isinstance(value, list) else [value]:
         if isinstance(item, str):
             messages.append({"role": "user", "content": item})
-        elif isinstance(item, dict):
+        elif isinstance(item, dict) and _is_message(item):
             messages.append({"role": "user", **item})
         else:
             return None
     return messages
+
+
+def _is_message(item: dict[str, Any]) -> bool:
+    """Whether connectors can read a message: its content is a text, parts, or nothing, and its calls are objects."""
+    content, calls = item.get("content"), item.get("tool_calls") or []
+    parts = content if isinstance(content, list) else ["" if content is None else content]
+    return (
+        all(isinstance(part, str) or _is_part(part) for part in parts)
+        and isinstance(calls, list)
+        and all(isinstance(call, dict) and isinstance(call.get("function", {}), dict) for call in calls)
+    )
+
+
+def _is_part(value: Any) -> bool:
+    return isinstance(value, dict) and (value.get("type") != "file" or isinstance(value.get("file"), dict))
 
 
 class ModelCall(Value):

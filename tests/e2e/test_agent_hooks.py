@@ -259,6 +259,27 @@ HOOK_FAULTS: dict[str, tuple[str, str, str | None]] = {
         "agent error: Create of nested must return messages as a list of {role, content}, not [5]",
         None,
     ),
+    "counting": (
+        "function Create() { return { messages: [{ role: 'user', content: 5 }] }; }",
+        'agent error: Create of counting must return messages as a list of {role, content}, not [{"role": "user", "content": 5}]',
+        None,
+    ),
+    "piecemeal": (
+        "function Create() { return { messages: [{ content: ['a', 5] }] }; }",
+        'agent error: Create of piecemeal must return messages as a list of {role, content}, not [{"content": ["a", 5]}]',
+        None,
+    ),
+    "fileless": (
+        "function Create() { return { messages: [{ content: [{ type: 'file' }] }] }; }",
+        "agent error: Create of fileless must return messages as a list of {role, content}, not "
+        '[{"content": [{"type": "file"}]}]',
+        None,
+    ),
+    "called": (
+        "function Next() { return { delegate: { agent_id: 'demo', messages: [{ tool_calls: [5] }] } }; }",
+        'agent error: Next of called must delegate messages as a list of {role, content}, not [{"tool_calls": [5]}]',
+        None,
+    ),
     "numeric": (
         "function Create() { return { connector: 5 }; }",
         "agent error: Create of numeric must return connector as a text, not 5",
