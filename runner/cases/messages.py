@@ -68,8 +68,8 @@ def _said(case: Case) -> list[Message]:
 
 def _message(message: Message, folder: Path) -> dict[str, Any]:
     fields = {key: value for key, value in (message.model_extra or {}).items() if not key.startswith(FREE)}
-    if isinstance(fields.get("tool_calls"), list):
-        fields["tool_calls"] = [_tool_call(call) for call in fields["tool_calls"]]
+    if message.tool_calls is not None:
+        fields["tool_calls"] = [_tool_call(call.model_dump(exclude_unset=True)) for call in message.tool_calls]
     content: Any = message.content
     if isinstance(content, Part):
         content = [content]
@@ -78,12 +78,12 @@ def _message(message: Message, folder: Path) -> dict[str, Any]:
     return {"role": message.role, "content": content, **fields}
 
 
-def _tool_call(call: Any) -> Any:
+def _tool_call(call: dict[str, Any]) -> dict[str, Any]:
     """Arguments as the JSON text that models write; case files may have the object."""
     import json
 
-    function = call.get("function") if isinstance(call, dict) else None
-    if not isinstance(function, dict) or not isinstance(function.get("arguments"), dict | list):
+    function = call.get("function", {})
+    if not isinstance(function.get("arguments"), dict | list):
         return call
     return {**call, "function": {**function, "arguments": json.dumps(function["arguments"], ensure_ascii=False)}}
 

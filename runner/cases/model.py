@@ -89,13 +89,22 @@ class Part(OpenModel):
     """The name that the agent sees of a `file`; the file's own by default."""
 
 
+class ToolCall(OpenModel):
+    """A call of a tool in a message of the agent; further fields go to the agent as they are."""
+
+    function: FreeObject = Field(default_factory=dict)
+    """The name of the tool and its arguments."""
+
+
 class Message(OpenModel):
-    """One message of a chat; further fields, such as `name` and `tool_calls`, go to the agent as they are."""
+    """One message of a chat; further fields, such as `name`, go to the agent as they are."""
 
     role: Literal["system", "developer", "user", "assistant", "tool"] = "user"
     """The role of the speaker."""
     content: Annotated[str | Part | list[Part] | None, Field(spellings=("content", "input"))] = None
     """A text, a part, or a list of parts."""
+    tool_calls: list[ToolCall] | None = None
+    """The tools that the agent called."""
 
 
 class Mocks(Model):

@@ -259,6 +259,14 @@ REFUSED = {
         '{"id": "T1", "input": {"content": [{"type": "image"}]}}',
         'cases.jsonl:1:36: case "T1": "source" is missing in the image part',
     ),
+    "calls that are none": (
+        '{"id": "T1", "messages": [{"role": "assistant", "tool_calls": 5}, {"content": "x"}]}',
+        'cases.jsonl:1:49: case "T1": "messages[0].tool_calls" must be a list, not a number',
+    ),
+    "a call that is none": (
+        '{"id": "T1", "messages": [{"role": "assistant", "tool_calls": [5]}, {"content": "x"}]}',
+        'cases.jsonl:1:64: case "T1": "messages[0].tool_calls[0]" must be an object, not a number',
+    ),
     "source that is not a file": (
         f'{T1}, "attachments": [{{"type": "image", "source": "a.png"}}]}}',
         'cases.jsonl:1:45: case "T1": the image "a.png" is not a file: it must begin with file://',
