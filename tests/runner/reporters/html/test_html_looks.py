@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from browsers import assert_accessible
-from html_reports import stable
+from html_reports import report, result, stable, suite
 from playwright.sync_api import Browser, Page, expect
 
 from runner.reporters.html.report import render
@@ -89,6 +89,18 @@ def test_nothing_is_wider_than_the_window(expanded: Callable[[str], Page], repor
     assert page.evaluate("document.documentElement.scrollWidth") == width
     wide = "[...document.querySelectorAll('.detail > *, .card, .row-head')].filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.className)"
     assert page.evaluate(wide) == []
+
+
+def test_long_names_of_suites_and_tags_fit_a_phone(browser: Browser, tmp_path: Path) -> None:
+    suites = [suite(f"assistants/{'a-long-folder/' * 20}{name}.jsonl") for name in "ab"]
+    results = [result(each["id"], f"{'x' * 300}{at}", tags=[f"{'y' * 300}{at}"]) for at, each in enumerate(suites)]
+    path = tmp_path / "long.html"
+    path.write_text(render(report(suites, results)), "utf-8")
+    with closing(browser.new_page(viewport={"width": 390, "height": 800})) as page:
+        page.goto(path.as_uri())
+        assert page.get_by_role("combobox").count() > 3, "one of suites and one of tags among them"
+        open_all(page)
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
 def test_open_results_do_not_cover_each_other(page: Page) -> None:
