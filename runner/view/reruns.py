@@ -7,16 +7,19 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from shlex import join
 from threading import Lock, Thread
 
+from runner import exit_codes
 from runner.cli.quick import read
 from runner.errors import ConfigurationError
+from runner.filters import Filter
 from runner.reporters.rerun_command import SWITCHES, TEXTS, pattern_of
 from runner.results.suite_json import suite_of
 from runner.store.kept import KeptRun
+from scripttest import kind_of
 from scripttest.typing_names import Record
 
 Words = list[str]
@@ -28,6 +31,8 @@ TAKEN = {*TEXTS, *SWITCHES, "variants", "timeout", "runs", "repeat", "min_pass_r
 PROGRAM = (sys.executable, "-P", "-m", "runner")
 KEPT = 200_000
 """Characters of output that are kept, the last ones."""
+LONGEST = 100_000
+"""Bytes of a word of a command line; Linux allows 131071."""
 GRACE = 5
 """Seconds after which what was asked to stop is killed."""
 
@@ -49,24 +54,61 @@ def elsewhere(run: KeptRun, here: str | None) -> str:
 def commands_of(
     run: KeptRun, suites: Sequence[Record], chosen: Sequence[Record], application: Path, root: Path, store: Path
 ) -> list[Words]:
-    """The command lines, without the program: one for all tests, or one for each suite of the chosen results.
+    """The command lines, without the program: one for all tests that the run had selected, or some for each suite of
+    the chosen results.
 
     Args:
         run: a run of this application.
         suites: its suites, as its report has them.
-        chosen: results of it; empty: all tests.
+        chosen: results of it; empty: all tests that it had selected.
         application: where they run.
         root: the folder from which the run names files.
         store: folder for the results.
     """
     flags = [*(_options(run) or ()), f"--store={store}"]
     inputs = {suite["id"]: f"--input={_input(suite, application, root)}" for suite in suites}
-    if not chosen:
-        return [[*dict.fromkeys(inputs.values()), *flags]]
     named: dict[str, list[str]] = {}
+    whole: list[Words] = []
     for result in chosen:
         named.setdefault(inputs[result["suite"]], []).append(str(result["id"]))
-    return [[given, f"--run={pattern_of(dict.fromkeys(names))}", *flags] for given, names in named.items()]
+    origin = run.start.get("resume") or {}
+    if not chosen:
+        options = origin.get("options") or {}
+        failed = origin.get("failed") or {}  # the key of a suite is its input
+        pattern = options.get("run")
+        if not failed:
+            selecting = [f"--run={pattern}"] if pattern else []
+            selecting += [f"--tag={tag}" for tag in options.get("tags") or ()]
+            selecting += [f"--shard={options['shard']}"] if options.get("shard") else []
+            return [[*dict.fromkeys(inputs.values()), *selecting, *flags]]
+        matches = Filter(pattern).match if pattern else bool
+        for suite in suites:
+            given = inputs[suite["id"]]
+            names = failed.get(given.partition("=")[2], ())
+            if suite_of(suite).has_cases or all(map(kind_of, names)):
+                named[given] = [name for name in names if matches(name)]
+            else:  # a module that could not be loaded, of which all tests ran
+                whole.append([given, *([f"--run={pattern}"] if pattern else []), *flags])
+    return whole + [
+        [given, f"--run={pattern_of(part)}", *flags]
+        for given, names in named.items()
+        for part in _parts(list(dict.fromkeys(names)))
+    ]
+
+
+def _parts(names: list[str]) -> Iterator[list[str]]:
+    """The names in parts, each of which fits into one word of a command line."""
+    part: list[str] = []
+    size = 0
+    for name in names:
+        length = len(pattern_of([name]).encode("utf-8", "surrogatepass")) + 1
+        if part and size + length > LONGEST:
+            yield part
+            part, size = [], 0
+        part.append(name)
+        size += length
+    if part:
+        yield part
 
 
 def shown(words: Words) -> str:
@@ -120,17 +162,12 @@ class Reruns:
             with self._lock:
                 if self._stopped:
                     break
-                process = self._process = subprocess.Popen(
-                    [*PROGRAM, *words],
-                    cwd=self._application,
-                    env=dict(self._variables),
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.STDOUT,
-                    encoding="utf-8",
-                    errors="replace",
-                    start_new_session=True,
-                )
+                try:
+                    process = self._process = self._begun(words)
+                except (OSError, ValueError) as error:
+                    self._record["output"] += f"Error: Cannot start {PROGRAM[0]}: {error}\n"
+                    code = exit_codes.RUNTIME
+                    break
             with process:
                 for line in process.stdout or ():
                     with self._lock:
@@ -139,6 +176,20 @@ class Reruns:
         with self._lock:
             self._process = None
             self._record |= {"state": "ended", "code": code}
+
+    def _begun(self, words: Words) -> subprocess.Popen[str]:
+        """Starts one command line. Raises OSError and ValueError."""
+        return subprocess.Popen(
+            [*PROGRAM, *words],
+            cwd=self._application,
+            env=dict(self._variables),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+            start_new_session=True,
+        )
 
 
 def _options(run: KeptRun) -> Words | None:
