@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from http.client import IncompleteRead
 from typing import TYPE_CHECKING, Any
 
 import requests
@@ -134,14 +135,30 @@ class _Session(requests.Session):
         except requests.Timeout:
             self.problem = "it did not answer in time"
             raise
-        except requests.ConnectionError:
-            self.problem = "nobody answers there"
+        except requests.RequestException as error:
+            self.problem = _problem(error)
             raise
         if response.status_code >= 300:
             self.problem = f"it answers {response.status_code} {response.reason}"
         if response.is_redirect:
             raise requests.RequestException(self.problem)
         return response
+
+
+def _problem(error: requests.RequestException) -> str:
+    """Why a collector has given no answer."""
+    if isinstance(error, requests.exceptions.SSLError):
+        return "there is no secure connection to it, such as with a certificate that nobody trusts, or without TLS"
+    if isinstance(error, requests.exceptions.ProxyError):
+        return "the proxy does not reach it"
+    causes: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in causes:
+        causes.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    if any(isinstance(one, ConnectionResetError | BrokenPipeError | IncompleteRead) for one in causes):
+        return "it closed the connection before it had answered"
+    return "nobody answers there" if isinstance(error, requests.ConnectionError) else "its answer cannot be read"
 
 
 def _address(endpoint: str, variables: Mapping[str, str]) -> str:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import socket
 import sys
+from contextlib import suppress
+from threading import Thread
 
 import pytest
 from command import Application, MakeApplication
@@ -44,6 +47,39 @@ def test_a_collector_that_takes_nothing_costs_a_warning_and_no_result(
     assert run.stderr == ""
     assert json.loads(report.read_text())["summary"]["passed"] == 1
     assert HEADER not in run.stdout + report.read_text()
+
+
+BROKEN_OFF = {
+    "at once": (b"", "http", "it closed the connection before it had answered"),
+    "in its answer": (
+        b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc", "http", "it closed the connection before it had answered",
+    ),
+    "without TLS": (b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n", "https", "there is no secure connection to it"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("answer", "scheme", "why"), BROKEN_OFF.values(), ids=BROKEN_OFF)
+def test_a_collector_that_breaks_off_is_there(application: Application, answer: bytes, scheme: str, why: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            while True:
+                try:
+                    connection, _ = listening.accept()
+                except OSError:
+                    return
+                with connection, suppress(OSError):
+                    connection.recv(1 << 20)
+                    connection.sendall(answer)
+
+        thread = Thread(target=serve, daemon=True)
+        thread.start()
+        address = f"{scheme}://127.0.0.1:{listening.getsockname()[1]}"
+        run = application.run("-i", "scripts.demo.twice", "--run", "TestGood", "--otlp", address)
+        listening.shutdown(socket.SHUT_RDWR)
+        thread.join()
+    assert run.code == 0, run
+    assert f"Warning: 3 of 3 spans did not reach {address}/v1/traces: {why}" in " ".join(run.stdout.split())
 
 
 def test_json_output_has_the_warning(application: Application, monkeypatch: pytest.MonkeyPatch) -> None:
