@@ -93,12 +93,12 @@ def _files(root: Path) -> Iterator[Path]:
 def _reached(root: Path, files: Iterable[Path]) -> Iterator[Path]:
     """What files lead to: what scripts import, and files that links are. A script that cannot be compiled does not run,
     and imports nothing."""
-    present = [path for path in files if path.is_file()]
+    present = [path for path in files if os.path.isfile(path)]
     sources = [Source(key=str(path), test=path, script=None) for path in present if _CODE.search(path.name)]
     results = [one.result for one in compile_all(root, sources)]
     imports = [root / name for result in results if isinstance(result, Compiled) for name in result.inputs]
     real_root = root.resolve()
-    for path in [*present, *filter(Path.is_file, imports)]:
+    for path in [*present, *filter(os.path.isfile, imports)]:
         for reached in (path, root / os.path.relpath(path.resolve(), real_root)):
             if reached.is_relative_to(root) and ".." not in reached.parts and "node_modules" not in reached.parts:
                 yield reached
