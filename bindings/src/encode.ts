@@ -15,6 +15,15 @@ export function jsonText(std: Std, value: unknown): string {
   return typeof value === "bigint" ? std.bigIntText(value) : (std.stringify(value) ?? "null");
 }
 
+/** A value of a script as JSON, as a field of a record. What is not JSON is an error that begins with `what`. */
+export function rawJson(std: Std, value: unknown, what: string): Raw {
+  try {
+    return new Raw(jsonText(std, value));
+  } catch (error) {
+    throw new std.Error(what + " is not JSON: " + (error as Error).message);
+  }
+}
+
 export function encode(std: Std, value: unknown): string {
   if (value instanceof Raw) return value.text;
   if (typeof value !== "object" || value === null) return std.stringify(value) ?? "null";

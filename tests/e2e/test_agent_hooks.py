@@ -244,6 +244,11 @@ HOOK_FAULTS: dict[str, tuple[str, str, str | None]] = {
         "agent error: Create of circular: what it returned is not JSON: circular reference",
         None,
     ),
+    "sending": (
+        "function Create(ctx, messages) { ctx.Send({ type: 'text', props: { content: [5n] } }); return { messages }; }",
+        "agent error: Create of sending: what it sent is not JSON: BigInt are forbidden in JSON.stringify",
+        None,
+    ),
     "lost": (
         "function Next() { return { delegate: { messages: [] } }; }",
         "agent error: Next of lost delegates without an agent_id",

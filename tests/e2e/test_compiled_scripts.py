@@ -298,6 +298,11 @@ export function TestBigInt({ assert }) {
   assert.Equal(Process("encoding.hex.Encode", new Uint8Array([1]), 2n), "01");
   assert.Equal(Process("scripts.ids.Kind", 5n), ["number", 5]);
   assert.Equal(Process("scripts.ids.Next", 5n), 6);
+  try { Process("scripts.ids.All"); } catch (error) {
+    assert.Equal(error.message, "What was returned is not JSON: BigInt are forbidden in JSON.stringify");
+    return;
+  }
+  assert.True(false, "a bigint within a result is refused, as in arguments");
 }
 export function TestStored({ assert }, ctx) {
   const store = new Store("ids");
@@ -314,7 +319,8 @@ export function TestStored({ assert }, ctx) {
     here = app(
         {
             "ids_test.ts": test,
-            "/scripts/ids.ts": "function Kind(id) { return [typeof id, id]; }\nfunction Next(id) { return BigInt(id) + 1n; }\n",
+            "/scripts/ids.ts": "function Kind(id) { return [typeof id, id]; }\nfunction Next(id) { return BigInt(id) + 1n; }\n"
+            "function All() { return [1n]; }\n",
         }
     )
     assert here.run("-i", "scripts.demo.ids").code == 0

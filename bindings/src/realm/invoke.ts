@@ -8,7 +8,7 @@
  */
 
 import type { Core } from "../core-state";
-import { encode, jsonText, Raw } from "../encode";
+import { encode, rawJson } from "../encode";
 import { codeOf, describeError } from "../errors";
 import type { Clock } from "../mocks/clock";
 import type { Random } from "../mocks/random";
@@ -68,21 +68,13 @@ export default function (core: Core) {
     return { world: core.bridge("world-state", "", ""), mocked: core.mocked && [...core.mocked] };
   }
 
-  function jsonOf(value: unknown): Raw {
-    try {
-      return new Raw(jsonText(std, value));
-    } catch (error) {
-      throw new Error("what it returned is not JSON: " + (error as Error).message);
-    }
-  }
-
   function returned(value: unknown): string {
     if (value instanceof Uint8Array) {
       value = core.part<{ toBase64(bytes: Uint8Array): string }>("bytes").toBase64(value);
     }
     const used = senders.some((name) => "value" in (Object.getOwnPropertyDescriptor(ctx, name) ?? {}));
-    const sent = used ? new Raw(std.stringify(ctx.sent) ?? "[]") : undefined;
-    return encode(std, { ok: jsonOf(value), sent, ...world() });
+    const sent = used ? rawJson(std, ctx.sent ?? [], "what it sent") : undefined;
+    return encode(std, { ok: rawJson(std, value, "what it returned"), sent, ...world() });
   }
 
   return {

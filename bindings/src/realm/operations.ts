@@ -2,7 +2,7 @@
 
 import { bounded } from "../bounded";
 import type { Core } from "../core-state";
-import { encode, jsonText, Raw } from "../encode";
+import { encode, rawJson } from "../encode";
 import { codeOf, describeError } from "../errors";
 import type { Clock } from "../mocks/clock";
 import type { Random } from "../mocks/random";
@@ -35,7 +35,7 @@ export default function (core: Core) {
   function envelope(value: unknown): string {
     if (value instanceof Uint8Array) return encode(std, { bytes: base64().toBase64(value) });
     if (value instanceof std.Error) return encode(std, { returned: { message: describeError(core, value).message } });
-    return encode(std, { ok: new Raw(jsonText(std, value)) });
+    return encode(std, { ok: rawJson(std, value, "What was returned") });
   }
 
   /** JSON of `{error}`. `stackOf` chooses the part of the stack that the caller gets. */
