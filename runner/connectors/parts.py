@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from runner.connectors.base import Message
+from runner.connectors.base import ConnectorError, Message
 from scripttest.values import Value
+
+_SHOWN = 40
+"""Characters that an error quotes of a file."""
 
 
 class Data(Value):
@@ -21,10 +24,14 @@ class Data(Value):
         return kind.startswith("text/") or kind in _TEXTS or kind.endswith(("+json", "+xml"))
 
     def text(self) -> str:
-        """The content as text."""
+        """The content as text. Raises ConnectorError when it is not base64."""
         import base64
 
-        return base64.b64decode(self.base64).decode("utf-8", "replace")
+        try:
+            return base64.b64decode(self.base64).decode("utf-8", "replace")
+        except ValueError as error:
+            said = f'cannot send a file of {self.mime}: "{self.base64[:_SHOWN]}" is not base64'
+            raise ConnectorError(said, hint="Attach it as file://<path>") from error
 
 
 _TEXTS = (

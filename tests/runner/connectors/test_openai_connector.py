@@ -140,6 +140,17 @@ def test_a_file_by_address_is_refused_before_anything_is_sent(bench: Bench) -> N
     )
 
 
+@pytest.mark.parametrize("data", ["abc", "abcde", "\N{GRINNING FACE}"])
+def test_a_text_that_is_not_base64_is_refused_before_anything_is_sent(bench: Bench, data: str) -> None:
+    part = {"type": "file", "file": {"url": f"data:text/plain;base64,{data}"}}
+    error = bench.fail(ModelRequest(messages=[{"role": "user", "content": [part]}]))
+    assert (error.message, error.hint, bench.server.requests) == (
+        f'cannot send a file of text/plain: "{data}" is not base64',
+        "Attach it as file://<path>",
+        [],
+    )
+
+
 @pytest.mark.parametrize(
     ("suffix", "path"), [("", "/v1/chat/completions"), ("/", "/chat/completions"), ("/base/", "/base/chat/completions")]
 )
