@@ -132,7 +132,7 @@ plain_assertions = st.fixed_dictionaries(
         "name": names,
         "script": st.just("scripts.a.B"),
         "use": st.sampled_from(["agents:a", "scripts:a", "a", ""]),
-        "criteria": texts,
+        "criteria": texts.filter(str.strip),
         "mode": st.sampled_from(["exact", "in_order", "any_order"]),
         "message": texts,
         "negate": st.booleans(),
