@@ -19,6 +19,7 @@ into any reporter. They come in the order in which things happen:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 
 from runner.results.looks import ONCE, Looks
@@ -57,7 +58,7 @@ class RunStart(Value):
     suites: tuple[Suite, ...]
     environment: dict[str, str]
     """`user_id`, `team_id` and `locale` of the context; of several ones, those of the run."""
-    who_of: dict[str, dict[str, str]] = {}  # noqa: RUF012
+    who_of: Mapping[str, Mapping[str, str]] = {}
     """Agent → the same, of its tests; empty: that of the run."""
     total_cases: int | None = None
     """How many cases will run; None when there are script tests, whose number is known later."""

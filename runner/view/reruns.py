@@ -67,29 +67,38 @@ def commands_of(
     """
     flags = [*(_options(run) or ()), f"--store={store}"]
     inputs = {suite["id"]: f"--input={_input(suite, application, root)}" for suite in suites}
+    if not chosen:
+        return _selected(run.start.get("resume") or {}, suites, inputs, flags)
     named: dict[str, list[str]] = {}
-    whole: list[Words] = []
     for result in chosen:
         named.setdefault(inputs[result["suite"]], []).append(str(result["id"]))
-    origin = run.start.get("resume") or {}
-    if not chosen:
-        options = origin.get("options") or {}
-        failed = origin.get("failed") or {}  # the key of a suite is its input
-        pattern = options.get("run")
-        if not failed:
-            selecting = [f"--run={pattern}"] if pattern else []
-            selecting += [f"--tag={tag}" for tag in options.get("tags") or ()]
-            selecting += [f"--shard={options['shard']}"] if options.get("shard") else []
-            return [[*dict.fromkeys(inputs.values()), *selecting, *flags]]
-        matches = Filter(pattern).match if pattern else bool
-        for suite in suites:
-            given = inputs[suite["id"]]
-            names = failed.get(given.partition("=")[2], ())
-            if suite_of(suite).has_cases or all(map(kind_of, names)):
-                named[given] = [name for name in names if matches(name)]
-            else:  # a module that could not be loaded, of which all tests ran
-                whole.append([given, *([f"--run={pattern}"] if pattern else []), *flags])
-    return whole + [
+    return _by_name(named, flags)
+
+
+def _selected(origin: Record, suites: Sequence[Record], inputs: Mapping[str, str], flags: Words) -> list[Words]:
+    """The command lines for what a run had selected; `origin` is the `resume` of its start line."""
+    options, failed = origin.get("options") or {}, origin.get("failed") or {}
+    pattern = options.get("run")
+    by_run = [f"--run={pattern}"] if pattern else []
+    flags = [*(f"--tag={tag}" for tag in options.get("tags") or ()), *flags]
+    if not failed:
+        shard = [f"--shard={options['shard']}"] if options.get("shard") else []
+        return [[*dict.fromkeys(inputs.values()), *by_run, *shard, *flags]]
+    named: dict[str, list[str]] = {}
+    whole: list[Words] = []
+    for suite in suites:
+        given = inputs[suite["id"]]
+        names = failed.get(given.partition("=")[2], ())  # the key of a suite is its input
+        if suite_of(suite).has_cases or all(map(kind_of, names)):
+            named[given] = [name for name in names if not pattern or Filter(pattern).match(name)]
+        else:  # a module that could not be loaded, of which all tests ran
+            whole.append([given, *by_run, *flags])
+    return whole + _by_name(named, flags)
+
+
+def _by_name(named: Mapping[str, Sequence[str]], flags: Words) -> list[Words]:
+    """The command lines for tests of some inputs."""
+    return [
         [given, f"--run={pattern_of(part)}", *flags]
         for given, names in named.items()
         for part in _parts(list(dict.fromkeys(names)))

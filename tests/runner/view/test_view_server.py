@@ -412,6 +412,8 @@ def test_a_run_of_what_had_failed_is_run_again_with_that(selecting: Application)
     )
     assert selecting.run("--last-failed", "--run", "Test", "-q").code == 1
     assert plans(selecting) == [["--input=scripts.demo.some", "--run=^TestB$"]]
+    assert selecting.run("--last-failed", "--tag", "smoke", "-q").code == 1
+    assert plans(selecting) == [[f"--input={case_file()}", "--run=^c2$", "--tag=smoke"]]
 
 
 def test_a_module_that_could_not_be_loaded_is_run_again_as_a_whole(tmp_path: Path) -> None:
