@@ -23,6 +23,7 @@ import type { Recorder } from "./check/record";
 import type { Boot, Core, HostBridge, Outcome, Plan } from "./core-state";
 import type { Random } from "./mocks/random";
 import type { Flow } from "./realm/flow";
+import type { Zone } from "./yao/zone";
 
 const globals = globalThis as unknown as Record<string, unknown>;
 const { parse } = JSON;
@@ -191,7 +192,11 @@ interface Fields {
 /** Installs a global that is made when it is first read. Assigning to it replaces it. */
 function install(pair: string): void {
   const [name, part] = apply(split, pair, [":"]) as string[];
-  if (part === "locale" || part === "zone") return core.part(part); // methods of built-ins
+  if (part === "locale") return core.part(part); // methods of built-ins
+  if (part === "zone") {
+    nameZone("toString");
+    return nameZone("toTimeString");
+  }
   const set = (value: unknown) => {
     define(globals, name, { __proto__: null, value, writable: true, configurable: true } as PropertyDescriptor);
   };
@@ -202,6 +207,18 @@ function install(pair: string): void {
     return value;
   };
   define(globals, name, { get, set, configurable: true });
+}
+
+/** Puts a method of dates in place whose text ends with the name of the time zone. */
+function nameZone(method: "toString" | "toTimeString"): void {
+  const { prototype } = Date;
+  const plain = prototype[method];
+  const value = {
+    [method](this: unknown): string {
+      return core.part<Zone>("zone")(apply(plain, this, []) as string, this);
+    },
+  }[method];
+  define(prototype, method, { __proto__: null, value, writable: true, configurable: true } as PropertyDescriptor);
 }
 
 function result(): string {

@@ -1,16 +1,14 @@
-/**
- * `toString` and `toTimeString` of dates with the name of the time zone at the end, as in V8. They are installed if the code
- * of a realm names `Date`. The part "intl" is loaded when one is called.
- */
+/** The name of the time zone at the end of what `toString` and `toTimeString` of dates return, as in V8. */
 
 import type { Kernel } from "../kernel";
 import type { Formatting } from "./intl";
 
+/** Adds the name of the time zone to the text of a date. */
+export type Zone = (text: string, date: unknown) => string;
+
 const beforeName = /^.* [AP]M /;
 
-export default function (kernel: Kernel): object {
-  const { getTime } = Date.prototype;
-
+export default function (kernel: Kernel): Zone {
   /** The name of the time zone at a time; empty when there is no data about the zone. */
   function nameAt(time: number): string {
     try {
@@ -21,16 +19,8 @@ export default function (kernel: Kernel): object {
     }
   }
 
-  for (const method of ["toString", "toTimeString"] as const) {
-    const plain = Date.prototype[method];
-    const value = {
-      [method](this: Date): string {
-        const text = plain.call(this);
-        const time = getTime.call(this);
-        return time === time ? text + nameAt(time) : text;
-      },
-    }[method];
-    Object.defineProperty(Date.prototype, method, { value, writable: true, configurable: true });
-  }
-  return {};
+  return (text, date) => {
+    const time = kernel.std.getTime(date);
+    return time === time ? text + nameAt(time) : text;
+  };
 }
