@@ -5,7 +5,7 @@
 | Create | may replace messages, parameters, preset and servers, or delegate; after delegating no other step follows |
 | model | is asked only for agents with prompts or MCP servers |
 | tools | with a hook script, also one without Next: the model's calls are made once, and again only if they fail |
-| | without a script: the loop continues until the model answers in text |
+| | without a script: the loop continues until the model answers in text, and past its limit a fallback answers |
 | Next | may set the data of the answer, or delegate |
 """
 
@@ -39,6 +39,8 @@ _SHOWN = 100
 """Characters that an error quotes of what a hook returned."""
 DEPTH_LIMIT = 10
 """How deep agents may call each other."""
+LOOP_FALLBACK = "__yao.loop_fallback"
+"""Id of the agent that answers when a tool loop is at its limit."""
 HOOKS = frozenset(("Create", "Next"))
 RETRIES = 3
 """How often a model is asked instead of the tool loop, to correct tool calls that failed."""
@@ -90,25 +92,15 @@ class Call:
         if settings.get("delegate"):
             return await self._delegate("Create", settings["delegate"])
         self._apply(settings)
-        completion: Completion | None = None
-        tools: tuple[UsedTool, ...] = ()
-        connector = ""
         servers = settings.get("mcp_servers") or self._assistant.servers
-        if self._assistant.prompts or servers:
-            if self._assistant.sandbox is not None:
-                completion, connector = await self._run_sandbox(settings), RUNNER
-            else:
-                completion, tools, connector = await self._converse(settings, tuple(servers))
-        answer = Answer(
-            agent=self._assistant.id,
-            completion=completion,
-            tools=tools,
-            next=None,
-            create=create or None,
-            connector=connector,
-            of_runner=connector == RUNNER,
-        )
-        return await self._finish(answer)
+        answer = Answer(agent=self._assistant.id)
+        if self._assistant.sandbox is not None and (self._assistant.prompts or servers):
+            answer = answer.replace(completion=await self._run_sandbox(settings), connector=RUNNER, of_runner=True)
+        elif self._assistant.prompts or servers:
+            answer = await self._converse(settings, tuple(servers))
+        if self._assistant.script is None:
+            return answer
+        return await self._finish(answer.replace(create=create or None))
 
     async def _finish(self, answer: Answer) -> Answer:
         completed = answer.completion
@@ -222,9 +214,7 @@ class Call:
 
     # the model
 
-    async def _converse(
-        self, settings: dict[str, Any], servers: tuple[Any, ...]
-    ) -> tuple[Completion, tuple[UsedTool, ...], str]:
+    async def _converse(self, settings: dict[str, Any], servers: tuple[Any, ...]) -> Answer:
         assistant = self._assistant
         box = None
         if servers:
@@ -256,25 +246,43 @@ class Call:
             metadata=self._scope.context["metadata"],
         )
         hooked = assistant.script is not None
+        rounds = RETRIES if hooked else 1 + assistant.turns if assistant.loops else 1
+        first: Answer | None = None
         used: list[UsedTool] = []
-        rounds = RETRIES if hooked else assistant.turns
         for turn in range(1, rounds + 1):
             completion = await self._runtime.ask(connector, request, self._scope)
+            answer = Answer(agent=assistant.id, completion=completion, connector=connector)
             if not completion.tool_calls:
-                return completion, tuple(used), connector
+                return answer.replace(tools=tuple(used))
             from runner.agents.tool_calls import use_tools, with_results
 
             runs = await use_tools(completion, box, self._scope, self._runtime.servers)
             used += [run for run, _ in runs]
+            first = first or answer.replace(tools=tuple(used))
             retry = hooked and any(retryable for _, retryable in runs)
-            over = (not retry or turn == rounds) if hooked else not assistant.loops
-            if over:
-                return completion, tuple(used), connector
+            if turn == rounds or (hooked and not retry):
+                break
             request = request.replace(messages=with_results(request.messages, completion, runs, retry))
-        raise AgentError(
-            f"the tool loop of {assistant.id} did not end: the model still calls tools after {rounds} model calls",
-            hint="mcp.options.max_turn in package.yao is the limit",
-        )
+        assert first is not None
+        if hooked or not assistant.loops:
+            return answer.replace(tools=tuple(used))
+        return await self._after_loop(said, first)
+
+    async def _after_loop(self, messages: Messages, first: Answer) -> Answer:
+        """The answer of an agent whose model still calls tools at the limit of the tool loop: that of the fallback
+        agent, which gets the conversation and the first round of tools; if it has none, that first round itself."""
+        from runner.agents.tool_calls import loop_report
+
+        id, limit = self._assistant.id, self._assistant.turns
+        ended = f"the model of {id} still called tools after {1 + limit} model calls (mcp.options.max_turn: {limit})"
+        report = [{"role": "user", "content": loop_report(messages, first.tools)}]
+        try:
+            answer = await self._delegate("The tool loop", {"agent_id": LOOP_FALLBACK, "messages": report})
+        except AgentError as error:
+            self._scope.chat.warn(f"{ended}, and its first round is the answer, since no fallback gave one: {error}")
+            return first
+        self._scope.chat.note_once(f"{ended}, so {LOOP_FALLBACK} has answered")
+        return answer
 
     def _opening(self, settings: dict[str, Any], box: ToolBox | None) -> Messages:
         runtime, assistant, metadata = self._runtime, self._assistant, self._scope.context["metadata"]
@@ -300,7 +308,7 @@ async def call_agent(runtime: Runtime, request: AgentRequest) -> Answer:
     """Calls an agent once.
 
     Raises:
-        AgentError: a hook, the model or the tool loop failed.
+        AgentError: a hook or the model failed.
         ConfigurationError: the agent, its prompts or its connector cannot be used.
     """
     chat, caller, options = request.chat, request.caller, request.options

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from runner.agents.answer import UsedTool, tool_call_records
 from runner.agents.chat import ToolStep
 from runner.assertions.base import ToolUse
+from runner.connectors.parts import text_of
 from runner.connectors.timing import case_now
 
 if TYPE_CHECKING:
@@ -77,6 +79,25 @@ def with_results(
     ]
     note = "Some tool calls failed. Correct their arguments and call them again."
     return [*messages, said, *results, *([{"role": "system", "content": note}] if retry else [])]
+
+
+def loop_report(messages: Messages, tools: Sequence[UsedTool]) -> str:
+    """The question to the fallback of a tool loop, as Yao asks it: Markdown of the system messages of the
+    conversation (no prompts), what was said, and the results of tools."""
+    said = [(str(message.get("role", "user")), text_of(message)) for message in messages]
+    context = [text for role, text in said if role == "system"]
+    talk = [f"**{role.capitalize()}**: {text}" for role, text in said if role in ("user", "assistant") and text]
+    results = [f"### {tool.use.server}.{tool.use.name}\n\n{_fenced(tool)}" for tool in tools]
+    parts = {"Assistant Context": context, "Conversation": talk, "Tool Results": results}
+    sections = ["\n\n".join((f"## {name}", *texts)) for name, texts in parts.items() if texts]
+    task = "Answer the last message of the user from these tool results. Use the language of the user."
+    return "\n\n".join((*sections, "---", task))
+
+
+def _fenced(tool: UsedTool) -> str:
+    if tool.use.error is not None:
+        return _tool_text(tool)
+    return f"```json\n{json.dumps(tool.use.result, ensure_ascii=False, indent=2)}\n```"
 
 
 def _tool_text(tool: UsedTool) -> str:

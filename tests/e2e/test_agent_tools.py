@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from agent_files import agent, errors, outputs, run_cases, server
 from command import MakeApplication
@@ -234,15 +236,57 @@ def test_no_answer_and_no_argument_of_a_tool_is_taken_for_the_context(app: MakeA
     assert errors(application) == {"answer": None, "tool": None}
 
 
-def test_a_tool_loop_without_end_fails_at_its_limit(app: MakeApplication) -> None:
-    replies = "- reply: { tool_calls: [{ name: add, arguments: { items: [] } }] }"
-    package = {"mcp": {"servers": ["shop"], "options": {"max_turn": 3}}}
-    application = app({**agent(package=package, replies=replies, cases=[{"id": "a", "input": "Hi"}]), **SHOP})
+ENDLESS: dict[str, Any] = {
+    "package": {"mcp": {"servers": ["shop"], "options": {"max_turn": 1}}},
+    "replies": "- reply: { text: Adding, tool_calls: [{ name: add, arguments: { items: [2] } }] }",
+}
+FALLBACK = "/assistants/__yao/loop_fallback/"
 
-    (record,) = run_cases(application, code=1).values()
 
-    assert record["error"] == (
-        "agent error: the tool loop of demo did not end: the model still calls tools after 3 model calls. "
-        "mcp.options.max_turn in package.yao is the limit"
+def test_a_tool_loop_asks_the_model_once_and_then_up_to_its_limit(app: MakeApplication) -> None:
+    replies = "- when: { call: 2 }\n  reply: Done\n" + ENDLESS["replies"]
+    application = app(
+        {**agent(package=ENDLESS["package"], replies=replies, cases=[{"id": "a", "input": "Hi"}]), **SHOP}
     )
-    assert (record["model_calls"], len(record["tools"])) == (3, 3)
+
+    (record,) = run_cases(application).values()
+
+    assert (record["output"], record["model_calls"], len(record["tools"])) == ("Done", 2, 1)
+
+
+def test_past_its_limit_a_tool_loop_is_answered_by_the_fallback_agent(app: MakeApplication) -> None:
+    case = {"id": "a", "input": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Add up"}]}
+    fallback = {
+        FALLBACK + "package.yao": "{}",
+        FALLBACK + "src/index.ts": "function Next(ctx, { messages }) { return { data: [ctx.referer, messages] } }",
+    }
+    application = app({**agent(**ENDLESS, cases=[case]), **SHOP, **fallback})
+
+    (record,) = run_cases(application).values()
+
+    referer, (message,) = record["output"]
+    assert (referer, record["model_calls"], len(record["tools"])) == ("agent", 2, 2)
+    told = message["content"].split("\n\n")
+    assert told[:4] == ["## Assistant Context", "Be brief.", "## Conversation", "**User**: Add up"]
+    assert told[4:7] == ["## Tool Results", "### shop.add", '```json\n{\n  "total": 1\n}\n```']
+
+
+@pytest.mark.parametrize(
+    ("fallback", "warning"),
+    [
+        ({}, 'Cannot find agent "__yao.loop_fallback"'),
+        ({FALLBACK + "package.yao": "{}", FALLBACK + "src/index.ts": "function Create() { throw Error('no') }"}, "no"),
+    ],
+    ids=["missing", "failing"],
+)
+def test_without_a_fallback_the_first_round_of_a_tool_loop_is_the_answer(
+    app: MakeApplication, fallback: dict[str, str], warning: str
+) -> None:
+    application = app({**agent(**ENDLESS, cases=[{"id": "a", "input": "Hi"}]), **SHOP, **fallback})
+
+    (record,) = run_cases(application).values()
+
+    assert (record["status"], record["output"]) == ("passed", "Adding")
+    (line,) = record["logs"]
+    assert line.startswith("[warn] the model of demo still called tools after 2 model calls (mcp.options.max_turn: 1)")
+    assert warning in line
