@@ -1,5 +1,5 @@
 """The `agent.Context` of a run: defaults, then `-u`, `-t` and `--locale`, then the `--ctx` file (seed 004, "Custom
-Context")."""
+Context"). Between the defaults and the flags stands what a case and the defaults of its file say."""
 
 from __future__ import annotations
 
@@ -45,24 +45,41 @@ def build_context(options: RunOptions, directory: Path, agent: str = "") -> dict
     }
     if options.ctx is None:
         return context
+    given = _read(options.ctx, directory)
+    authorized = dict(given.get("authorized", {}))
+    context |= {key: authorized.pop(key) for key in _NAMES if key in authorized}
+    context["authorized"] |= authorized
+    for id, follows in (("user_id", "sub"), ("tenant_id", "team_id"), ("team_id", "tenant_id")):
+        if id in authorized and follows not in authorized:
+            context["authorized"][follows] = authorized[id]
+    context["client"] |= given.get("client", {})
+    return context | {key: given[key] for key in ("metadata", *_TEXTS) if key in given}
+
+
+def decided_ids(options: RunOptions, directory: Path) -> frozenset[str]:
+    """Which of `user_id` and `team_id` the flags or the `--ctx` file say, so that no case does. Raises
+    ConfigurationError."""
+    named = set(_read(options.ctx, directory).get("authorized", {})) if options.ctx is not None else set()
+    user = options.user is not None or "user_id" in named
+    team = options.team is not None or bool(named & {"team_id", "tenant_id"})
+    return frozenset(id for id, decided in (("user_id", user), ("team_id", team)) if decided)
+
+
+def _read(ctx: str, directory: Path) -> dict[str, Any]:
+    """The checked fields of a context file."""
     from runner.application.documents import read_json
 
-    path = absolute(options.ctx, directory)
+    path = absolute(ctx, directory)
     if not path.exists():
         hint = beside_missing(path, lambda name: name.endswith((".json", ".jsonc")))
         raise ConfigurationError(f"Cannot read context file {path}: there is no such file", hint)
-    given = read_json(path, "context file")
+    given: dict[str, Any] = read_json(path, "context file")
     where = f"context file {path}"
     _check(given, _FIELDS, where, "")
     authorized = _block(given, "authorized", _AUTHORIZED, where)
     _block(authorized, "constraints", _CONSTRAINTS, where, "authorized.")
-    context |= {key: authorized.pop(key) for key in _NAMES if key in authorized}
-    context["authorized"] |= authorized
-    for id, follows in (("user_id", "sub"), ("team_id", "tenant_id")):
-        if id in authorized and follows not in authorized:
-            context["authorized"][follows] = authorized[id]
-    context["client"] |= _block(given, "client", _CLIENT, where)
-    return context | {key: given[key] for key in ("metadata", *_TEXTS) if key in given}
+    _block(given, "client", _CLIENT, where)
+    return given
 
 
 def _block(given: dict[str, Any], name: str, known: dict[str, type], where: str, prefix: str = "") -> dict[str, Any]:

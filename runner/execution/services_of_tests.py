@@ -119,6 +119,7 @@ class TestServices:
 
     def _case_environment(self, options: RunOptions, context: Mapping[str, Any], traces: bool) -> CaseEnvironment:
         """The environment of cases with these options and this context; `traces`: their results get fingerprints."""
+        from runner.application.context import decided_ids
         from runner.modes.case_environment import CaseEnvironment
 
         plan, service = self._plan, self._services.agents()
@@ -127,8 +128,7 @@ class TestServices:
             runtime=service.runtime,
             helpers=service.helpers,
             context=context,
-            user=options.user,
-            team=options.team,
+            decided_ids=decided_ids(options, self._environment.directory),
             connector=options.connector or "",
             timeout=options.case_timeout,
             snapshot=self.snapshots.matcher,

@@ -106,10 +106,10 @@ class CaseAttempt:
         environment, case = self.environment, self.case
         base = dict(environment.context)
         authorized = dict(base["authorized"])
-        if case.user is not None and environment.user is None:
+        if case.user is not None and "user_id" not in environment.decided_ids:
             authorized |= {"sub": case.user, "user_id": case.user}
             base.pop("user_name", None)
-        if case.team is not None and environment.team is None:
+        if case.team is not None and "team_id" not in environment.decided_ids:
             authorized |= {"team_id": case.team, "tenant_id": case.team}
             base.pop("team_name", None)
         base["authorized"] = authorized

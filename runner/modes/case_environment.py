@@ -36,9 +36,8 @@ class CaseEnvironment(Value):
     helpers: Helpers
     context: Mapping[str, Any]
     """The run's context: defaults, flags, `--ctx` file."""
-    user: str | None
-    """`--user`, which wins over a case's own."""
-    team: str | None
+    decided_ids: frozenset[str]
+    """Which of `user_id` and `team_id` the flags or the `--ctx` file say; they win over those of a case."""
     connector: str
     """`--connector`; empty when it is not given."""
     timeout: float

@@ -49,7 +49,7 @@ def test_a_case_has_the_default_context_of_the_seed(app: MakeApplication) -> Non
     }
 
 
-def test_user_and_team_come_from_flags_then_the_case_then_the_context_file(app: MakeApplication) -> None:
+def test_user_and_team_come_from_the_context_file_then_flags_then_the_case(app: MakeApplication) -> None:
     application = app(
         {**WHO, "/ctx.json": '{"authorized": {"user_id": "olga"}, "locale": "de-de", "metadata": {"a": 0, "c": 3}}'}
     )
@@ -62,17 +62,17 @@ def test_user_and_team_come_from_flags_then_the_case_then_the_context_file(app: 
     assert seen() == [("test-user", "test-team"), ("admin", "admin-team"), ("special-user", "test-team")]
     assert seen("-u", "root") == [("root", "test-team"), ("root", "admin-team"), ("root", "test-team")]
     assert seen("-u", "root", "-t", "ops") == [("root", "ops")] * 3
-    assert seen("--ctx", "ctx.json") == [("olga", "test-team"), ("admin", "admin-team"), ("special-user", "test-team")]
+    assert seen("--ctx", "ctx.json") == [("olga", "test-team"), ("olga", "admin-team"), ("olga", "test-team")]
 
 
 def test_the_name_of_a_user_of_the_context_file_is_not_that_of_the_user_of_a_case(app: MakeApplication) -> None:
-    people = {"user_id": "olga", "user_name": "Olga", "team_id": "north", "team_name": "North"}
+    people = {"user_name": "Olga", "team_name": "North"}
     shows = "function Next(ctx) { return { data: { user: ctx.User, team: ctx.Team } }; }"
     cases = [{"id": "hers", "input": "Hi"}, {"id": "other", "input": "Hi", "user": "otto", "team": "south"}]
     application = app(hooked(shows, *cases, **{"/ctx.json": json.dumps({"authorized": people})}))
 
     assert outputs(application, "--ctx", "ctx.json") == {
-        "hers": {"user": {"ID": "olga", "Name": "Olga"}, "team": {"ID": "north", "Name": "North"}},
+        "hers": {"user": {"ID": "test-user", "Name": "Olga"}, "team": {"ID": "test-team", "Name": "North"}},
         "other": {"user": {"ID": "otto"}, "team": {"ID": "south"}},
     }
 
