@@ -413,7 +413,7 @@ declare namespace testing {
   /**
    * The checks of `t.assert`. A failure is recorded with the position of the call, the expected and the actual value,
    * and the test continues. The last argument of each check is a message that replaces the standard text; an empty one
-   * does not. Each check returns whether it held. A wrong number of arguments is a failure, and so is a promise that
+   * does not. Values after a message are ignored. Each check returns whether it held. A wrong number of arguments is a failure, and so is a promise that
    * should have been awaited.
    *
    * `Nil`, `NotNil` and `Type` also narrow the type of the value: `if (!assert.NotNil(user)) return;`
@@ -506,7 +506,7 @@ declare namespace testing {
 
     /**
      * The string has the substring, the array, typed array or `Set` has the element, or the `Map` has the key. Elements
-     * are compared as by `Equal`.
+     * are compared as by `Equal`. Of an error, `name: message` is searched.
      *
      * @example
      * ```ts
@@ -514,8 +514,8 @@ declare namespace testing {
      * t.assert.Contains([{ id: 1 }, { id: 2 }], { id: 2 });
      * ```
      *
-     * @param container A string, array, typed array, `Set` or `Map`; anything else fails.
-     * @param item What it should have; in a string, a string.
+     * @param container A string, error, array, typed array, `Set` or `Map`; anything else fails.
+     * @param item What it should have; in a string or error, a string.
      * @param message Replaces the standard text.
      */
     Contains(container: unknown, item: unknown, message?: string): boolean;
@@ -528,8 +528,8 @@ declare namespace testing {
      * t.assert.NotContains("all is well", "error");
      * ```
      *
-     * @param container A string, array, typed array, `Set` or `Map`; anything else fails.
-     * @param item What it should not have; in a string, a string.
+     * @param container A string, error, array, typed array, `Set` or `Map`; anything else fails.
+     * @param item What it should not have; in a string or error, a string.
      * @param message Replaces the standard text.
      */
     NotContains(container: unknown, item: unknown, message?: string): boolean;
@@ -537,7 +537,7 @@ declare namespace testing {
     /**
      * The value has the expected length. This is the `length` of a string or an array, the `size` of a `Map` or `Set`,
      * the `length` or else the `size` of any other object that has one as a number, or the number of keys of a plain
-     * object without them. Functions fail.
+     * object without them. The length of null is 0. Functions and undefined fail.
      *
      * @example
      * ```ts

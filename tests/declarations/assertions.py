@@ -33,7 +33,7 @@ RULES = """## Two ways to fail
 If a check of `t.assert` does not hold, the test fails but continues; each check returns whether it held. If a check of
 `t.require` does not hold, the test fails and stops. You may write `const { assert, require } = t`.
 
-The last argument of each check is a message that replaces the standard text, unless it is empty.
+The last argument of each check is a message that replaces the standard text, unless it is empty; values after it are ignored.
 
 A check that cannot be evaluated is a failure too, also for the opposite check: the length of a number, an invalid
 pattern, a wrong number of arguments, or a promise instead of a value (`got a Promise: await it`).

@@ -194,21 +194,21 @@ NOT_EQUAL = [
 PASS = """
 True: true | 1 | 'a' | [] | {}
 False: false | 0 | '' | null | undefined | NaN
-Equal: 1, 1 | {a: [1]}, {a: [1]} | 1, 1, 'message' | NaN, NaN | new Date(1), new Date(1), undefined
+Equal: 1, 1 | {a: [1]}, {a: [1]} | 1, 1, 'message' | NaN, NaN | new Date(1), new Date(1), undefined | 1, 1, 'a %s', 'b'
 NotEqual: 1, 2 | {a: 1}, {a: 2} | null, undefined | 1, '1'
-Nil: null | undefined | undefined, 'message'
+Nil: null | undefined | undefined, 'message' | null, 'a', 1
 NotNil: 0 | '' | false | {} | NaN
 Contains: 'hello', 'ell' | 'hello', '' | [1, {a: [2]}], {a: [2]} | [NaN], NaN | new Set([{a: 1}]), {a: 1}
-Contains: new Set([1]), 1
+Contains: new Set([1]), 1 | new TypeError('is shut'), 'TypeError: is' | new Error(''), ''
 Contains: new Map([[{a: 1}, 2]]), {a: 1} | new Map([['a', 2]]), 'a' | new Uint8Array([1, 2]), 2
 Contains: new BigInt64Array([1n]), 1n
 Contains: new Money([['eur', 1]]), 'eur' | (function () { return [...arguments] })(1), 1 | [ , 1], undefined
 NotContains: 'hello', 'x' | [1, 2], 3 | [1], '1' | new Set([1]), 2 | new Map([['a', 'b']]), 'b'
-NotContains: new Uint8Array([1]), 1n | [], undefined
+NotContains: new Uint8Array([1]), 1n | [], undefined | new Error('a'), 'b'
 Len: 'abc', 3 | '', 0 | [1, 2], 2 | new Set([1]), 1 | new Map([[1, 1]]), 1 | {a: 1, b: 2}, 2 | {}, 0
 Len: new Uint8Array(4), 4
 Len: {length: 7}, 7 | {size: 8}, 8 | {length: 'x', size: 'y'}, 2 | Object.create(null), 0 | new String('ab'), 2
-Len: '😀', 2
+Len: '😀', 2 | null, 0
 Greater: 2, 1 | 2n, 1n | 'b', 'a' | new Date(2), new Date(1) | Infinity, 1
 GreaterOrEqual: 2, 2 | 2n, 2n | 'a', 'a' | new Date(1), new Date(1) | 3, 2 | -0, 0
 Less: 1, 2 | 1n, 2n | 'a', 'b' | new Date(1), new Date(2) | -Infinity, 0
@@ -249,12 +249,12 @@ NotEqual: 1, 1 | {a: 1}, {a: 1} | NaN, NaN | 0, -0 | [throws], [throws]
 Nil: 0 | '' | false | {}
 NotNil: null | undefined
 Contains: 'hello', 'x' | 'a1', 1 | [1], '1' | [1], 2 | new Set([1]), {} | new Map([['a', 'b']]), 'b'
-Contains: new Uint8Array([1]), 1n | [], undefined
+Contains: new Uint8Array([1]), 1n | [], undefined | new Error('a'), 'b' | new Error('1'), 1
 Contains: {a: 1}, 'a' | null, 'a' | undefined, 'undefined' | 5, 5 | new DataView(new ArrayBuffer(1)), 0
 Contains: hostile(), 1 | Object.create(Set.prototype), 1
 NotContains: 'hello', 'ell' | 'a1', 1 | [{a: 1}], {a: 1} | new Set([[1]]), [1] | new Map([['a', 1]]), 'a'
-NotContains: undefined, 'x' | {a: 1}, 'x' | null, null
-Len: 'abc', 4 | 'abc', '3' | [1], 2 | {a: 1}, 2 | 5, 1 | null, 0 | undefined, 0 | f, 0 | new Point(1), 1
+NotContains: undefined, 'x' | {a: 1}, 'x' | null, null | new Error('a'), 'a'
+Len: 'abc', 4 | 'abc', '3' | [1], 2 | {a: 1}, 2 | 5, 1 | null, 1 | undefined, 0 | f, 0 | new Point(1), 1
 Len: new Set([1]), 1n | hostile(), 0
 Greater: 1, 1 | 1, 2 | 1, '0' | 1n, 0 | NaN, 1 | 1, NaN | '2', 1 | new Date(2), 1 | {}, {} | null, -1
 Greater: new Date(NaN), new Date(1) | true, false
@@ -284,9 +284,8 @@ Type: 1, 5 | 1, undefined | 1, 'string, number' | new Date(1), 'date'
 True: | Equal: 1 | Equal: | Nil: | NotNil: | False: | NoError: | Error: | Panic: | NoPanic:
 NotEqual: 1 | Contains: 'a' | NotContains: 'a' | Len: 'a' | Greater: 1 | Less: 1 | Match: 'a' | NotMatch: 'a'
 JSONPath: {} | JSONPath: {}, 'a' | Type: 1
-True: true, 'a', 'b' | Equal: 1, 1, 'a', 'b' | Nil: null, 'a', 1 | NoError: null, null, null
-JSONPath: {a: 1}, 'a', 1, 'm', 2
-Agent: 'text' | Agent: 'text', 5 | Agent: 'text', 'v', 'criteria' | Agent: 'text', 'v', {}, 'm', 1 | Agent:
+True: true, 1, 'b' | Equal: 1, 1, null, 'b' | NoError: null, null, null
+Agent: 'text' | Agent: 'text', 5 | Agent: 'text', 'v', 'criteria' | Agent: 'text', 'v', {}, 2, 1 | Agent:
 """
 
 INSPECT = [

@@ -2,14 +2,14 @@ import type { Kernel, Mismatch } from "../kernel";
 import { equal, refuse, search } from "./support";
 
 /**
- * Whether a string contains the substring, an array, Set or typed array contains a deeply equal item, or a Map has a
+ * Whether a string, or `name: message` of an error, contains the substring, an array, Set or typed array contains a deeply equal item, or a Map has a
  * deeply equal key. Any other value is a mismatch.
  */
 export function contains(kernel: Kernel, value: unknown, item: unknown): boolean | Mismatch {
   const { std } = kernel;
-  if (typeof value === "string") {
+  if (typeof value === "string" || value instanceof std.Error) {
     return typeof item === "string"
-      ? std.indexOf(value, item) >= 0
+      ? std.indexOf(std.String(value), item) >= 0
       : refuse(kernel, "A text can only contain a text", item);
   }
   let found = false;
@@ -25,7 +25,7 @@ export function contains(kernel: Kernel, value: unknown, item: unknown): boolean
     const length = std.isArray(value) ? list.length : std.viewLength(list);
     for (let i = 0; i < length && !found; i++) visit(list[i]);
   } else {
-    return refuse(kernel, "Only a text, an array, a typed array, a Set or a Map can contain an item", value);
+    return refuse(kernel, "Only a text, an error, an array, a typed array, a Set or a Map can contain an item", value);
   }
   return found;
 }

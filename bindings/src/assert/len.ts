@@ -2,9 +2,10 @@ import type { Check, Kernel } from "../kernel";
 import { isObject } from "../objects";
 import { refuse } from "./support";
 
-/** The number of UTF-16 code units of a string, items of a collection, or keys of a plain object; otherwise undefined. */
+/** The number of UTF-16 code units of a string, items of a collection, or keys of a plain object; 0 of null; otherwise undefined. */
 function lengthOf({ std }: Kernel, value: unknown): number | undefined {
   if (typeof value === "string") return value.length;
+  if (value === null) return 0;
   if (!isObject(value)) return undefined;
   if (value instanceof std.Map) return std.mapSize(value);
   if (value instanceof std.Set) return std.setSize(value);
@@ -14,7 +15,7 @@ function lengthOf({ std }: Kernel, value: unknown): number | undefined {
   return proto === null || proto === std.objectPrototype ? std.keys(value).length : undefined;
 }
 
-/** `Len(value, length)`: a string, an object with a numeric `length` or `size`, or a plain object has that length. */
+/** `Len(value, length)`: a string, null, an object with a numeric `length` or `size`, or a plain object has that length. */
 export const len: Check = {
   params: ["value", "length"],
   test(kernel, args) {

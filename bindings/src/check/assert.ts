@@ -52,7 +52,7 @@ export default function (kernel: Kernel): Assertions {
 
     let least = 0;
     while (least < most && std.slice(params[least], -1) !== "?") least++;
-    if (count < least || count > most + 1) return fail({ reason: explain(kernel).miscounted(name, params, count) });
+    if (count < least || (count > most + 1 && typeof args[most] !== "string")) return fail({ reason: explain(kernel).miscounted(name, params, count) });
     for (let i = 0; i < most; i++) {
       if (params[i] === "fn" || !isThenable(args[i])) continue;
       const reason = "The argument " + std.split(params[i], "?")[0] + " " + AWAIT_IT;
