@@ -23,6 +23,23 @@ _TEXTS = frozenset(
     "c cpp cs go h java jsonl jsx kt log lua php py rb rs sh sql swift toml ts tsx vue yao yaml yml".split()
 )
 """Extensions of texts that the table of MIME types has not, or takes for something else."""
+_OOXML = "application/vnd.openxmlformats-officedocument."
+_ODF = "application/vnd.oasis.opendocument."
+_KNOWN = {
+    "docx": _OOXML + "wordprocessingml.document",
+    "dotx": _OOXML + "wordprocessingml.template",
+    "xlsx": _OOXML + "spreadsheetml.sheet",
+    "xltx": _OOXML + "spreadsheetml.template",
+    "pptx": _OOXML + "presentationml.presentation",
+    "ppsx": _OOXML + "presentationml.slideshow",
+    "odt": _ODF + "text",
+    "ods": _ODF + "spreadsheet",
+    "odp": _ODF + "presentation",
+    "md": "text/markdown",
+    "rtf": "application/rtf",
+    "epub": "application/epub+zip",
+}
+"""MIME types that the table of some version of Python has not."""
 _SCHEME = "file://"
 _WITH_FILES = ("image", "audio", "file", "input_audio")
 
@@ -85,8 +102,8 @@ def problem_of(part: Part, folder: Path) -> str | None:
         return '"text" is missing in the text part' if part.type == "text" and part.text is None else None
     source = source_of(part)
     if source is None:
-        held = part.type in ("audio", "input_audio") and (_extra(part, "data") or _extra(part, "input_audio"))
-        return None if held or _extra(part, "file") else f'"source" is missing in the {part.type} part'
+        held = part.type in ("audio", "input_audio") and (part.data or part.input_audio)
+        return None if held or part.file else f'"source" is missing in the {part.type} part'
     if not source.startswith(_SCHEME):
         if source.startswith(("http://", "https://", "data:")) and part.type in ("image", "file"):
             return None
@@ -118,8 +135,8 @@ def absence_of(part: Part, folder: Path) -> str | None:
 
 def source_of(part: Part) -> str | None:
     """Where the content of a part is, by any of the fields that may say it."""
-    file = _extra(part, "file")
-    return part.source or part.url or (file if isinstance(file, str) else None)
+    held = part.file if part.file is None or isinstance(part.file, str) else part.file.url
+    return part.source or part.url or held
 
 
 def file_of(source: str, folder: Path) -> Path:
@@ -139,7 +156,8 @@ def content_of(part: Part, folder: Path) -> dict[str, Any]:
     if part.type in ("audio", "input_audio"):
         return {"type": "input_audio", "input_audio": _audio(part, source, fields, folder)}
     if part.type == "file" and source:
-        name = part.name or (file_of(source, folder).name if source.startswith(_SCHEME) else "")
+        own = file_of(source, folder).name if source.startswith(_SCHEME) else ""
+        name = part.name or _held(part).get("filename") or own
         file = {"url": _url(part, source, folder), **({"filename": name} if name else {})}
         return {"type": "file", "file": file}
     return fields
@@ -165,7 +183,7 @@ def mime_type(path: Path) -> str:
 
     if _extension(path) in _TEXTS:
         return "text/plain"
-    return MimeTypes().guess_type(path.name)[0] or "application/octet-stream"
+    return _KNOWN.get(_extension(path)) or MimeTypes().guess_type(path.name)[0] or "application/octet-stream"
 
 
 def _base64(path: Path, folder: Path) -> str:
@@ -203,13 +221,10 @@ def _description(part: Part, folder: Path) -> dict[str, Any]:
 
 def _held(part: Part) -> dict[str, Any]:
     """The fields that may have the content of a part."""
-    for name in ("input_audio", "image_url", "file"):
-        inner = _extra(part, name)
-        if isinstance(inner, dict):
-            return inner
-        if name == "image_url" and isinstance(inner, str):
-            return {"url": inner}
-    return {"data": _extra(part, "data"), "format": _extra(part, "format")}
+    held = part.input_audio or part.image_url or part.file
+    if isinstance(held, str):
+        return {"url": held} if part.image_url else {}
+    return held.model_dump(exclude_unset=True) if held else {"data": part.data, "format": part.format}
 
 
 def _media_type(part: Part, path: Path) -> str:
@@ -240,10 +255,6 @@ def _of_content(message: Message, place: JsonPath) -> Iterator[Reference]:
     elif isinstance(message.content, list):
         for index, part in enumerate(message.content):
             yield Reference(place=(*place, "content", index), part=part)
-
-
-def _extra(part: Part, name: str) -> Any:
-    return (part.model_extra or {}).get(name)
 
 
 def _extension(path: Path) -> str:

@@ -74,7 +74,38 @@ class CaseOptions(CallOptions):
     """Refuse rows that MySQL would refuse and SQLite takes, as `--strict-db` does for all cases."""
 
 
-class Part(OpenModel):
+class HeldFile(Model):
+    """A file within a part, in the form of OpenAI's chat API."""
+
+    url: str | None = None
+    """A `data:` or `https:` URL, or `file://` and a path from the folder of the case file."""
+    filename: Annotated[str | None, Field(spellings=("filename", "name"))] = None
+    """The name that the agent sees."""
+    file_data: str | None = None
+    """The content as a `data:` URL."""
+    file_id: str | None = None
+    """A file that the host of the model has."""
+
+
+class HeldImage(Model):
+    """An image within a part, in the form of OpenAI's chat API."""
+
+    url: str
+    """A `data:` or `https:` URL."""
+    detail: str | None = None
+    """`auto`, `low` or `high`."""
+
+
+class HeldAudio(Model):
+    """A recording within a part, in the form of OpenAI's chat API."""
+
+    data: str
+    """Base64."""
+    format: str | None = None
+    """Such as `wav` or `mp3`."""
+
+
+class Part(Model):
     """A part of a message: a text, an image, a recording, a file."""
 
     type: PartType
@@ -85,8 +116,20 @@ class Part(OpenModel):
     """Where the content is: `file://` and a path from the folder of the case file, or a URL."""
     url: str | None = None
     """The same as `source`."""
-    name: str | None = None
+    name: Annotated[str | None, Field(spellings=("name", "filename"))] = None
     """The name that the agent sees of a `file`; the file's own by default."""
+    detail: str | None = None
+    """Of an `image`: `auto`, `low` or `high`."""
+    data: FreeValue = None
+    """Of `audio`, its content in base64; of a `data` part, anything."""
+    format: str | None = None
+    """The format of `audio` whose content is `data`, such as `mp3`; `wav` by default."""
+    file: str | HeldFile | None = None
+    """The content of a `file` part, instead of `source`."""
+    image_url: str | HeldImage | None = None
+    """The content of an `image_url` part."""
+    input_audio: HeldAudio | None = None
+    """The content of an `input_audio` part."""
 
 
 class ToolCall(OpenModel):

@@ -110,6 +110,25 @@ PARTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"type": "file", "source": "file://n.bin", "name": "notes"},
         {"type": "file", "file": {"url": "data:application/octet-stream;base64,AA==", "filename": "notes"}},
     ),
+    **{
+        f"file elsewhere, its name {key} {where}": (
+            {
+                "type": "file",
+                **(
+                    {"file": {"url": "https://h/1", key: "o.pdf"}}
+                    if where == "within"
+                    else {"url": "https://h/1", key: "o.pdf"}
+                ),
+            },
+            {"type": "file", "file": {"url": "https://h/1", "filename": "o.pdf"}},
+        )
+        for key in ("name", "filename")
+        for where in ("within", "beside")
+    },
+    "file within": (
+        {"type": "file", "file": {"url": "file://n.ts"}},
+        {"type": "file", "file": {"url": "data:text/plain;base64,bGV0IGE=", "filename": "n.ts"}},
+    ),
     "data stays": ({"type": "data", "data": {"sources": []}}, {"type": "data", "data": {"sources": []}}),
 }
 
@@ -164,3 +183,26 @@ def test_the_input_is_kept_as_written(fields: dict[str, Any]) -> None:
     assert input_of(Case.model_validate({"id": "A", **fields})) == fields["input"]
     if isinstance(fields["input"], list):
         assert input_of(Case.model_validate({"id": "A", "messages": fields["input"]})) == fields["input"]
+
+
+OFFICE = "application/vnd.openxmlformats-officedocument."
+TYPES = {
+    "a.docx": OFFICE + "wordprocessingml.document",
+    "A.XLSX": OFFICE + "spreadsheetml.sheet",
+    "a.pptx": OFFICE + "presentationml.presentation",
+    "a.ppt": "application/vnd.ms-powerpoint",
+    "a.odt": "application/vnd.oasis.opendocument.text",
+    "a.md": "text/markdown",
+    "a.ts": "text/plain",
+    "a.csv": "text/csv",
+    "a.unknown": "application/octet-stream",
+}
+
+
+@pytest.mark.parametrize(("name", "kind"), TYPES.items())
+def test_the_type_of_a_file_follows_from_its_extension(folder: Path, name: str, kind: str) -> None:
+    (folder / name).write_text("a")
+
+    (message,) = said(folder, input={"content": {"type": "file", "source": f"file://{name}"}})
+
+    assert message["content"][0]["file"] == {"url": f"data:{kind};base64,YQ==", "filename": name}

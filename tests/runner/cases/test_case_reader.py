@@ -136,6 +136,14 @@ REFUSED = {
         f'{T1}}}\n{{"id": "T2", "expcted": 1, "input": "Hi"}}',
         'cases.jsonl:2:14: case "T2": unknown field "expcted" [Did you mean "expected"?]',
     ),
+    "unknown key of a part": (
+        f'{T1}, "attachments": [{{"type": "file", "url": "https://h/1", "filenam": "a.pdf"}}]}}',
+        'cases.jsonl:1:84: case "T1": unknown field "filenam" in "attachments[0]" [Did you mean "filename"?]',
+    ),
+    "unknown key of a file in a part": (
+        f'{T1}, "attachments": [{{"type": "file", "file": {{"url": "https://h/1", "titel": "a.pdf"}}}}]}}',
+        'cases.jsonl:1:93: case "T1": unknown field "titel" in "attachments[0].file" [It takes url, filename, name, file_data, file_id, and any field that starts with x-]',
+    ),
     "unknown field over several lines": (
         '{\n  "id": "T1",\n  "input": "Hi",\n  "assert": [\n    {"type": "contains", "valu": "a"}\n  ]\n}',
         'cases.jsonl:5:26: case "T1": unknown field "valu" in "assert[0]" [Did you mean "value"?]',

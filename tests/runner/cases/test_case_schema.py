@@ -26,7 +26,7 @@ ACCEPTED: dict[str, dict[str, Any]] = {
     "text": HI,
     "message": {"id": "A", "input": {"role": "user", "content": "Hi"}},
     "parts": {"id": "A", "input": {"content": [{"type": "text", "text": "a"}, {"type": "image", "url": "https://h"}]}},
-    "one part": {"id": "A", "input": {"content": {"type": "text", "text": "a", "more": 1}}},
+    "one part": {"id": "A", "input": {"content": {"type": "text", "text": "a", "x-more": 1}}},
     "messages": {"id": "A", "messages": [{"role": "tool", "content": "4", "tool_call_id": "c"}]},
     "nulls": {**HI, "messages": None, "name": None, "assert": None, "expected": None, "timeout": None, "mocks": None},
     "other nulls": {**HI, "tags": None, "skip": None, "options": {"skip": None}, "turns": None, "mode": None},
