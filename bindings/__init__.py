@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bindings.mocks import Mock, Mocks, given_mocks
     from bindings.models.built_in import built_in_models
     from bindings.models.database import APPLICATION_ID
-    from bindings.models.databases import Databases, Fixture, ModelFiles
+    from bindings.models.databases import Contents, Databases, Fixture, ModelFiles
     from bindings.models.definition import Model, read_definition
     from bindings.models.errors import ModelFileError
     from bindings.models.own_database import OwnDatabase
@@ -46,6 +46,7 @@ __all__ = [
     "Answered",
     "CLOCK_STANDS",
     "DATABASE",
+    "Contents",
     "Databases",
     "Fixture",
     "HostCall",
@@ -101,7 +102,7 @@ __getattr__ = lazy_names(
         "mocks": ("Mock", "Mocks", "given_mocks"),
         "models.built_in": ("built_in_models",),
         "models.database": ("APPLICATION_ID",),
-        "models.databases": ("Databases", "Fixture", "ModelFiles"),
+        "models.databases": ("Contents", "Databases", "Fixture", "ModelFiles"),
         "models.definition": ("Model", "read_definition"),
         "models.errors": ("ModelFileError",),
         "models.own_database": ("OwnDatabase",),

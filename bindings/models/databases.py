@@ -30,6 +30,14 @@ class ModelFiles(Value):
     """Id of a model → what is wrong with its file, where the other models can be used all the same."""
 
 
+class Contents(Value):
+    """All tables of a database with their rows."""
+
+    catalog: Catalog
+    dump: bytes
+    """The content of an SQLite file."""
+
+
 class Fixture(Value):
     """A file of rows."""
 
@@ -61,7 +69,7 @@ class Databases:
         self._fixtures: dict[tuple[str, Path], Fixture] = {}
         self._warn = warn
         self._lock = threading.Lock()
-        self._template: tuple[Catalog, bytes] | None = None
+        self._template: Contents | None = None
         self._problem = ""
         self._ahead: list[Database] = []
         """Databases of tests that come."""
@@ -73,32 +81,36 @@ class Databases:
         salt: Callable[[], bytes],
         *,
         strict: bool = False,
+        contents: Contents | None = None,
     ) -> Store:
-        """Opens a database with the tables of all models and their first rows. The caller must close it.
+        """Opens a database. The caller must close it.
 
         Args:
             warn: called with warnings about things that do not work as they are written.
             now: the time, in UTC.
             salt: returns 16 random bytes for the hash of a password.
             strict: whether to refuse what MySQL would refuse.
+            contents: what it has at first; None: the tables of all models and their first rows.
 
         Raises: ProcessError, if files of models cannot be read.
         """
-        with self._lock:
-            if self._template is None and not self._problem:
-                self._make()
-            ahead = self._ahead.pop() if self._ahead else None
-        if self._template is None:
+        ahead = None
+        if contents is None:
+            with self._lock:
+                if self._template is None and not self._problem:
+                    self._make()
+                ahead = self._ahead.pop() if self._ahead else None
+            contents = self._template
+        if contents is None:
             raise failed(self._problem)
-        catalog, dump = self._template
-        database = ahead or _loaded(dump)
+        database = ahead or _loaded(contents.dump)
         database.now = now
-        return Store(catalog.copy(), database, warn, load=self.files.document, strict=strict, salt=salt)
+        return Store(contents.catalog.copy(), database, warn, load=self.files.document, strict=strict, salt=salt)
 
     def make_ahead(self) -> None:
         """Makes a database for a later test in advance."""
         if self._template is not None and len(self._ahead) < MOST_AHEAD:
-            self._ahead.append(_loaded(self._template[1]))
+            self._ahead.append(_loaded(self._template.dump))
 
     def fixture(self, name: str, folder: Path) -> Fixture:
         """A fixture as `Files` finds it, which is read once. Raises ProcessError."""
@@ -121,7 +133,7 @@ class Databases:
         try:
             store = Store(catalog, database, self._warn, load=self.files.document)
             migrate_all(store)
-            self._template = (catalog, database.dump())
+            self._template = Contents(catalog=catalog, dump=database.dump())
         finally:
             database.close()
 

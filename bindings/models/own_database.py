@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from scripttest.typing_names import Json
 
 if TYPE_CHECKING:
-    from bindings.models.databases import Databases
+    from bindings.models.databases import Contents, Databases
     from bindings.models.store import Store
 
 
@@ -52,6 +52,7 @@ class OwnDatabase:
         self._keep = keep
         self._lock = _thread.RLock()
         self._store: Store | None = None
+        self._first: Contents | None = None
         self._closed = False
         self.is_used = False
         """Whether anything has asked for models."""
@@ -68,10 +69,24 @@ class OwnDatabase:
                 raise failed(_OVER)
             self.is_used = True
             if self._store is None:
-                self._store = self._databases().open(self._warn, self._now, self._salt, strict=self._strict)
+                self._store = self._databases().open(
+                    self._warn, self._now, self._salt, strict=self._strict, contents=self._first
+                )
                 if self._closed:  # meanwhile, by a thread that saw nothing to give up
                     raise failed(_OVER)
             return answer(self._store, process, values, self._lines)
+
+    def begin_with(self, contents: Contents | None) -> None:
+        """Has these contents when it is opened, instead of the first rows of all models; None: those."""
+        self._first = contents
+
+    def contents(self) -> Contents | None:
+        """What it has now; None while it is not opened."""
+        from bindings.models.databases import Contents
+
+        with self._lock:
+            store = self._store
+            return None if store is None else Contents(catalog=store.catalog.copy(), dump=store.database.dump())
 
     def hold(self) -> bool:
         """Keeps other threads from using it until `release`, if it is open, small, and not in use by another thread;

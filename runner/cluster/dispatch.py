@@ -20,7 +20,7 @@ from runner.cluster.recordings import write_recording
 from runner.cluster.shared_bounds import KeptBounds
 from runner.errors import ConfigurationError, RunnerError
 from runner.execution.passes import Passes, at_a_time
-from runner.results.events import AttemptEnd, RunError, SuiteEnd, TestEnd, TestStart, Warned
+from runner.results.events import AttemptEnd, HookOutput, RunError, SuiteEnd, TestEnd, TestStart, Warned
 
 if TYPE_CHECKING:
     from runner.application.application import TestModule
@@ -245,6 +245,8 @@ class Dispatch:
     def _take_said(self, attempt: str, flight: Flight, said: Any) -> None:
         if isinstance(said, Heard):
             self._take_heard(attempt, flight, said)
+        elif isinstance(said, HookOutput):
+            self._send(said)
         elif isinstance(said, Warned):
             self._warn(said.message)
         elif isinstance(said, RunError):

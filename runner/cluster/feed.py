@@ -99,7 +99,7 @@ class Feed:
 
     def _all_units(self) -> Iterator[list[_Taken]]:
         """Cases that run on the same worker, in all variants: one, or all that depend on each other, or all of an input
-        with hooks."""
+        with hooks, or with one chat."""
         for _, group in groupby(self._plan.sources, key=lambda source: source.suite.without_variant):
             sources = list(group)
             for source in sources:
@@ -117,7 +117,7 @@ class Feed:
 
     def _units_of(self, source: CaseSource) -> Iterator[list[PlacedCase]]:
         options = self._plan.settings.of(source.assistant.id, self._plan.options)
-        if options.before or options.after:
+        if options.before or options.after or self._plan.context_of(source.assistant.id)["chat_id"]:
             yield list(self._placed(source))
         elif source.waited:
             groups = groups_of(source)

@@ -139,7 +139,7 @@ class _Run:
         """Yields the cases, each in all its variants."""
         for _, group in groupby(self._sources, key=lambda source: source.suite.without_variant):
             sources = list(group)
-            suites = [SuiteRun(source, self._schedule) for source in sources]
+            suites = [SuiteRun(source, self._schedule, send=self._send) for source in sources]
             self._begun += suites
             for suite, source in zip(suites, sources, strict=True):
                 self._send(SuiteStart(suite=source.suite.id, selected=source.selected, total=source.total))
@@ -195,7 +195,7 @@ class _Run:
         """Ends the suites with cases that have not run, because the run stopped."""
         for suite in self._begun:
             if suite.left:
-                await suite.finish(self._send)
+                await suite.finish()
 
     async def _take(self) -> _Item | None:
         """Returns the next item that may begin; waits while there may be one later. None: there will be none."""
@@ -287,7 +287,7 @@ class _Run:
             else:
                 if not case.skip:
                     await suite.prepare()
-                result = await run.run()
+                result = await run.run(suite.within)
         except HookError as error:
             result = run.failed(error.failure)
         except asyncio.CancelledError:
@@ -314,7 +314,7 @@ class _Run:
         suite.ended.add(case.id)
         suite.left -= 1
         if not suite.left:
-            await suite.finish(self._send)
+            await suite.finish()
 
     def _warn_of_judges(self, run: CaseRun) -> None:
         """Warns once of each judge that uses the connector of the agent that it judges."""

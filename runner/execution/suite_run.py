@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
-from bindings import World
+from bindings import DATABASE, World
 from runner.agents.chat import Chat
 from runner.connectors.timing import CaseTime
 from runner.durations import in_words
@@ -14,20 +16,23 @@ from runner.execution.case_schedule import CaseSchedule
 from runner.execution.dependencies import DependencyState
 from runner.execution.hooks import Hook, HookError, told_of_case
 from runner.planning.case_source import CaseSource
-from runner.results.events import Event, SuiteEnd, Warned
+from runner.results.events import Event, HookOutput, SuiteEnd, Warned
 from runner.results.model import TestResult
 from scripttest import Cause, Failure
 
 if TYPE_CHECKING:
+    from bindings import Contents
     from runner.cases.model import Case
+    from runner.modes.base import CaseAttempt
     from runner.parts import Part
 
 
 class SuiteRun:
     """Runs the hooks around the cases of one input, and records which cases have ended."""
 
-    def __init__(self, source: CaseSource, schedule: CaseSchedule) -> None:
+    def __init__(self, source: CaseSource, schedule: CaseSchedule, send: Callable[[Event], None]) -> None:
         self.source = source
+        self._send = send
         self.left = source.selected - len(source.ended)
         self.dependencies = DependencyState(source.waited)
         first = {id: runs[1] for id, runs in source.done.items() if 1 in runs} if schedule.rounds is not None else {}
@@ -35,16 +40,28 @@ class SuiteRun:
             self.dependencies.end(id, status)
         cases = schedule.of(source.assistant.id)
         self.environment, self._before, self._after = cases.environment, cases.before, cases.after
-        context = {**self.environment.context, "assistant_id": source.assistant.id, "chat_id": "agent-test"}
-        seed = self.environment.seed
-        world = World(suite=source.suite.id, test="@hooks", seed="" if seed is None else f"{seed} @hooks", mocked=False)
-        self._chat = Chat(context, world, of_suite=True)
-        """The chat of the hooks around all cases."""
+        self._open()
         self.ended: set[str] = set()
         """Cases that have ended in this run."""
         self._prepared: asyncio.Task[Any] | None = None
+        self._first_rows: Contents | None = None
+        """The database that the hook before all cases has left; None: it has used none."""
+        self._locks: dict[str, asyncio.Lock] = {}
+        """Chat that several cases have → held by the case that is in it."""
+        self._left: dict[str, tuple[str, list[Any]]] = {}
+        """The same chat → the last case in it, and the memory that it left."""
         self._results: list[dict[str, Any]] = []
         """The results that the hook after all cases gets; collected only if there is one."""
+
+    def _open(self) -> None:
+        """Opens the chat of the hooks around all cases."""
+        source, environment = self.source, self.environment
+        context = {**environment.context, "assistant_id": source.assistant.id}
+        context["chat_id"] = context["chat_id"] or "agent-test"
+        seed = "" if environment.seed is None else f"{environment.seed} @hooks"
+        world = World(suite=source.suite.id, test="@hooks", seed=seed, mocked=False)
+        self._database = world.opened(DATABASE, lambda world: environment.database(world, source.folder, strict=False))
+        self._chat = Chat(context, world, of_suite=True)
 
     def has_ended(self, case: Case) -> bool:
         """Whether a case has its result."""
@@ -76,16 +93,43 @@ class SuiteRun:
         if self._before is None:
             return
         if self._prepared is None:
-            cases = [told_of_case(located.case) for located in self.source.cases()]
-            self._prepared = asyncio.create_task(self._hook(self._before, "before", [cases]))
+            self._prepared = asyncio.create_task(self._prepare(self._before))
         await asyncio.shield(self._prepared)
+
+    async def _prepare(self, reference: str) -> Any:
+        cases = [told_of_case(located.case) for located in self.source.cases()]
+        data = await self._hook(reference, "before", [cases])
+        self._first_rows = self._database.contents()
+        return data
+
+    @asynccontextmanager
+    async def within(self, attempt: CaseAttempt) -> AsyncIterator[None]:
+        """What the hook before all cases has written is there when an attempt begins: rows, session, stores, memory.
+        Attempts in one chat, which the context names, follow each other, and find the memory of the chat."""
+        chat, hooks = attempt.chat, self._chat
+        attempt.database.begin_with(self._first_rows)
+        attempt.world.session = deepcopy(hooks.world.session)
+        own = {f"memory:{space}:{hooks.id}": f"memory:{space}:{chat.id}" for space in ("chat", "context")}
+        attempt.world.stores = {own.get(id, id): entries for id, entries in hooks.world.stores.items()}
+        if not self.environment.context["chat_id"]:
+            yield
+            return
+        memory = f"memory:chat:{chat.id}"
+        async with self._locks.setdefault(chat.id, asyncio.Lock()):
+            if chat.id in self._left:
+                last, attempt.world.stores[memory] = self._left[chat.id]
+                chat.note_once(f"the chat {chat.id} goes on, with its memory, after {last}")
+            yield
+            self._left[chat.id] = attempt.case.id, attempt.world.stores.get(memory, [])
 
     def begin_again(self) -> None:
         """Lets the hook before all cases run again, if it failed."""
         if self._prepared is not None and self._prepared.done() and self._prepared.exception() is not None:
             self._prepared = None
+            self._chat.world.close()
+            self._open()
 
-    async def finish(self, send: Callable[[Event], None]) -> None:
+    async def finish(self) -> None:
         """Runs the hook after all cases. If it fails, that is reported, and no case fails."""
         if self._after is not None:
             data = None
@@ -95,11 +139,11 @@ class SuiteRun:
             try:
                 await self._hook(self._after, "after", [self._results, data])
             except HookError as error:
-                send(Warned(message=f"{self.source.suite.label}: {error.failure.message}"))
+                self._send(Warned(message=f"{self.source.suite.label}: {error.failure.message}"))
         for call in self._chat.world.ledger.missing:
-            send(Warned(message=f"{self.source.suite.label}: in the hooks around all cases: {call.warning}"))
+            self._send(Warned(message=f"{self.source.suite.label}: in the hooks around all cases: {call.warning}"))
         self._chat.world.close()
-        send(SuiteEnd(suite=self.source.suite.id))
+        self._send(SuiteEnd(suite=self.source.suite.id))
 
     async def _hook(self, reference: str, kind: str, arguments: list[Any]) -> Any:
         hook = Hook(environment=self.environment, assistant=self.source.assistant, chat=self._chat)
@@ -109,3 +153,7 @@ class SuiteRun:
         except TimeoutError as error:
             words = f"{kind} {reference}: timeout after {in_words(self.environment.timeout)}"
             raise HookError(Failure(cause=Cause.SETUP, message=words)) from error
+        finally:
+            logs, self._chat.logs = tuple(self._chat.logs), []
+            if logs:
+                self._send(HookOutput(suite=self.source.suite.id, hook=f"{kind} {reference}", logs=logs))

@@ -7,6 +7,7 @@ compared with the threshold; an error, a timeout, or a required criterion that f
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 
 from runner.agents.chat import JudgeUse
 from runner.execution.attempts import ended, run_attempt
@@ -24,16 +25,19 @@ class CaseRun:
         self._attempt = make()
         self._ended: list[TestResult] = []
 
-    async def run(self) -> TestResult:
-        """Runs the case to its end. All errors become part of the result; only cancellation is raised."""
+    async def run(self, within: Callable[[CaseAttempt], AbstractAsyncContextManager[None]]) -> TestResult:
+        """Runs the case to its end, each attempt `within` a context. All errors become part of the result; only
+        cancellation is raised."""
         count = getattr(self._attempt.case, "trials", 1)
         if count == 1 or self._attempt.case.skip:
-            return await run_attempt(self._attempt)
+            async with within(self._attempt):
+                return await run_attempt(self._attempt)
         for number in range(1, count + 1):
             if number > 1:
                 self._attempt = self._make()
             self._attempt.chat.context["chat_id"] += f"-{number}"
-            self._ended.append(await run_attempt(self._attempt))
+            async with within(self._attempt):
+                self._ended.append(await run_attempt(self._attempt))
         from runner.results.combining import of_trials
 
         return of_trials(self._ended)

@@ -60,7 +60,7 @@ class CasePlanning:
         if generators and options.shard is not None:
             from runner.planning.shards import parts_of
 
-            sources = parts_of(sources, options.shard, application.root)
+            sources = parts_of(sources, options.shard, application.root, self._request.context["chat_id"])
         folders = {source.assistant.id: source.assistant.folder for source in sources}
         for generator in generators:
             agent = Assistants(application).find(generator.agent)

@@ -210,7 +210,8 @@ class _Planner:
 
         modules, sources = self._modules, self._sources
         self._modules = [module for module in modules if shard.has(module.id)]
-        self._sources = parts_of(sources, shard, self._application.root, empty=self._options.resume is not None)
+        resumes, chat = self._options.resume is not None, self._request.context["chat_id"]
+        self._sources = parts_of(sources, shard, self._application.root, chat, empty=resumes)
         cases = sum(source.selected for source in sources) - sum(source.selected for source in self._sources)
         others = len(modules) - len(self._modules)
         self._left_out.append(LeftOut(flag=f"--shard {shard}", modules=others, tests=cases))

@@ -7,6 +7,7 @@ into any reporter. They come in the order in which things happen:
 | --- | --- |
 | RunStart | first, once |
 | SuiteStart | the tests of a test module or case file are known; `order` is its position among the run's suites |
+| HookOutput | a hook around all cases of a suite has printed something |
 | TestStart | a test begins, or one of its runs; several may be running |
 | TurnStart | the user speaks to the agent, in a case of several turns |
 | AttemptEnd | with `--runs`: exactly one for each TestStart |
@@ -24,6 +25,7 @@ from enum import StrEnum
 
 from runner.results.looks import ONCE, Looks
 from runner.results.test_place import TestPlace
+from scripttest import LogLine
 from scripttest.values import Value
 
 TYPE_CHECKING = False
@@ -90,6 +92,14 @@ class SuiteStart(Value):
     """How many tests there are before filters such as `--run`."""
     tests: tuple[str, ...] = ()
     """The names of the tests of a module, in order."""
+
+
+class HookOutput(Value):
+    """What a hook around all cases of a suite has printed. Only the console shows it."""
+
+    suite: str
+    hook: str
+    logs: tuple[LogLine, ...]
 
 
 class TestStart(Value):
@@ -186,4 +196,16 @@ class RunEnd(Value):
     """The coverage; None when it was not measured."""
 
 
-Event = RunStart | SuiteStart | TestStart | TurnStart | AttemptEnd | TestEnd | SuiteEnd | RunError | Warned | RunEnd
+Event = (
+    RunStart
+    | SuiteStart
+    | HookOutput
+    | TestStart
+    | TurnStart
+    | AttemptEnd
+    | TestEnd
+    | SuiteEnd
+    | RunError
+    | Warned
+    | RunEnd
+)

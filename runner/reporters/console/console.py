@@ -15,6 +15,7 @@ from runner.reporters.rerun_command import command_of
 from runner.results.events import (
     STALE,
     Event,
+    HookOutput,
     RunEnd,
     RunError,
     RunStart,
@@ -88,6 +89,9 @@ class ConsoleReporter:
             self._write(
                 self._paint(f"Error: {event.message}\n", "red") + (f"Hint: {event.hint}\n" if event.hint else "")
             )
+        elif isinstance(event, HookOutput):
+            if self._detailed:
+                self._write(f"{in_line(event.hook)}:\n{self._style.output(event.logs, '  ')}\n")
         elif isinstance(event, Warned):
             self._write(self._paint(f"Warning: {in_line(event.message)}\n", "yellow"))
         elif isinstance(event, RunEnd) and not (self._options.watch and event.stopped == STALE):
