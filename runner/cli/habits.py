@@ -15,6 +15,8 @@ _FIRST = ("-x", "--exitfirst", "--bail", "--failfast", "-failfast")
 """Flags of other tools that stop a run at the first failure, or after as many failures as a number says."""
 _COUNTS = {"--maxfail": "--max-failures", "-j": "--parallel", "--jobs": "--parallel", "--workers": "--parallel"}
 """Other flags with a number → their names here."""
+_YAO_WORDS = ("test", "eval", "run")
+"""Words of Yao's command line that mean the command itself."""
 FOREIGN = (*_NAMES, *_FIRST, *_COUNTS)
 """All spellings of these flags."""
 
@@ -45,6 +47,43 @@ def refuse_habits(arguments: Sequence[str]) -> None:
             words.append(word)
     if foreign:
         raise ConfigurationError(f"There is no flag {foreign[0]} here", f"Type: yao-test {join(words)}")
+
+
+def from_yao(arguments: Sequence[str]) -> list[str]:
+    """Rewrites a command line of Yao: `agent test`, `agent eval`, `eval AGENT [MESSAGE | @FILE]`, `test` and `run`
+    before the flags, and `-s MODULE` for a test module of the agent. Raises ConfigurationError when no agent is
+    named."""
+    rest = list(arguments)
+    if rest[:1] == ["agent"] and rest[1:2] and rest[1] in (*_YAO_WORDS, "extract"):
+        del rest[0]
+    verb = rest.pop(0) if rest and rest[0] in _YAO_WORDS else ""
+    takes_value = {spelling for flag in FLAGS if flag.kind in ("text", "repeated") for spelling in flag.spellings}
+    words, positional, modules, agent = [], [], [], ""
+    while rest:
+        word = rest.pop(0)
+        spelling, equals, value = word.partition("=")
+        if spelling in ("-s", "--scripts"):
+            modules.append(value if equals else rest.pop(0) if rest else "")
+        elif verb == "eval" and not word.startswith("-"):
+            positional.append(word)
+        else:
+            words.append(word)
+            if spelling in takes_value and not equals and rest:
+                words.append(rest.pop(0))
+            if spelling in ("-n", "--name"):
+                agent = value or words[-1]
+    if positional:
+        agent, *said = positional
+        words += [part for text in said for part in ("-i", text.removeprefix("@"))]
+        words += ["-n", agent] if said or not modules else []
+    if modules and not agent and not all(module.startswith("scripts.") for module in modules):
+        raise ConfigurationError(
+            f"Cannot tell whose test module {modules[0]} is", f"Type: yao-test -i scripts.<agent>.{modules[0]}"
+        )
+    prefix = f"scripts.{agent.removeprefix('assistants.')}."
+    for module in modules:
+        words += ["-i", module if module.startswith("scripts.") else prefix + module]
+    return words
 
 
 def with_inputs(arguments: Sequence[str]) -> str:

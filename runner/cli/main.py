@@ -53,6 +53,8 @@ COMMANDS = {
     "view": "runner.cli.commands.view:view",
 }
 """First argument → module and function of a command other than the run."""
+YAO_WORDS = (["agent"], ["eval"], ["run"], ["test"])
+"""First arguments with which command lines of Yao begin."""
 HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 """Spellings of `--help`, for all commands."""
 COMPLETING = "_YAO_TEST_COMPLETE"
@@ -104,10 +106,16 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
         return code
 
     try:
+        if arguments[:1] in YAO_WORDS or "-s" in arguments or any(word.startswith("--scripts") for word in arguments):
+            from runner.cli.habits import from_yao
+
+            arguments = from_yao(arguments)
         values = read(arguments) or _through_click(arguments, environment)
         if isinstance(values, int):
             return values
         options = options_from(values)
+        if options.app is None and (root := environment.variables.get("YAO_ROOT")):
+            options = options.replace(app=root)
         if options.resume is not None:
             from runner.planning.resume import with_saved_options
 

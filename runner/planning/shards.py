@@ -1,7 +1,8 @@
 """`--shard I/N`: selects the part of the tests that one of N machines runs.
 
 A case belongs to the shard that a hash of its file and id names, so that it stays where it is when others are added or
-removed; cases that depend on each other, or share a chat, stay together. Test modules are not divided: the hash is of their id.
+removed; cases that depend on each other, or share a chat, stay together. Test modules are not divided: the hash is of
+their id.
 """
 
 from __future__ import annotations

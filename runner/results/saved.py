@@ -23,6 +23,7 @@ from runner.results.stability_json import from_seed
 from runner.results.start_problems import HINT, start_problem
 from runner.results.suite_json import AGENT_TEST, KINDS, SCRIPT_TEST, blank_suite, has_cases
 from runner.results.summary import counts_record, usage_record
+from runner.results.upstream import from_upstream, is_upstream
 from runner.security.files import read_bytes
 from scripttest.typing_names import Record
 from scripttest.values import fields_of
@@ -185,6 +186,8 @@ class _Reader:
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise self._bad_json(error, 1) from error
+        if is_upstream(value):
+            value = from_upstream(value)
         several = isinstance(value, dict) and value.get("type") == "test_run"
         parts = value.get("reports") if several else [value]
         if not isinstance(parts, list) or not all(_is_part(part) for part in parts):

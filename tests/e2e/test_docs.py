@@ -42,6 +42,7 @@ SHOW_ASSISTANTS = (README, CLI, ROOT / "docs/configuration.md", ROOT / "docs/wat
 FLAG_TABLE = re.compile(r"(<!-- flags: .* -->\n).*?(<!-- /flags -->\n)", re.S)
 TEST_FUNCTION = re.compile(r"^(export )?(async )?(function|const) Test\w", re.M)
 OF_PYTEST = {"-k", "-m", "-p", "-x", "--continue-on-collection-errors", "--lf", "--yao-models"}
+OF_YAO = {"-s", "--scripts"}
 OF_DASK = {"--no-nanny"}
 OF_CLICK = {"--help", "-h", "--version"}
 GLOSSARY = (
@@ -269,6 +270,7 @@ def test_every_flag_that_a_page_shows_exists(page: Path) -> None:
     known = {spelling for flag in FLAGS for spelling in flag.spellings} | OF_CLICK | flags_of_commands()
     known |= OF_PYTEST if page.name == "pytest.md" else set()
     known |= OF_DASK if page.name == "cluster.md" else set()
+    known |= OF_YAO if page.name == "from-yao.md" else set()
     known |= set(FOREIGN) if page == CLI else set()  # the page says what becomes of them
 
     assert sorted(set(flags_in(page.read_text("utf-8"))) - known) == []

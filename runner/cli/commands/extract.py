@@ -29,10 +29,14 @@ RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
 @click.command("extract", cls=Command, help="Writes one file for each result of a saved .jsonl or .json report.")
 @click.argument("report", metavar="REPORT")
 @click.option(
-    "-d", "--directory", metavar="DIR", help="Folder for the files. Default: beside the report, named like it."
+    "-d", "-o", "--directory", metavar="DIR", help="Folder for the files. Default: beside the report, named like it."
 )
 @click.option(
-    "--format", "kind", type=click.Choice(["md", "json"]), default="md", help="Format of the files: Markdown or JSON."
+    "--format",
+    "kind",
+    type=click.Choice(["md", "markdown", "json"]),
+    default="md",
+    help="Format of the files: Markdown or JSON.",
 )
 @click.option(
     "--status",
@@ -44,6 +48,7 @@ RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
 def extract(environment: Environment, report: str, directory: str | None, kind: str, status: tuple[str, ...]) -> int:
     """Writes the files and prints how many."""
     saved = read_report(environment, report)
+    kind = kind.replace("markdown", "md")
     path = absolute(report, environment.directory)
     folder = absolute(directory, environment.directory) if directory else path.with_suffix("")
     if folder == path:
