@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 _NOT_GIVEN = {"repeated": (), "optional": (), "switch": False, "count": 0}
 
 
+LINES = "lines"
+"""The value of `--json` for a line of JSON for each result."""
+
+
 class Flag(Value):
     """One flag of the command line."""
 
@@ -135,6 +139,13 @@ def shuffle_seed(text: str, where: str) -> int:
     from os import urandom
 
     return int.from_bytes(urandom(3), "big") + 1
+
+
+def json_form(text: str, where: str) -> str:
+    """`lines`, or `document` for `*`. Raises ConfigurationError."""
+    if text not in ("*", LINES):
+        raise ConfigurationError(f"Cannot use {where} {text}", f"Write {where} for one document, or {where}={LINES}")
+    return LINES if text == LINES else "document"
 
 
 def collector(text: str, where: str) -> str:

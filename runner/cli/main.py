@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from bindings import SCRIPT_PARTS
 from runner import exit_codes
+from runner.cli.flags import LINES
 from runner.cli.options import FLAGS, check_needs, options_from
 from runner.cli.quick import read
 from runner.cli.settings import Configured
@@ -89,16 +90,18 @@ def _completed(environment: Environment) -> int:
 def run_command(arguments: Sequence[str], environment: Environment) -> int:
     """Runs a command line and returns its exit code. Every error is printed to standard error."""
     arguments = list(arguments)
-    as_json = "--json" in arguments and arguments[0] not in COMMANDS
+    json = next((word for word in arguments if word.partition("=")[0] == "--json"), "")
+    as_json = bool(json) and arguments[0] not in COMMANDS
     verbose = arguments.count("-v") + 2 * arguments.count("-vv") + arguments.count("--verbose")
 
     def say(message: str, hint: str | None, code: int) -> int:
         if not as_json:
             return _say(environment, message, hint, code, verbose)
-        from runner.execution.outcome import refusal, text_of
+        from runner.execution.outcome import refusal
 
         try:
-            environment.stdout.write(text_of(refusal(environment.secrets.text(message), hint, code)))
+            text = refusal(environment.secrets.text(message), hint, code, lines=json == f"--json={LINES}")
+            environment.stdout.write(text)
         except BrokenPipeError:
             return code
         except OSError as error:

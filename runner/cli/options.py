@@ -19,6 +19,7 @@ from runner.cli.flags import (
     folder,
     growth,
     hosts,
+    json_form,
     names,
     one_of,
     percent,
@@ -157,7 +158,7 @@ class RunOptions(FlagTable):
     watch: bool = flag("Keep running: when a file is saved, run again what depends on it.", kind="switch", excludes=("dry-run", "resume", "json", "interactive"))
     verbose: int = flag("Show the output of passing tests too; -v -v adds Python tracebacks to errors of the command.", short="v", kind="count")
     quiet: bool = flag("Show only failures and the summary.", short="q", kind="switch", excludes=("verbose",))
-    json: bool = flag("Print one JSON document and nothing else, for tools and coding agents.", kind="switch", excludes=("interactive", "quiet", "reporter"))
+    json: str | None = flag("Print one JSON document and nothing else, for tools and coding agents; with lines, a line for each result as it ends.", kind="maybe", metavar="lines", read=json_form, excludes=("interactive", "quiet", "reporter"))
     no_color: bool = flag("Use no colours. NO_COLOR in the environment does the same.", kind="switch")
     # fmt: on
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from runner.environment import Environment
     from runner.execution.observing import Observer
-    from runner.execution.outcome import Outcome
+    from runner.execution.outcome import Lines, Outcome
     from runner.execution.services import RunServices
     from runner.execution.services_of_tests import TestServices
     from runner.execution.snapshots import SnapshotWatch
@@ -50,7 +50,7 @@ class Listeners:
         self._observer = observer
         self._runs_here = runs_here
 
-    def open(self, console: Console, outcome: Outcome | None, watch: SnapshotWatch | None) -> Multiplexer:
+    def open(self, console: Console, outcome: Outcome | Lines | None, watch: SnapshotWatch | None) -> Multiplexer:
         """Opens all receivers, and returns the stream of events for them.
 
         Args:

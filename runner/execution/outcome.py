@@ -1,5 +1,9 @@
-"""`--json`: the result of a command as one JSON document on standard output, for tools and coding agents. It has what
-they need to act: what failed, where, why, and the command to run it again. `outcome_schema.py` describes it."""
+"""`--json`: the result of a command on standard output, for tools and coding agents.
+
+It is one JSON document with what they need to act: every result with its answer, calls and assertions, and what failed,
+where, why, and the command to run it again. `outcome_schema.py` describes it. `--json=lines` prints the lines of a
+`.jsonl` report instead, each as its test ends.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +16,11 @@ from runner import exit_codes
 from runner.reporters.files.document import Collector
 from runner.reporters.rerun_command import command_of, has_failed_step
 from runner.results.events import Event, RunEnd, RunStart, RunStatus
-from runner.results.json_text import plain, without_halves
+from runner.results.json_text import json_line, plain, without_halves
 from runner.results.places import path_below
 from runner.results.report import Report
 from runner.results.result_texts import errors_of, place_of, warnings_of
+from runner.results.run_lines import error_line, line_of_event
 from runner.results.suite_json import suite_of
 from runner.results.verdict import Verdict, verdict_in
 from runner.version import VERSION
@@ -25,10 +30,19 @@ from scripttest.typing_names import Record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Any, TextIO
 
     from runner.cli.options import RunOptions
     from runner.results.fold import Execution
     from runner.results.result_json import ResultLine
+
+MOST = 4_000
+"""At most about this many characters of each detail of a result are in the document."""
+DETAILS = (
+    *("variant", "connector", "finish_reason", "skip_reason", "cause", "error", "output", "tools", "assertions"),
+    *("score", "usage", "logs", "turns", "trace"),
+)
+"""What the document has of a result, if it has it."""
 FORMAT = 1
 """Version of the format of the documents. It changes when a field is removed or gets another meaning."""
 _STATUSES = {
@@ -44,10 +58,38 @@ def text_of(document: Record) -> str:
     return without_halves(json.dumps(plain(document), indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
 
 
-def refusal(message: str, hint: str | None, code: int) -> Record:
-    """The document of a command that could not start a run."""
+def refusal(message: str, hint: str | None, code: int, *, lines: bool = False) -> str:
+    """What a command that could not start a run prints: a document, or one of the `lines`."""
+    if lines:
+        return json_line(error_line(message, hint)) + "\n"
     error = {"message": message, **({"hint": hint} if hint else {})}
-    return {**_head(code, None), "errors": [error], "warnings": [], "notes": [], "failures": []}
+    return text_of({**_head(code, None), "errors": [error], "warnings": [], "notes": [], "failures": []})
+
+
+def bounded(value: Any, left: list[int]) -> Any:
+    """A JSON value of which no more than `left[0]` characters are kept, and taken away there: texts are cut, and of
+    lists and objects the first items stay; what is missing is said in their place."""
+    if isinstance(value, str):
+        kept = value[: max(left[0], 0)]
+        left[0] -= len(value)
+        return value if len(kept) == len(value) else f"{kept}... {len(value) - len(kept)} more characters"
+    left[0] -= 1
+    if isinstance(value, dict):
+        shown: Record = {}
+        for key, item in value.items():
+            if left[0] <= 0:
+                return {**shown, "...": f"{len(value) - len(shown)} more"}
+            left[0] -= len(key)
+            shown[key] = bounded(item, left)
+        return shown
+    if isinstance(value, list):
+        items: list[Any] = []
+        for item in value:
+            if left[0] <= 0:
+                return [*items, f"... {len(value) - len(items)} more"]
+            items.append(bounded(item, left))
+        return items
+    return value
 
 
 def listing(tests: list[Record], notes: Iterable[str], warnings: Iterable[str], left_out: Record, code: int) -> Record:
@@ -60,6 +102,39 @@ def listing(tests: list[Record], notes: Iterable[str], warnings: Iterable[str], 
 def _head(code: int, status: str | None) -> Record:
     known = status or _STATUSES.get(code, "interrupted")
     return {"format": FORMAT, "version": VERSION, "status": known, "exit_code": code}
+
+
+def _result(record: Record) -> Record:
+    """A result as the document has it, its details bounded; also of one that is so already."""
+    details = {key: bounded(record[key], [MOST]) for key in DETAILS if record.get(key) not in (None, [], {})}
+    head = {"test": record["id"], "status": record["status"]}
+    return {**head, "duration_ms": record["duration_ms"], **details}
+
+
+class Lines:
+    """A reporter that prints the lines of `--json=lines`, each as soon as it is known."""
+
+    tells_errors = True
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def on_event(self, event: Event, so_far: Execution) -> None:
+        """Prints the line of an event, if it has one."""
+        line = line_of_event(event, so_far)
+        if line is not None:
+            self._stream.write(line + "\n")
+            self._stream.flush()
+
+    def close(self) -> None:
+        """Does nothing."""
+
+    def text(self, _code: int, said: str, _written: Iterable[Path]) -> str:
+        """The lines of what was `said` after the end of the run, as for `Outcome`."""
+        kinds = {"Error": "error", "Hint": "hint"}
+        parts = (line.partition(": ") for line in said.splitlines())
+        told = ((kinds.get(kind, "warning"), text or kind) for kind, _, text in parts)
+        return "".join(json_line({"type": kind, kind: text}) + "\n" for kind, text in told)
 
 
 class Outcome:
@@ -88,15 +163,15 @@ class Outcome:
     def close(self) -> None:
         """Does nothing."""
 
-    def _take(self, line: ResultLine) -> Record | None:
+    @staticmethod
+    def _take(line: ResultLine) -> Record | None:
         record = line.record
         if record["status"] == Status.FAILED or record.get("warnings"):
             return record
-        kept = ("suite", "position", "id", "status", "duration_ms")
-        return {key: record[key] for key in kept} if self._durations else None
+        return {key: record[key] for key in ("suite", "position", "id")} | _result(record)
 
-    def document(self, code: int, said: str, written: Iterable[Path]) -> Record:
-        """The document of a run that has ended with an exit code.
+    def text(self, code: int, said: str, written: Iterable[Path]) -> str:
+        """The document of a run that has ended with an exit code, as it is printed.
 
         Args:
             said: other messages of the command, one for each line.
@@ -121,11 +196,12 @@ class Outcome:
             "errors": errors,
             "warnings": warnings,
             "notes": [*self._notes],
+            "results": [{"suite": record["suite"], **_result(record)} for record in report.results],
             "failures": [*self._failures(report)],
             "test_warnings": [*self._test_warnings(report)],
             "reports": [path_below(self._directory, str(path)) for path in written],
         }
-        return document | ({"slowest": self._slowest(report)} if self._durations else {})
+        return text_of(document | ({"slowest": self._slowest(report)} if self._durations else {}))
 
     def _hint(self, report: Report, error: str) -> Record:
         hint = report.hints.get(error)

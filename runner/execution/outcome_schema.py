@@ -65,6 +65,21 @@ def outcome_schema() -> Schema:
             "run_again": {**_TEXT, "description": "The command that runs this test alone, from the same folder."},
         },
     )
+    result = _record(
+        "suite test status duration_ms",
+        {
+            "suite": _TEXT,
+            "test": _TEXT,
+            "status": {"enum": ["passed", "failed", "skipped"]},
+            "duration_ms": _MILLISECONDS,
+            "output": {"description": "What the agent answered, of a case."},
+            "tools": {"type": "array", "description": "The tools that it called, with arguments and results."},
+            "assertions": {"type": "array", "description": "What was checked, and whether it held."},
+            "turns": {"type": "array", "description": "Of a case of several turns."},
+            "trace": {"type": "object", "description": "The calls of models and tools, with times and tokens."},
+            "logs": _list(_TEXT, "What it wrote to the console."),
+        },
+    )
     test = _record("suite test", {"suite": _TEXT, "test": _TEXT})
     error = _record("message", {"message": _TEXT, "hint": {**_TEXT, "description": "What to do about it."}})
     summary = _record(
@@ -90,6 +105,7 @@ def outcome_schema() -> Schema:
                 "errors": _list(error, "What broke outside of tests, or why nothing could run."),
                 "warnings": _list(_TEXT, "Of the run."),
                 "notes": _list(_TEXT, "On the choice and the order of the tests."),
+                "results": _list(result, "Of every test, long details cut."),
                 "failures": _list(failure, "Tests that failed or broke."),
                 "test_warnings": _list(
                     _record("suite test message", {"suite": _TEXT, "test": _TEXT, "message": _TEXT, **_PLACE}),

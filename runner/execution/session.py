@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 
+from runner.cli.flags import LINES
 from runner.execution.closing import Guarded
 from runner.execution.ending import ending_of, exit_code_of
 from runner.execution.last_lines import name_written, say_baseline
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from runner.environment import Environment
     from runner.execution.budgets import Budgets
     from runner.execution.observing import Observer
-    from runner.execution.outcome import Outcome
+    from runner.execution.outcome import Lines, Outcome
     from runner.execution.remote import Remote
     from runner.execution.rounds import Rounds
     from runner.execution.script_modules import ScriptModules
@@ -72,8 +73,8 @@ class Session:
         self._stop = stop
         self._started = started
         self._modules = modules
-        self._outcome: Outcome | None = None
-        """Collects the document of `--json`."""
+        self._outcome: Outcome | Lines | None = None
+        """Makes the output of `--json`."""
         self._rounds: Rounds | None = None
         self._budgets: Budgets | None = None
 
@@ -147,23 +148,21 @@ class Session:
         """Prints the document of `--json` and returns the exit code."""
         from io import StringIO
 
-        from runner.execution.outcome import text_of
-
         assert self._outcome is not None
         said = StringIO()
         for error in stream.untold:
             said.write(f"Error: {error.message}\n")
         code = exit_code_of(stream.execution, self._options, self._environment.replace(stderr=said), self._stop)
-        document = self._outcome.document(code, said.getvalue(), stream.written())
-        self._environment.stdout.write(text_of(document))
+        self._environment.stdout.write(self._outcome.text(code, said.getvalue(), stream.written()))
         return code
 
     def _open_stream(self, console: Console, watch: SnapshotWatch | None) -> Multiplexer:
         """Opens the reporters. Raises ConfigurationError."""
         if self._options.json:
-            from runner.execution.outcome import Outcome
+            from runner.execution.outcome import Lines, Outcome
 
-            self._outcome = Outcome(self._options, self._environment.directory)
+            stdout, directory = self._environment.stdout, self._environment.directory
+            self._outcome = Lines(stdout) if self._options.json == LINES else Outcome(self._options, directory)
         listeners = Listeners(
             plan=self._plan,
             environment=self._environment,

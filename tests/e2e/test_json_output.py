@@ -8,6 +8,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from agent_files import agent, case_file, server
 from command import Application, MakeApplication, on_terminal
 
 FILES = {
@@ -97,6 +98,55 @@ def test_what_failed_with_its_place_its_cause_and_the_command_that_shows_it_agai
         again = document(here, schema, *words, code=1)
         assert name == "yao-test"
         assert [one["test"] for one in again["failures"]] == [failure["test"]]
+
+
+def test_every_result_is_there_with_answer_calls_and_assertions(app: MakeApplication, schema: Any) -> None:
+    replies = "- when: { tool: true }\n  reply: { text: '{{ tool.result }}' }\n- reply: { tool_calls: [long] }"
+    package = {"mcp": {"servers": ["desk"]}}
+    cases = [
+        {"id": "a", "input": "Hi", "assert": {"type": "contains", "value": "xxx"}},
+        {"id": "b", "input": "Hi", "skip": True},
+    ]
+    files = agent(package=package, replies=replies, cases=cases)
+    files |= server("desk", {"long": "scripts.desk.Long"}) | {
+        "/scripts/desk.ts": "function Long() { return 'x'.repeat(50000) }"
+    }
+    found = document(app(files), schema, "-i", case_file(), code=0)
+
+    done, skipped = found["results"]
+    assert (done["test"], done["status"], skipped["test"], skipped["status"]) == ("a", "passed", "b", "skipped")
+    assert (len(done["output"]) < 5_000, done["output"].endswith(" more characters")) == (True, True)
+    assert ([tool["name"] for tool in done["tools"]], done["assertions"][0]["passed"]) == (["long"], True)
+    assert len(json.dumps(done)) < 20_000
+
+
+def test_lines_are_those_of_a_report_and_come_as_results_end(here: Application) -> None:
+    run = here.run(
+        "-i", "scripts.demo.bad", "-i", "assistants/demo/tests/cases.jsonl", "--run", "Bad|fine", "--json=lines"
+    )
+
+    lines = [json.loads(line) for line in run.stdout.splitlines()]
+    assert (run.code, run.stderr) == (1, "")
+    assert [line["type"] for line in lines] == ["start", "result", "result", "summary"]
+    start, *results, summary = lines
+    assert (start["agent_id"], "timestamp" in start, "total_cases" in start) == ("demo", True, True)
+    outputs = {result["id"]: (result["status"], result.get("output"), bool(result["error"])) for result in results}
+    assert outputs == {"TestBad": ("failed", None, True), "fine": ("passed", "You said Hi", False)}
+    assert (summary["total"], summary["passed"], summary["failed"]) == (2, 1, 1)
+
+
+@pytest.mark.parametrize("words", [["-i", "nowhere.jsonl"], ["--unknown"]], ids=["input", "flag"])
+def test_what_cannot_run_is_one_of_the_lines(here: Application, words: list[str]) -> None:
+    run = here.run("--json=lines", *words)
+
+    (line,) = run.stdout.splitlines()
+    assert (run.code, run.stderr, json.loads(line)["type"]) == (2, "", "error")
+
+
+def test_another_form_of_json_is_refused(here: Application) -> None:
+    (error,) = json.loads(here.run("-i", "scripts.demo.good", "--json=x").stdout)["errors"]
+
+    assert error == {"message": "Cannot use --json x", "hint": "Write --json for one document, or --json=lines"}
 
 
 def test_files_are_named_from_the_working_directory(here: Application, schema: Any) -> None:
