@@ -13,6 +13,8 @@ from typing import Any
 from bindings.agent_ids import agent_id
 from scripttest.values import Value
 
+SEARCHES = {"web": "search.Web", "kb": "search.KB", "db": "search.DB"}
+"""What a search looks in → the process that it calls."""
 KINDS = ("process", "agent", "http", "exec")
 
 
@@ -57,7 +59,13 @@ class Mocks(Value):
 
 
 def given_mocks(given: Mapping[str, Any]) -> Mocks:
-    """The mocks of a case: kind → pattern → value."""
+    """The mocks of a case: kind → pattern → value. `search` is short for processes: one list for all searches, or one
+    each for `web`, `kb` and `db`."""
+    search = given.get("search")
+    if search is not None:
+        named = search if isinstance(search, dict) else dict.fromkeys(SEARCHES, search)
+        processes = {SEARCHES[type]: items for type, items in named.items() if items is not None}
+        given = {**given, "process": {**processes, **(given.get("process") or {})}}
     return Mocks(
         **{
             kind: tuple(

@@ -165,7 +165,7 @@ DOORS = {
     "runner/cli/commands": "completion flags",
     "runner/cli/main": "main",
     "runner/application": "application configuration configuration_schema context documents dotenv folders json_parts models positions sandbox trust yaml_keys",
-    "runner/connectors": "base closed endpoint http journal limits load parts proxies recording runner_rules sse stored_answers timing",
+    "runner/connectors": "base capabilities closed endpoint http journal limits load parts proxies recording runner_rules sse stored_answers timing",
     "runner/shapes": "declared durations fields numbers plain_fit times",
     "runner/assertions": "__init__ base checking differences judged model snapshot_texts tools transcript values verdicts votes",
     "runner/cases": "attachments conversations dependencies graders json_schema messages model reader references repeats select values",

@@ -117,6 +117,17 @@ class OwnDatabase:
         self.fixtures.add(fixture.file)
         return fixture.lines
 
+    def fixture(self, name: str) -> list[Json] | None:
+        """The values in a file of fixtures; None if there is no such file. Raises ProcessError for a broken one."""
+        from bindings.errors import ProcessError
+
+        try:
+            return [value for _, value in self._lines(name)]
+        except ProcessError as error:
+            if error.code == 404:
+                return None
+            raise
+
     def load(self, fixtures: Sequence[str]) -> None:
         """Loads fixtures by name. Raises ProcessError."""
         for name in fixtures:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,22 @@ _ASSET = (
     r"[\"']?@assets/(?P<file>[\w./-]+\.(?:md|ya?ml|json|txt))[\"']?[ \t]*$"
 )
 _DEFAULT_TURNS = 5
+_KINDS: dict[str, type] = {
+    **dict.fromkeys(("name", "description", "connector"), str),
+    **dict.fromkeys(("options", "mcp", "uses", "search", "kb", "db"), dict),
+}
+"""Key of package.yao → what its value must be."""
+_PARAMETERS: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("temperature", "top_p", "presence_penalty", "frequency_penalty"), (int, float)),
+    **dict.fromkeys(("max_tokens", "max_completion_tokens", "n", "seed"), (int, float)),
+    "stop": (str, list),
+    "user": (str,),
+    "tools": (list,),
+    "tool_choice": (str, dict),
+    "stream": (bool,),
+    **dict.fromkeys(("response_format", "logit_bias", "audio"), (dict,)),
+}
+"""Option of a model in package.yao → what its value may be."""
 
 
 class Assistant(Value):
@@ -47,6 +65,15 @@ class Assistant(Value):
     script: Path | None
     """`src/index.ts` or `.js`: the hooks."""
     uses: dict[str, Any]
+    """`uses` of package.yao: what answers searches, and what looks at images."""
+    search: Mapping[str, Any] = {}
+    """`search` of package.yao."""
+    collections: tuple[str, ...] = ()
+    """`kb.collections` of package.yao."""
+    notices: tuple[str, ...] = ()
+    """What is odd in its package.yao, and has no effect."""
+    tables: tuple[str, ...] = ()
+    """`db.models` of package.yao."""
     sandbox: Sandbox | None = None
     """The sandbox of an agent whose answers come from a runner."""
     has_old_sandbox: bool = False
@@ -82,6 +109,14 @@ class Assistants:
             except ConfigurationError as error:
                 raise BrokenError(error.message, error.hint) from error
         return self._known[id]
+
+    def knows(self, id: str) -> bool:
+        """Whether there is an agent of that id."""
+        try:
+            self.find(id)
+        except ConfigurationError:
+            return False
+        return True
 
     def find(self, id: str) -> AgentFolder:
         """An agent by id, whatever is in its files. Raises ConfigurationError."""
@@ -156,7 +191,7 @@ def _read(agent: AgentFolder) -> Assistant:
     where = f"Cannot use {path}"
     if not isinstance(package, dict):
         raise ConfigurationError(f"{where}: it must hold an object")
-    for key, kind in (("name", str), ("description", str), ("connector", str), ("options", dict), ("mcp", dict)):
+    for key, kind in _KINDS.items():
         value = package.get(key)
         if value is not None and not isinstance(value, kind):
             raise ConfigurationError(f'{where}: "{key}" must be {"a text" if kind is str else "an object"}')
@@ -176,6 +211,8 @@ def _read(agent: AgentFolder) -> Assistant:
     turns = options.get("max_turn", _DEFAULT_TURNS)
     if not isinstance(turns, int) or isinstance(turns, bool) or turns < 1:
         raise ConfigurationError(f'{where}: "mcp.options.max_turn" must be a whole number from 1 up')
+    parameters = package.get("options") or {}
+    odd = {key: why for key, value in parameters.items() if (why := _odd(key, value))}
     prompts = folder / "prompts.yml"
     script = next((file for name in ("index.ts", "index.js") if (file := folder / "src" / name).is_file()), None)
     return Assistant(
@@ -185,7 +222,8 @@ def _read(agent: AgentFolder) -> Assistant:
         description=package.get("description") or "",
         type=str(package.get("type") or "assistant"),
         connector=package.get("connector") or "",
-        parameters=package.get("options") or {},
+        parameters={key: value for key, value in parameters.items() if key not in odd},
+        notices=tuple(f"{id}: options.{key} of package.yao {why}, as in Yao" for key, why in odd.items()),
         servers=tuple(servers),
         loops=bool(options.get("tool_loop", True)),
         turns=turns,
@@ -193,9 +231,28 @@ def _read(agent: AgentFolder) -> Assistant:
         prompts=own_prompts(prompts) if prompts.is_file() else (),
         script=script,
         uses=package.get("uses") or {},
+        search=package.get("search") or {},
+        collections=_names(package, "kb", "collections", where),
+        tables=_names(package, "db", "models", where),
         sandbox=(sandbox := read_sandbox(folder, package)),
         has_old_sandbox=sandbox is None and bool(package.get("sandbox")),
     )
+
+
+def _odd(key: str, value: Any) -> str:
+    """Why an option has no effect; empty if it has one."""
+    kinds = _PARAMETERS.get(key)
+    if kinds is None:
+        return "is no option of a model, and has no effect"
+    fits = isinstance(value, kinds) and (not isinstance(value, bool) or bool in kinds)
+    return "" if fits or value is None else f"has a value of a wrong type, {json.dumps(value)[:60]}, and no effect"
+
+
+def _names(package: dict[str, Any], key: str, within: str, where: str) -> tuple[str, ...]:
+    names = (package.get(key) or {}).get(within) or []
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ConfigurationError(f'{where}: "{key}.{within}" must be a list of texts')
+    return tuple(names)
 
 
 def _preset(folder: Path, name: str) -> tuple[dict[str, Any], ...] | None:

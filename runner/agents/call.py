@@ -15,6 +15,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bindings import Answered, agent_id
@@ -49,7 +50,8 @@ CREATE_CONTEXT = ("locale", "theme", "route")
 CREATE_KINDS: dict[str, tuple[Any, str]] = {
     **dict.fromkeys((*CREATE_CONTEXT, "connector", "prompt_preset"), (str, "a text")),
     **dict.fromkeys(("temperature", "max_tokens", "max_completion_tokens"), (int | float, "a number")),
-    "metadata": (dict, "an object"),
+    **dict.fromkeys(("metadata", "uses"), (dict, "an object")),
+    "search": (bool | dict, "true, false or an object"),
     "mcp_servers": (list, "a list"),
 }
 """Field of what Create returns → what it has to be, for messages too."""
@@ -78,8 +80,9 @@ class Call:
         """All steps; see `call_agent`."""
         if self._assistant.script is not None and not HOOKS & await self._runtime.hooks(self._assistant):
             await self._runtime.evaluate(self._scope)
-        if notice := self._assistant.sandbox_notice:
-            self._scope.chat.note_once(notice)
+        for notice in (self._assistant.sandbox_notice, *self._assistant.notices):
+            if notice:
+                self._scope.chat.note_once(notice)
         if self._assistant.sandbox is not None:
             from runner.agents.sandbox import prepare
 
@@ -203,7 +206,7 @@ class Call:
         prompts = [prompt for prompt in assistant.prompts if prompt["role"] == "system"][:1]
         variables, now = self._runtime.variables, self._runtime.now(self._scope.chat)
         request = ModelRequest(
-            messages=fill(prompts, named, context, variables, now) + said,
+            messages=await self._searched(fill(prompts, named, context, variables, now) + said, said, settings),
             on_chunk=self._on_chunk,
             agent=assistant.id,
             folder=assistant.folder,
@@ -225,7 +228,7 @@ class Call:
         for warning in box.warnings if box else ():
             self._scope.chat.warn(warning)
         said = self._given(f"Create of {assistant.id} must return", settings.get("messages"))
-        messages = self._opening(settings, box) + said
+        messages = await self._searched(self._opening(settings, box) + said, said, settings)
         connectors = self._runtime.connectors_of(self._scope.chat)
         chosen = self._options.get("connector") or settings.get("connector")
         with _own_files(not chosen):
@@ -236,7 +239,7 @@ class Call:
             if settings.get(key) is not None:
                 parameters[key] = settings[key]
         request = ModelRequest(
-            messages=messages,
+            messages=await self._seen(messages, connector, settings),
             parameters=parameters,
             tools=tuple(box.tools()) if box else (),
             on_chunk=self._on_chunk,
@@ -283,6 +286,46 @@ class Call:
             return first
         self._scope.chat.note_once(f"{ended}, so {LOOP_FALLBACK} has answered")
         return answer
+
+    async def _searched(self, messages: Messages, said: Messages, settings: dict[str, Any]) -> Messages:
+        """The messages to the model, with references if the agent searches before it is asked."""
+        own = self._assistant
+        asking = (own.search, own.uses.get("search"), settings.get("search"), settings.get("uses"))
+        if not any(asking) and not self._options.get("search"):
+            return messages
+        from runner.agents.search import with_references
+
+        return await with_references(
+            self._runtime,
+            self._scope,
+            partial(call_other, self._runtime),
+            messages=messages,
+            said=said,
+            create=settings,
+            options=self._options,
+        )
+
+    async def _seen(self, messages: Messages, connector: str, settings: dict[str, Any]) -> Messages:
+        """The messages as a model can see them: words instead of images, if it does not see."""
+        if not any(isinstance(message.get("content"), list | dict) for message in messages):
+            return messages
+        skip = self._options.get("skip")
+        if isinstance(skip, dict) and skip.get("content_parsing"):
+            return messages
+        from runner.agents.search import uses_of
+        from runner.agents.vision import with_words_for_images
+
+        handler = str(uses_of(self._runtime, self._scope, settings, self._options).get("vision") or "")
+        forced = bool(settings.get("force_uses"))
+        return await with_words_for_images(
+            self._runtime,
+            self._scope,
+            partial(call_other, self._runtime),
+            connector=connector,
+            messages=messages,
+            handler=handler,
+            forced=forced,
+        )
 
     def _opening(self, settings: dict[str, Any], box: ToolBox | None) -> Messages:
         runtime, assistant, metadata = self._runtime, self._assistant, self._scope.context["metadata"]

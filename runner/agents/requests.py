@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from scripttest.values import Value
 
 if TYPE_CHECKING:
+    from runner.agents.answer import Answer
     from runner.agents.assistant import Assistant
     from runner.agents.chat import Chat, Messages
 
@@ -46,3 +47,7 @@ class AgentRequest(Value):
     """Id of the agent that asks; empty if the chat does not record the call."""
     delegated: bool = False
     """Whether it answers in place of the agent that asks."""
+
+
+CallAgent = Callable[[AgentRequest], "Awaitable[Answer]"]
+"""Calls another agent than the tested one. Raises AgentError and ConfigurationError."""

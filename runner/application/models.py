@@ -104,7 +104,7 @@ class ApplicationData:
         first = os.path.relpath(above[0] / "fixtures" / f"{name}.jsonl", self._root)
         known = sorted({path.stem for place in above for path in (place / "fixtures").glob("*.jsonl")})
         listed = f"There are {', '.join(known[:20])}" if known else "There is no fixture yet"
-        raise ProcessError(f'There is no fixture "{name}": no {first}, nor in a folder above it. {listed}', 400)
+        raise ProcessError(f'There is no fixture "{name}": no {first}, nor in a folder above it. {listed}', 404)
 
     def _read(self, id: str, path: Path, table_prefix: str) -> Model:
         """Raises ConfigurationError."""

@@ -150,6 +150,17 @@ class Message(OpenModel):
     """The tools that the agent called."""
 
 
+class SearchResults(Model):
+    """What searches find, in each of the places."""
+
+    web: list[FreeObject] | None = None
+    """On the web: `{title, content, url}`."""
+    kb: list[FreeObject] | None = None
+    """In knowledge bases."""
+    db: list[FreeObject] | None = None
+    """In the database."""
+
+
 class Mocks(Model):
     """Stand-ins for what hooks and tools call, for the length of the case."""
 
@@ -161,6 +172,9 @@ class Mocks(Model):
     """`GET https://host/path` or pattern → the response."""
     exec: ExecReplies = Field(default_factory=dict)
     """Command, its first words, `*` for anything, or `/regular expression/` → its output."""
+    search: list[FreeObject] | SearchResults | None = None
+    """What searches of hooks, and those before the model is asked, find: `[{title, content, url}]`, or one list for
+    each place."""
     now: TimeText | None = None
     """ISO 8601: the time that scripts see."""
 

@@ -108,6 +108,11 @@ class Connectors:
         value = _block(self._roles(), "system").get(role)
         return isinstance(value, str) and bool(value.strip())
 
+    @property
+    def uses(self) -> dict[str, Any]:
+        """`uses` of `agent/agent.yml`: for agents that do not say it themselves. Raises ConfigurationError."""
+        return _block(self._roles(), "uses")
+
     def get(self, id: str) -> Connector:
         """The connector of that id. Raises ConfigurationError when there is none, and BrokenError when it cannot be
         used, because its key is missing for instance."""

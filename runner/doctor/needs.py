@@ -34,6 +34,8 @@ _NO_HANDLER = ("builtin", "disabled", "default")
 """Values of `uses` that name no agent."""
 _CASES = (".jsonl", ".json", ".yaml", ".yml")
 _VARIABLE = re.compile(r"\"\$ENV\.(\w+)\"")
+_SEARCH_MOCK = re.compile(r"\bsearch\"?\s*:\s*[\[{\n]")
+"""`mocks.search` of a case, as JSON or YAML."""
 _UNKNOWN = r"[^\s\"'`]*"
 """What may stand in a name for what is known only at run time."""
 _PATTERN = re.compile(r"[\w.:/-]*\w[\w.:/-]*\*[\w.:/*-]*")
@@ -109,7 +111,19 @@ class Needs:
         for use, name in agent.uses.items():
             if isinstance(name, str) and name:
                 yield ScriptCall(kind=script_calls.HANDLER, name=f"{use} {name}", place=package)
+        for process in self._searches(agent):
+            yield ScriptCall(kind=script_calls.PROCESS, name=process, place=package)
         yield from self._reader.of_agent(agent.folder, [choice.server for choice in choices])
+
+    def _searches(self, agent: Assistant) -> Iterator[str]:
+        """The processes of the search before the model is asked that only mocks answer."""
+        asks = agent.uses.get("search") or agent.search
+        if not asks or agent.uses.get("search") == "disabled" or not (agent.prompts or agent.servers):
+            return
+        if agent.uses.get("web", "builtin") in _NO_HANDLER:
+            yield "search.Web"
+        if any(not any(self._application.root.rglob(f"fixtures/{name}.jsonl")) for name in agent.collections):
+            yield "search.KB"
 
     def _package(self, folder: Path) -> str:
         return (folder / "package.yao").relative_to(self._application.root).as_posix()
@@ -287,6 +301,8 @@ class _Written:
             patterns += [pattern for _, pattern in self._reader.mocks(self._folder)]
             self._read = "\n".join(texts), patterns
         text, patterns = self._read
+        if name.startswith("search.") and _SEARCH_MOCK.search(text):
+            return True
         bare = name.partition(" ")[2] if method == "http" else name
         if bare.strip("*") and re.search(_UNKNOWN.join(map(re.escape, bare.split("*"))), text):
             return True
