@@ -106,6 +106,8 @@ class World:
         self.ledger = Ledger()
         self.judgements: list[Any] = []
         """The verdicts of judges that a script asked."""
+        self.is_judged = False
+        """Whether its result depends on how judges are asked."""
         self.link: Link | None = None
         """The way back to the realm of a script test, while it waits for a call; None for a case."""
         self.asked: Asked | None = None

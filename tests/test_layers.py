@@ -158,7 +158,7 @@ DOORS = {
     "bindings/router": "__init__",
     "runner": "columns durations environment errors exit_codes filters json_in_text look_alikes parts paths version",
     "runner/security": "files keys secrets terminal",
-    "runner/cli": "ahead cluster_address coverage_threshold flags habits options quick settings shard store_keep variants",
+    "runner/cli": "ahead carried cluster_address coverage_threshold flags habits options quick settings shard store_keep variants",
     "runner/statistics": "agreement case_runs change intervals levels like_these pass_counts policies ranks ratios reach relabelling series several_tests single_cases",
     "runner/fuzzing": "fuzz_test fuzz_tests",
     "runner/benchmarks": "benchmark_tests lines",

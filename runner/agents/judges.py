@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bindings import ProcessError
 from runner.agents.answer import AgentError
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from runner.agents.runtime import Runtime
     from runner.application.application import Application
 
+Setting = TypeVar("Setting", bool, int, str)
 MatchSnapshot = Callable[[str, str], dict[str, Any]]
 """(key, text) → `{passed, expected?, reason?}`."""
 
@@ -40,15 +41,34 @@ class CaseJudges:
         samples: int = 1,
         connector: str = "",
     ) -> None:
-        self.required = required
-        self.samples = samples
-        self.connector = connector
+        self._required = required
+        self._samples = samples
+        self._connector = connector
         self._application = application
         self._runtime = runtime
         self._helpers = helpers
         self._assistant = assistant
         self._chat = chat
         self._snapshot = snapshot
+
+    @property
+    def required(self) -> bool:
+        """See `Judges`; its result then depends on the flags of judges, as with `samples` and `connector`."""
+        return self._noted(self._required)
+
+    @property
+    def samples(self) -> int:
+        """See `Judges`."""
+        return self._noted(self._samples)
+
+    @property
+    def connector(self) -> str:
+        """See `Judges`."""
+        return self._noted(self._connector)
+
+    def _noted(self, setting: Setting) -> Setting:
+        self._chat.world.is_judged = True
+        return setting
 
     async def validate(self, agent: str, payload: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
         """Asks a validator; see `Judges`."""

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.application.application import Application
+from runner.cli.flags import File
 from runner.cli.options import FLAGS, RunOptions, lacking, with_rounds
 from runner.cli.settings import Configured, Settings
 from runner.errors import ConfigurationError, did_you_mean
@@ -34,36 +35,8 @@ from scripttest.values import Value
 FILE = "yao-test.toml"
 TABLES = ("profile", "agent", "prices")
 PRICES = ("input", "output", "cached")
-SECURITY = "it weakens security, so it can only be given on the command line"
-ONE_RUN = "it is for one run, so it can only be given on the command line"
-REFUSED = {
-    **dict.fromkeys(("allow-net", "allow-exec", "otlp", "cluster"), SECURITY),
-    **dict.fromkeys(("require-trust", "trust-from"), "the file may come with the change that the flag is to check"),
-    "app": "the file belongs to the application in which it is",
-    **dict.fromkeys(
-        (
-            "input",
-            "name",
-            "resume",
-            "shard",
-            "last-failed",
-            "watch",
-            "update-snapshots",
-            "dry-run",
-            "json",
-            "profile",
-            "fuzz",
-            "bench",
-            "baseline",
-        ),
-        ONE_RUN,
-    ),
-}
-"""Flags that the file may not have → why."""
 _OUTSIDE = "only the command line may do that"
-OF_AGENTS = (
-    "connector user team locale ctx timeout threshold require-judge simulator on-missing-input before after"
-).split()
+OF_AGENTS = tuple(flag.name for flag in FLAGS if flag.file is File.AGENT)
 """Flags that may be set for one agent."""
 _SPELLINGS = {"strictDatabase": "strict-db"}
 _BY_NAME = {flag.name: flag for flag in FLAGS}
@@ -156,7 +129,7 @@ def configured(
     warnings = tuple(
         f"{file.path}:{one.line}: {one.flag} does nothing without {needed.name}"
         for one, needed in idle
-        if needed.name not in REFUSED  # the file cannot give it
+        if needed.in_file
     )
     found = Settings(typed=options, agents=agents, prices=file.prices, warnings=warnings)
     return Configured(options=with_rounds(merged), settings=found)
@@ -269,16 +242,17 @@ class _Reader:
     def _setting(self, place: tuple[str, ...], key: str, value: Any) -> Setting | None:
         name = _SPELLINGS.get(key, key)
         at = (*place, key)
-        if name in REFUSED:
-            self._wrong(at, f"{key} cannot be set here: {REFUSED[name]}")
+        flag = _BY_NAME.get(name)
+        if flag is not None and not flag.in_file:
+            self._wrong(at, f"{key} cannot be set here: {flag.file}")
             return None
-        if name not in _BY_NAME:
+        if flag is None:
             table = isinstance(value, dict)
-            known = [known for known in (*_BY_NAME, *_SPELLINGS) if known not in REFUSED]
+            known = [*(one.name for one in FLAGS if one.in_file), *_SPELLINGS]
             hint = did_you_mean(key, TABLES if table else known)
             self._wrong(at, f"there is no {'table' if table else 'flag'} {key}{'. ' + hint if hint else ''}")
             return None
-        if place[:1] == ("agent",) and name not in OF_AGENTS:
+        if place[:1] == ("agent",) and flag.file is not File.AGENT:
             self._wrong(at, f"{key} holds for a whole run, not for an agent. An agent has {', '.join(OF_AGENTS)}")
             return None
         try:
@@ -308,7 +282,7 @@ class _Reader:
         texts = value if several and isinstance(value, list) else [value]
         if not texts or not all(isinstance(text, str | int | float) and not isinstance(text, bool) for text in texts):
             raise ValueError(f"{name} is a text{' or a list of texts' if several else ' or a number'}")
-        words = [self._path_of(name, str(text)) if flag.metavar in ("FILE", "DIR") else str(text) for text in texts]
+        words = [self._path_of(name, str(text)) if flag.is_path else str(text) for text in texts]
         read = flag.value({flag.field: tuple(words) if several else words[0]})
         for variant in read if name == "variant" else ():
             if ".." in Path(variant.prompts).parts or os.path.isabs(variant.prompts):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from runner.application.configuration import OF_AGENTS, PRICES, REFUSED
+from runner.application.configuration import OF_AGENTS, PRICES
 from runner.cli.flags import Flag
 from runner.cli.options import FLAGS
 
@@ -13,7 +13,7 @@ Schema = dict[str, Any]
 
 def configuration_schema() -> Schema:
     """Describes the file."""
-    flags = {flag.name: _of_flag(flag) for flag in FLAGS if flag.name not in REFUSED}
+    flags = {flag.name: _of_flag(flag) for flag in FLAGS if flag.in_file}
     flags["strictDatabase"] = flags["strict-db"]
     of_agents = {name: flags[name] for name in OF_AGENTS}
     price = {"type": "number", "minimum": 0, "description": "US dollars for a million tokens."}

@@ -194,12 +194,17 @@ class NotEvaluated(Exception):  # noqa: N818
 class Judges(Protocol):
     """What assertions may ask of the run."""
 
-    required: bool
-    """Whether what its judge could not judge fails: `--require-judge`."""
-    samples: int
-    """Votes of each judge where an assertion says nothing of it: `--judge-samples`."""
-    connector: str
-    """What judges use instead of their own: `--judge-connector`; empty when it is not given."""
+    @property
+    def required(self) -> bool:
+        """Whether what its judge could not judge fails: `--require-judge`."""
+
+    @property
+    def samples(self) -> int:
+        """Votes of each judge where an assertion says nothing of it: `--judge-samples`."""
+
+    @property
+    def connector(self) -> str:
+        """What judges use instead of their own: `--judge-connector`; empty when it is not given."""
 
     async def validate(self, agent: str, payload: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
         """Asks a validator agent and returns its answer, an object with at least a boolean `passed`, and

@@ -6,8 +6,12 @@ import os
 from pathlib import Path
 
 from runner.cli.flags import (
+    Carried,
+    Changes,
+    File,
     Flag,
     FlagTable,
+    Regrade,
     allowance,
     amount,
     cluster,
@@ -40,6 +44,7 @@ from scripttest import BENCHMARK, EVERY_RUN, FUZZ
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from runner.cli.allowance import Allowance
@@ -60,107 +65,118 @@ DEFAULT_THRESHOLD = 0.8
 # fmt: off
 class RunOptions(FlagTable):
     """What the flags say, each flag once; paths are as the user wrote them. A new flag is one entry here, and its help,
-    its range and what it excludes follow from it."""
+    its range, what it excludes and what it means for other runs follow from it."""
 
-    inputs: tuple[str, ...] = flag("scripts.<agent>.<module>, case file, folder, agents:<id> or message. Repeatable. Default: all tests here.", short="i", name="input", kind="repeated")
-    name: str | None = flag("Agent to test. Default: found from the tests or the working directory.", short="n", metavar="ID")
-    outputs: tuple[str, ...] = flag("Report file; its extension decides the format. Repeatable.", short="o", name="output", kind="repeated", metavar="FILE")
-    connector: str | None = flag("Connector for the tested agent, instead of its own.", short="c", metavar="ID")
-    variants: tuple[Variant, ...] = flag("Also run the cases with other settings, and compare: NAME=SETTING,... with connector:ID, prompts:FILE or env:NAME=VALUE. Repeatable.", name="variant", kind="repeated", metavar="VARIANT", read=variant)
-    until_decided: bool = flag("Run the variants in rounds, each case once per round, and stop when they can be told apart; at most --runs rounds, 5 by default.", kind="switch", needs="variant", excludes=("repeat",))
-    app: str | None = flag("Application root. Default: the nearest one at or above the working directory.", short="a", metavar="DIR")
-    profile: str | None = flag("Profile of yao-test.toml to use.", metavar="NAME")
-    user: str | None = flag("Test user. Default: test-user.", short="u", metavar="ID")
-    team: str | None = flag("Test team. Default: test-team.", short="t", metavar="ID")
-    locale: str | None = flag("Locale of the test user. Default: en-us.", metavar="ID")
-    ctx: str | None = flag("JSON file with the context; it wins over --user, --team and --locale.", metavar="FILE")
-    reporter: str | None = flag("What writes the first --output: report.json, report.markdown, report.html, report.summary, or an agent.", short="r", metavar="ID")
-    run: str | None = flag("Run only tests and cases whose name matches; after a slash, subtests.", metavar="REGEX", read=search, aliases=("-run",))
-    tags: tuple[str, ...] = flag("Run only tests and cases with this tag; given several times, with one of them. Repeatable.", name="tag", kind="repeated", metavar="TAG")
-    last_failed: bool = flag("Run only tests that failed in their last run; all tests when no failure is known.", kind="switch", excludes=("failed-first",))
-    failed_first: bool = flag("Run tests that failed in their last run first.", kind="switch", excludes=("shuffle",))
-    shuffle: int | None = flag("Run in a random order, and print its seed; with SEED, in the order of that seed.", kind="maybe", metavar="SEED", read=shuffle_seed)
+    inputs: tuple[str, ...] = flag("scripts.<agent>.<module>, case file, folder, agents:<id> or message. Repeatable. Default: all tests here.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.RUN, regrade=Regrade.TYPED, short="i", name="input", kind="repeated")
+    name: str | None = flag("Agent to test. Default: found from the tests or the working directory.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.TEST, regrade=Regrade.YES, short="n", metavar="ID")
+    outputs: tuple[str, ...] = flag("Report file; its extension decides the format. Repeatable.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.TYPED, short="o", name="output", kind="repeated", metavar="FILE")
+    connector: str | None = flag("Connector for the tested agent, instead of its own.", changes=Changes.ALL, file=File.AGENT, carried=Carried.TEST, short="c", metavar="ID")
+    variants: tuple[Variant, ...] = flag("Also run the cases with other settings, and compare: NAME=SETTING,... with connector:ID, prompts:FILE or env:NAME=VALUE. Repeatable.", changes=Changes.NONE, file=File.RUN, carried=Carried.TEST, name="variant", kind="repeated", metavar="VARIANT", read=variant)
+    until_decided: bool = flag("Run the variants in rounds, each case once per round, and stop when they can be told apart; at most --runs rounds, 5 by default.", changes=Changes.NONE, file=File.RUN, carried=Carried.RUN, kind="switch", needs="variant", excludes=("repeat",))
+    app: str | None = flag("Application root. Default: the nearest one at or above the working directory.", changes=Changes.NONE, file=File.APPLICATION, carried=Carried.TEST, regrade=Regrade.YES, short="a", metavar="DIR")
+    profile: str | None = flag("Profile of yao-test.toml to use.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.TEST, regrade=Regrade.YES, metavar="NAME")
+    user: str | None = flag("Test user. Default: test-user.", changes=Changes.CONTEXT, file=File.AGENT, carried=Carried.TEST, regrade=Regrade.YES, short="u", metavar="ID")
+    team: str | None = flag("Test team. Default: test-team.", changes=Changes.CONTEXT, file=File.AGENT, carried=Carried.TEST, regrade=Regrade.YES, short="t", metavar="ID")
+    locale: str | None = flag("Locale of the test user. Default: en-us.", changes=Changes.CONTEXT, file=File.AGENT, carried=Carried.TEST, regrade=Regrade.YES, metavar="ID")
+    ctx: str | None = flag("JSON file with the context; it wins over --user, --team and --locale.", changes=Changes.CONTEXT, file=File.AGENT, carried=Carried.TEST, regrade=Regrade.YES, metavar="FILE")
+    reporter: str | None = flag("What writes the first --output: report.json, report.markdown, report.html, report.summary, or an agent.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.TYPED, short="r", metavar="ID")
+    run: str | None = flag("Run only tests and cases whose name matches; after a slash, subtests.", changes=Changes.NONE, file=File.RUN, carried=Carried.RUN, regrade=Regrade.TYPED, metavar="REGEX", read=search, aliases=("-run",))
+    tags: tuple[str, ...] = flag("Run only tests and cases with this tag; given several times, with one of them. Repeatable.", changes=Changes.NONE, file=File.RUN, carried=Carried.RUN, name="tag", kind="repeated", metavar="TAG")
+    last_failed: bool = flag("Run only tests that failed in their last run; all tests when no failure is known.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.RUN, kind="switch", excludes=("failed-first",))
+    failed_first: bool = flag("Run tests that failed in their last run first.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, kind="switch", excludes=("shuffle",))
+    shuffle: int | None = flag("Run in a random order, and print its seed; with SEED, in the order of that seed.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, kind="maybe", metavar="SEED", read=shuffle_seed)
     """The seed of the random order; None: tests are not shuffled."""
-    timeout: float | None = flag("Time limit of each test, such as 500ms, 30s, 1m30s. Default: 30s for script tests, 5m for cases.", metavar="DURATION", read=duration)
+    timeout: float | None = flag("Time limit of each test, such as 500ms, 30s, 1m30s. Default: 30s for script tests, 5m for cases.", changes=Changes.NONE, file=File.AGENT, carried=Carried.OPEN, regrade=Regrade.YES, metavar="DURATION", read=duration)
     """Seconds."""
-    parallel: int | None = flag("How many test modules or cases run at the same time. Default: the number of CPUs for modules, 1 for cases.", metavar="N", read=count)
-    runs: int = flag("Run each test and case N times, to see how stable it is. Default: 1.", default=1, metavar="N", read=count)
+    parallel: int | None = flag("How many test modules or cases run at the same time. Default: the number of CPUs for modules, 1 for cases.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="N", read=count)
+    runs: int = flag("Run each test and case N times, to see how stable it is. Default: 1.", changes=Changes.NONE, file=File.RUN, carried=Carried.TEST, default=1, metavar="N", read=count)
     """How often each test runs."""
-    min_pass_rate: float = flag("Percentage of its runs that must pass for a test or case to pass. Default: 100.", default=100, metavar="PERCENT", read=percent, needs="runs")
+    min_pass_rate: float = flag("Percentage of its runs that must pass for a test or case to pass. Default: 100.", changes=Changes.NONE, file=File.RUN, carried=Carried.TEST, default=100, metavar="PERCENT", read=percent, needs="runs")
     """Percent of its runs that have to pass for a test to pass."""
-    repeat: str | None = flag("How many runs of a case must pass, such as \"4 of 5\", for cases without `repeat`; a case stops running when that is decided.", metavar="POLICY", read=policy, excludes=("runs",))
-    threshold: float | None = flag("Score that a graded case must reach, 0 to 1. Default: 0.8.", metavar="SCORE", read=share)
+    repeat: str | None = flag("How many runs of a case must pass, such as \"4 of 5\", for cases without `repeat`; a case stops running when that is decided.", changes=Changes.NONE, file=File.RUN, carried=Carried.TEST, regrade=Regrade.YES, metavar="POLICY", read=policy, excludes=("runs",))
+    threshold: float | None = flag("Score that a graded case must reach, 0 to 1. Default: 0.8.", changes=Changes.GRADED, file=File.AGENT, carried=Carried.TEST, regrade=Regrade.YES, metavar="SCORE", read=share)
     """0 to 1."""
-    require_judge: bool = flag("Fail what no judge could judge. Default: it passes and is counted.", kind="switch")
-    judge_samples: int = flag("How often each judge votes on an answer, 1 to 9. Default: 1.", metavar="N", read=samples, default=1)
+    require_judge: bool = flag("Fail what no judge could judge. Default: it passes and is counted.", changes=Changes.JUDGED, file=File.AGENT, carried=Carried.TEST, regrade=Regrade.YES, kind="switch")
+    judge_samples: int = flag("How often each judge votes on an answer, 1 to 9. Default: 1.", changes=Changes.JUDGED, file=File.RUN, carried=Carried.TEST, regrade=Regrade.YES, metavar="N", read=samples, default=1)
     """Votes of each judge on an answer."""
-    judge_connector: str | None = flag("Connector for all judges, instead of their own.", metavar="ID")
-    on_inconclusive: str | None = flag("Result when votes do not decide: pass, fail or skip. Default: an error.", metavar="WHAT", read=one_of("pass", "fail", "skip"))
-    simulator: str | None = flag("Simulator for cases that name none: agents:<id> or scripts:<module>.", metavar="ID")
-    interactive: bool = flag("Ask a person at the terminal when an agent waits for input.", kind="switch", excludes=("skip-interactive",))
-    skip_interactive: bool = flag("Never ask a person, not even for cases with `interactive`.", kind="switch")
-    on_missing_input: str | None = flag("What to do when an agent waits and nobody answers: skip, fail or end. Default: skip.", metavar="WHAT", read=one_of("skip", "fail", "end"))
-    before: str | None = flag("Hook before the cases of each input, such as env_test.BeforeAll.", metavar="HOOK", aliases=("--before-all",))
-    after: str | None = flag("Hook after the cases of each input.", metavar="HOOK", aliases=("--after-all",))
-    record: str | None = flag("Store the answers of models below this folder, in one file for each case.", metavar="DIR", read=folder, excludes=("replay", "record-missing"))
-    replay: str | None = flag("Take the answers of models from this folder; no model is asked.", metavar="DIR", read=folder, excludes=("record-missing", "retry-errors"))
-    record_missing: str | None = flag("Take the answers of models from this folder; ask models for the rest, and add their answers.", metavar="DIR", read=folder)
-    store: str | None = flag("Keep the run in this folder, for history, --last-failed and baselines. Default: .yao-test, if it exists.", metavar="DIR", read=store_folder, excludes=("dry-run",))
-    store_keep: tuple[StoreKeep, ...] = flag("Delete the oldest runs from the store beyond this age or size, such as 90d or 500MB. Repeatable. Default: 1GB.", kind="repeated", metavar="LIMIT", read=store_keep)
-    baseline: str | None = flag("Compare with the newest runs of this branch, commit or run in the store; with --bench, with the results in this file.", metavar="NAME", read=revision, excludes=("dry-run", "json", "watch"))
-    resume: str | None = flag("Continue the run of this .jsonl report: run only what has no valid result in it.", metavar="FILE", excludes=("dry-run",))
-    shard: Shard | None = flag("Run one of N parts of the tests, such as 2/4.", metavar="I/N", read=shard)
-    cluster: ClusterAddress | None = flag("Run the tests on the workers of a Dask cluster: the address tls://HOST:PORT of its scheduler, or local, or local:N.", metavar="ADDRESS", read=cluster, excludes=("watch", "coverage", "dry-run", "db", "interactive", "update-snapshots", "fuzz", "bench"))
+    judge_connector: str | None = flag("Connector for all judges, instead of their own.", changes=Changes.JUDGED, file=File.RUN, carried=Carried.TEST, regrade=Regrade.YES, metavar="ID")
+    on_inconclusive: str | None = flag("Result when votes do not decide: pass, fail or skip. Default: an error.", changes=Changes.JUDGED, file=File.RUN, carried=Carried.TEST, regrade=Regrade.YES, metavar="WHAT", read=one_of("pass", "fail", "skip"))
+    simulator: str | None = flag("Simulator for cases that name none: agents:<id> or scripts:<module>.", changes=Changes.ALL, file=File.AGENT, carried=Carried.TEST, regrade=Regrade.YES, metavar="ID")
+    interactive: bool = flag("Ask a person at the terminal when an agent waits for input.", changes=Changes.ALL, file=File.RUN, carried=Carried.TEST, kind="switch", excludes=("skip-interactive",))
+    skip_interactive: bool = flag("Never ask a person, not even for cases with `interactive`.", changes=Changes.ALL, file=File.RUN, carried=Carried.TEST, kind="switch")
+    on_missing_input: str | None = flag("What to do when an agent waits and nobody answers: skip, fail or end. Default: skip.", changes=Changes.ALL, file=File.AGENT, carried=Carried.TEST, regrade=Regrade.YES, metavar="WHAT", read=one_of("skip", "fail", "end"))
+    before: str | None = flag("Hook before the cases of each input, such as env_test.BeforeAll.", changes=Changes.ALL, file=File.AGENT, carried=Carried.TEST, metavar="HOOK", aliases=("--before-all",))
+    after: str | None = flag("Hook after the cases of each input.", changes=Changes.ALL, file=File.AGENT, carried=Carried.TEST, metavar="HOOK", aliases=("--after-all",))
+    record: str | None = flag("Store the answers of models below this folder, in one file for each case.", changes=Changes.NONE, file=File.RUN, carried=Carried.TYPED, regrade=Regrade.TYPED, metavar="DIR", read=folder, excludes=("replay", "record-missing"))
+    replay: str | None = flag("Take the answers of models from this folder; no model is asked.", changes=Changes.ALL, file=File.RUN, carried=Carried.TEST, regrade=Regrade.TYPED, metavar="DIR", read=folder, excludes=("record-missing", "retry-errors"))
+    record_missing: str | None = flag("Take the answers of models from this folder; ask models for the rest, and add their answers.", changes=Changes.ALL, file=File.RUN, carried=Carried.TYPED, regrade=Regrade.TYPED, metavar="DIR", read=folder)
+    store: str | None = flag("Keep the run in this folder, for history, --last-failed and baselines. Default: .yao-test, if it exists.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, metavar="DIR", read=store_folder, excludes=("dry-run",))
+    store_keep: tuple[StoreKeep, ...] = flag("Delete the oldest runs from the store beyond this age or size, such as 90d or 500MB. Repeatable. Default: 1GB.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, kind="repeated", metavar="LIMIT", read=store_keep)
+    baseline: str | None = flag("Compare with the newest runs of this branch, commit or run in the store; with --bench, with the results in this file.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, metavar="NAME", read=revision, excludes=("dry-run", "json", "watch"))
+    resume: str | None = flag("Continue the run of this .jsonl report: run only what has no valid result in it.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, metavar="FILE", excludes=("dry-run",))
+    shard: Shard | None = flag("Run one of N parts of the tests, such as 2/4.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.RUN, metavar="I/N", read=shard)
+    cluster: ClusterAddress | None = flag("Run the tests on the workers of a Dask cluster: the address tls://HOST:PORT of its scheduler, or local, or local:N.", changes=Changes.NONE, file=File.SECURITY, carried=Carried.NO, metavar="ADDRESS", read=cluster, excludes=("watch", "coverage", "dry-run", "db", "interactive", "update-snapshots", "fuzz", "bench"))
     """The scheduler that distributes the tests; None: this machine runs them."""
-    max_cost: float | None = flag("Start no further test when model calls have cost this many US dollars.", metavar="USD", read=amount)
+    max_cost: float | None = flag("Start no further test when model calls have cost this many US dollars.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="USD", read=amount)
     """US dollars."""
-    max_tokens: int | None = flag("Start no further test when model calls have used this many tokens.", metavar="N", read=count)
-    max_duration: float | None = flag("Start no further test after this time, such as 30m.", metavar="DURATION", read=duration)
+    max_tokens: int | None = flag("Start no further test when model calls have used this many tokens.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="N", read=count)
+    max_duration: float | None = flag("Start no further test after this time, such as 30m.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="DURATION", read=duration)
     """Seconds."""
-    retry_errors: int = flag("Run what broke, such as a test whose model host was down, again at the end, up to N times. Default: 0.", metavar="N", read=count, default=0)
+    retry_errors: int = flag("Run what broke, such as a test whose model host was down, again at the end, up to N times. Default: 0.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="N", read=count, default=0)
     """How many further passes run the tests that broke."""
-    max_errors: Allowance | None = flag("How many tests may break, such as 3 or 2%, without failing the run. Default: 0.", metavar="N", read=allowance)
+    max_errors: Allowance | None = flag("How many tests may break, such as 3 or 2%, without failing the run. Default: 0.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="N", read=allowance)
     """How many tests may break."""
-    trace: str | None = flag("How much of model and tool calls results keep: off, summary or full. Default: summary.", metavar="HOW", read=one_of("off", "summary", "full"))
-    otlp: str | None = flag("Send the run as spans to an OpenTelemetry collector, such as http://localhost:4318.", kind="maybe", metavar="ENDPOINT", read=collector, excludes=("dry-run",))
+    trace: str | None = flag("How much of model and tool calls results keep: off, summary or full. Default: summary.", changes=Changes.NONE, file=File.RUN, carried=Carried.OPEN, regrade=Regrade.YES, metavar="HOW", read=one_of("off", "summary", "full"))
+    otlp: str | None = flag("Send the run as spans to an OpenTelemetry collector, such as http://localhost:4318.", changes=Changes.NONE, file=File.SECURITY, carried=Carried.NO, kind="maybe", metavar="ENDPOINT", read=collector, excludes=("dry-run",))
     """The address of a collector; empty: the variables `OTEL_*` name it."""
-    strict: bool = flag("Fail results that have warnings, such as unfinished work.", kind="switch")
+    strict: bool = flag("Fail results that have warnings, such as unfinished work.", changes=Changes.ALL, file=File.RUN, carried=Carried.TEST, regrade=Regrade.YES, kind="switch")
     """Whether a warning of a test makes it fail."""
-    seed: int | None = flag("Seed for random numbers. With the same seed, each test gets the same numbers in every run.", metavar="N", read=count)
+    seed: int | None = flag("Seed for random numbers. With the same seed, each test gets the same numbers in every run.", changes=Changes.ALL, file=File.RUN, carried=Carried.TEST, regrade=Regrade.YES, metavar="N", read=count)
     """The seed of the random numbers of each test, together with its name."""
-    lenient: bool = flag("Warn about unknown fields in case files, instead of refusing them.", kind="switch")
-    db: str | None = flag("Keep the database of the test in this file; with several tests, in a folder of this name.", metavar="FILE", excludes=("dry-run",))
-    strict_db: bool = flag("Refuse rows that MySQL would refuse although SQLite accepts them.", kind="switch")
-    allow_net: tuple[str, ...] = flag("Hosts that scripts may reach: host or host:port; * is every public host.", kind="optional", metavar="HOST", read=hosts)
-    allow_exec: tuple[str, ...] = flag("Programs that sandbox agents may run, in a jail, such as echo,ls. Repeatable.", kind="repeated", metavar="NAME", read=programs)
-    require_trust: bool = flag("Refuse connectors, prompts and hooks that differ from what yao-test.trust approves.", kind="switch")
-    trust_from: str | None = flag("Like --require-trust, with the yao-test.trust of another revision, such as origin/main.", metavar="REF", read=revision)
+    lenient: bool = flag("Warn about unknown fields in case files, instead of refusing them.", changes=Changes.ALL, file=File.RUN, carried=Carried.TEST, regrade=Regrade.YES, kind="switch")
+    db: str | None = flag("Keep the database of the test in this file; with several tests, in a folder of this name.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, metavar="FILE", excludes=("dry-run",))
+    strict_db: bool = flag("Refuse rows that MySQL would refuse although SQLite accepts them.", changes=Changes.ALL, file=File.RUN, carried=Carried.TEST, kind="switch")
+    allow_net: tuple[str, ...] = flag("Hosts that scripts may reach: host or host:port; * is every public host.", changes=Changes.ALL, file=File.SECURITY, carried=Carried.TYPED, regrade=Regrade.YES, kind="optional", metavar="HOST", read=hosts)
+    allow_exec: tuple[str, ...] = flag("Programs that sandbox agents may run, in a jail, such as echo,ls. Repeatable.", changes=Changes.ALL, file=File.SECURITY, carried=Carried.TYPED, regrade=Regrade.YES, kind="repeated", metavar="NAME", read=programs)
+    require_trust: bool = flag("Refuse connectors, prompts and hooks that differ from what yao-test.trust approves.", changes=Changes.NONE, file=File.CHECKS, carried=Carried.GUARD, regrade=Regrade.YES, kind="switch")
+    trust_from: str | None = flag("Like --require-trust, with the yao-test.trust of another revision, such as origin/main.", changes=Changes.NONE, file=File.CHECKS, carried=Carried.GUARD, regrade=Regrade.YES, metavar="REF", read=revision)
     """A revision of the repository, from which the approvals are read."""
-    sandbox: str | None = flag("require: refuse to run unless this machine has every wall that yao-test doctor lists.", metavar="WHAT", read=one_of("require"))
-    update_snapshots: bool = flag("Replace stored snapshots, and remove obsolete ones.", kind="switch")
-    dry_run: bool = flag("List the tests and cases, and run nothing.", kind="switch", excludes=("durations",))
-    fail_fast: bool = flag("Stop at the first failure.", kind="switch", excludes=("max-failures",))
-    max_failures: int | None = flag("Stop when this many tests have failed or broken.", metavar="N", read=count)
+    sandbox: str | None = flag("require: refuse to run unless this machine has every wall that yao-test doctor lists.", changes=Changes.NONE, file=File.RUN, carried=Carried.GUARD, regrade=Regrade.YES, metavar="WHAT", read=one_of("require"))
+    update_snapshots: bool = flag("Replace stored snapshots, and remove obsolete ones.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.RUN, kind="switch")
+    dry_run: bool = flag("List the tests and cases, and run nothing.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, kind="switch", excludes=("durations",))
+    fail_fast: bool = flag("Stop at the first failure.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, kind="switch", excludes=("max-failures",))
+    max_failures: int | None = flag("Stop when this many tests have failed or broken.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="N", read=count)
     """After how many failed or broken tests the run stops."""
-    coverage: bool = flag("Measure which code of handlers runs: statements, branches, functions and lines.", kind="switch")
-    coverage_thresholds: tuple[CoverageThreshold, ...] = flag("Fail when coverage is lower: lines=90, or FOLDER:lines=90. Repeatable.", name="coverage-threshold", kind="repeated", metavar="METRIC=PERCENT", read=coverage_threshold)
-    fuzz: str | None = flag("Search for inputs that fail the Fuzz functions whose name matches; no other tests run.", metavar="REGEX", read=names, excludes=("run", "runs", "watch", "resume", "shard", "bench"))
-    fuzz_time: float = flag("How long to search for each Fuzz function. Default: 30s.", default=30, metavar="DURATION", read=duration, needs="fuzz")
+    coverage: bool = flag("Measure which code of handlers runs: statements, branches, functions and lines.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, kind="switch")
+    coverage_thresholds: tuple[CoverageThreshold, ...] = flag("Fail when coverage is lower: lines=90, or FOLDER:lines=90. Repeatable.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, name="coverage-threshold", kind="repeated", metavar="METRIC=PERCENT", read=coverage_threshold)
+    fuzz: str | None = flag("Search for inputs that fail the Fuzz functions whose name matches; no other tests run.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, metavar="REGEX", read=names, excludes=("run", "runs", "watch", "resume", "shard", "bench"))
+    fuzz_time: float = flag("How long to search for each Fuzz function. Default: 30s.", changes=Changes.NONE, file=File.RUN, carried=Carried.OPEN, default=30, metavar="DURATION", read=duration, needs="fuzz")
     """Seconds."""
-    bench: str | None = flag("Measure the Benchmark functions whose name matches; no other tests run. Only the results go to standard output.", metavar="REGEX", read=names, excludes=("run", "runs", "watch", "resume", "shard", "json", "coverage", "reporter", "store"))
-    bench_time: float = flag("Least time to measure each Benchmark function. Default: 1s.", default=1, metavar="DURATION", read=duration, needs="bench")
+    bench: str | None = flag("Measure the Benchmark functions whose name matches; no other tests run. Only the results go to standard output.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, metavar="REGEX", read=names, excludes=("run", "runs", "watch", "resume", "shard", "json", "coverage", "reporter", "store"))
+    bench_time: float = flag("Least time to measure each Benchmark function. Default: 1s.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, default=1, metavar="DURATION", read=duration, needs="bench")
     """Seconds."""
-    repetitions: int = flag("How often to measure each Benchmark function. Default: 1.", name="count", default=1, metavar="N", read=count, needs="bench")
+    repetitions: int = flag("How often to measure each Benchmark function. Default: 1.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, name="count", default=1, metavar="N", read=count, needs="bench")
     """How often each benchmark runs."""
-    bench_threshold: float = flag("By how much a result may be worse than the baseline, beyond noise, without failing the run. Default: 10%.", default=10, metavar="PERCENT", read=growth, needs="baseline")
+    bench_threshold: float = flag("By how much a result may be worse than the baseline, beyond noise, without failing the run. Default: 10%.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, default=10, metavar="PERCENT", read=growth, needs="baseline")
     """Percent."""
-    durations: int | None = flag("Show the N slowest tests at the end.", metavar="N", read=count)
-    watch: bool = flag("Keep running: when a file is saved, run again what depends on it.", kind="switch", excludes=("dry-run", "resume", "json", "interactive"))
-    verbose: int = flag("Show the output of passing tests too; -v -v adds Python tracebacks to errors of the command.", short="v", kind="count")
-    quiet: bool = flag("Show only failures and the summary.", short="q", kind="switch", excludes=("verbose",))
-    json: str | None = flag("Print one JSON document and nothing else, for tools and coding agents; with lines, a line for each result as it ends.", kind="maybe", metavar="lines", read=json_form, excludes=("interactive", "quiet", "reporter"))
-    no_color: bool = flag("Use no colours. NO_COLOR in the environment does the same.", kind="switch")
+    durations: int | None = flag("Show the N slowest tests at the end.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="N", read=count)
+    watch: bool = flag("Keep running: when a file is saved, run again what depends on it.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, kind="switch", excludes=("dry-run", "resume", "json", "interactive"))
+    verbose: int = flag("Show the output of passing tests too; -v -v adds Python tracebacks to errors of the command.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, short="v", kind="count")
+    quiet: bool = flag("Show only failures and the summary.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, short="q", kind="switch", excludes=("verbose",))
+    json: str | None = flag("Print one JSON document and nothing else, for tools and coding agents; with lines, a line for each result as it ends.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, kind="maybe", metavar="lines", read=json_form, excludes=("interactive", "quiet", "reporter"))
+    no_color: bool = flag("Use no colours. NO_COLOR in the environment does the same.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, kind="switch")
     # fmt: on
+
+    def words(self, wanted: Callable[[Flag], bool], joined: bool = False) -> list[str]:
+        """Those flags that are wanted and do not have their default, as words of a command line; see `Flag.words`."""
+        found = ((flag, getattr(self, flag.field)) for flag in FLAGS if wanted(flag))
+        return [word for flag, value in found if value != flag.default for word in flag.words(value, joined)]
+
+    def placed(self, root: Path, directory: Path) -> RunOptions:
+        """The options with paths that count from an application; so far they count from `directory`."""
+        named = ((flag.field, getattr(self, flag.field)) for flag in FLAGS if flag.is_path)
+        given = {field: value for field, value in named if isinstance(value, str)}
+        return self.replace(**{field: os.path.relpath(_expanded(value, directory), root) for field, value in given.items()})
 
     @property
     def script_timeout(self) -> float:
@@ -281,10 +297,14 @@ def report_path(output: str, directory: Path) -> Path:
     return path.parent.resolve() / path.name
 
 
+def _expanded(path: str, directory: Path) -> Path:
+    return directory / Path(path).expanduser()
+
+
 def _checked(path: str, directory: Path) -> Path:
     from runner.security.files import check_target
 
-    found = directory / Path(path).expanduser()
+    found = _expanded(path, directory)
     try:
         check_target(found)
     except OSError as error:

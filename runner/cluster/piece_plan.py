@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runner.cli.options import RunOptions
+from runner.cli.options import FLAGS, RunOptions
 from runner.planning.case_source import CaseSource, PlacedCase
 from runner.planning.plan import RunPlan, suite_of
 from runner.planning.resumable import ResumeState, Retained
@@ -16,20 +16,14 @@ if TYPE_CHECKING:
     from runner.application.application import Application
     from runner.cluster.pieces import CasesPart, ModulePart, Piece, Setup
 
-_OF_THE_RUN = (
-    "outputs reporter resume shard shuffle failed_first max_cost max_tokens max_duration max_errors retry_errors"
-    " fail_fast max_failures durations require_trust trust_from verbose json cluster variants until_decided"
-).split()
-"""Options that decide about the whole run, which is the affair of the command."""
-
 
 def options_of(options: RunOptions, recordings: Path | None) -> RunOptions:
     """The options of a run for its pieces. What they record goes to a folder of this machine; None: nothing is
     recorded."""
-    plain = RunOptions(inputs=("everything",))
-    left_out = {name: getattr(plain, name) for name in _OF_THE_RUN}
+    kept = {flag.field: getattr(options, flag.field) for flag in FLAGS if flag.of_test and flag.field != "variants"}
     record = None if recordings is None else str(recordings)
-    return options.replace(inputs=plain.inputs, quiet=True, no_color=True, record=record, **left_out)
+    of_run = {name: getattr(options, name) for name in ("run", "parallel", "otlp")}
+    return RunOptions(inputs=("everything",), **kept, **of_run, quiet=True, no_color=True, record=record)
 
 
 def plan_of(piece: Piece, setup: Setup, options: RunOptions, application: Application) -> RunPlan:

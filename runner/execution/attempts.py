@@ -142,7 +142,13 @@ def ended(attempt: CaseAttempt, status: Status, milliseconds: float) -> TestResu
         others = {part: fingerprints.parts.of(part) for part in more}
         variant = attempt.chat.variant.digest if attempt.chat.variant is not None else ""
         fingerprint = fingerprints.of_case(
-            attempt.assistant.id, attempt.case, attempt.folder, {**attempt.chat.parts, **others}, variant
+            attempt.assistant.id,
+            attempt.case,
+            attempt.folder,
+            {**attempt.chat.parts, **others},
+            variant,
+            judged=attempt.world.is_judged,
+            graded=attempt.is_graded,
         )
     logs = tuple(attempt.chat.logs)
     result = TestResult(

@@ -52,7 +52,7 @@ def open_router(
     """
     providers: dict[str, Provider] = {
         **dict.fromkeys(AGENT_GROUPS, agents),
-        "agent.JudgeRequired": lambda world, name, args: require_judge,
+        "agent.JudgeRequired": lambda world, name, args: _is_required(world, require_judge),
         "agent.Verdict": _read_verdict,
         "snapshot.Inline": lambda world, name, args: snapshots.match_inline(args),
         "agent.Vote": lambda world, name, args: _count(world, judge_samples, judge_connector, require_judge, args),
@@ -70,9 +70,15 @@ def open_router(
     return ProcessRouter(host, providers, context, selects, worlds, arrange, kinds, goes_on)
 
 
+def _is_required(world: World, required: bool) -> bool:
+    world.is_judged = True
+    return required
+
+
 def _count(world: World, samples: int, connector: str, required: bool, args: list[Any]) -> dict[str, Any]:
     from runner.agents.script_votes import count_votes
 
+    world.is_judged = True
     return count_votes(world, samples, connector, required, args)
 
 

@@ -144,7 +144,8 @@ class ScriptModules:
             corpus = self._tests.other_kinds().fuzz().corpus_of(module, test.test)
             parts.append(Part(kind="corpus", name=shown_path(corpus, root)))
         digests = {part: fingerprints.parts.of(part) for part in parts}
-        return fingerprints.of_test(self._agents[module], {**digests, **self._services.parts_of(test)})
+        used = {**digests, **self._services.parts_of(test)}
+        return fingerprints.of_test(self._agents[module], used, judged=world is not None and world.is_judged)
 
 
 def _listed(records: Iterator[HostRecord], modules: set[str]) -> int:

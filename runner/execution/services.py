@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from runner.agents.runtime import Runtime
     from runner.agents.service import AgentService
     from runner.application.dotenv import Variables
+    from runner.cli.options import RunOptions
     from runner.connectors.closed import ClosedModels
     from runner.connectors.journal import Journal
     from runner.connectors.recording import Recording
@@ -37,6 +38,7 @@ class RunServices:
         coverage: Coverage | None = None,
         key: str | None = None,
         closed: ClosedModels | None = None,
+        permitted: RunOptions | None = None,
     ) -> None:
         """Raises ConfigurationError if the folder of `--record`, `--replay` or `--db` cannot be used.
 
@@ -44,8 +46,10 @@ class RunServices:
             coverage: counts what hooks and tools run; None without `--coverage`.
             key: the key for digests of variables; None: the key of the report.
             closed: why real models are not asked; None: they are.
+            permitted: the options that permit hosts and programs to scripts; None: those of the run.
         """
         self._closed = closed
+        self._permitting = permitted or request.options
         self._coverage = coverage
         self._key = key
         self.on_agents: Callable[[AgentService], None] | None = None
@@ -194,16 +198,16 @@ class RunServices:
             from runner.planning.saved_run import key_of
 
             request, options, directory = self._request, self._request.options, self._request.environment.directory
-            named = named_agent(options, request.application)
+            named, root = named_agent(options, request.application), request.application.root
             variables = variables_of(request.application.root, request.environment.variables).every
             replays = self.recording is not None and self.recording.mode == "replay"
             folder = self.recording.folder if self.recording is not None and replays else None
             parts = PartDigests(request.application, variables, self._key or key_of(options, directory), folder)
             agents = {
-                agent: AgentSettings(options=own, context=build_context(own, directory, named))
+                agent: AgentSettings(options=own.placed(root, directory), context=build_context(own, directory, named))
                 for agent, own in request.settings.agents.items()
             }
-            self._fingerprints = Fingerprints(parts, options, request.context, agents)
+            self._fingerprints = Fingerprints(parts, options.placed(root, directory), request.context, agents)
         return self._fingerprints
 
     def parts_of(self, test: TestKey) -> Mapping[Part, str]:
@@ -221,7 +225,7 @@ class RunServices:
 
     def _open_recording(self) -> Recording | None:
         options, environment = self._request.options, self._request.environment
-        if (options.record, options.replay, options.record_missing) == (None, None, None):
+        if options.replay is None and (options.dry_run or options.record is options.record_missing is None):
             return None
         from runner.connectors.recording import open_recording
 
@@ -231,7 +235,7 @@ class RunServices:
         if self._permitted is None:
             from bindings import Policy, ProcessError
 
-            options = self._request.options
+            options = self._permitting
             try:
                 named = self._variables().named
             except ConfigurationError as error:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from runner.cli.options import RunOptions
     from runner.environment import Environment
     from runner.execution.budgets import Budgets
     from runner.execution.observing import Observer
@@ -197,6 +198,8 @@ class Session:
         plan, options = self._plan, self._options
         agents = {suite.agent for suite in plan.suites}
         context = plan.context_of(*agents) if len(agents) == 1 else plan.context
+        typed = plan.settings.typed or options
+        result_flags = _result_flags(options.placed(plan.application.root, self._environment.directory))
         stream.send(
             RunStart(
                 started_at=self._environment.now(),
@@ -212,10 +215,12 @@ class Session:
                 min_pass_rate=options.min_pass_rate,
                 resume=plan.resume.origin if plan.resume else None,
                 notes=plan.notes,
-                flags=flags_of(plan.settings.typed or options),
+                flags=flags_of(typed),
                 shard=str(options.shard) if options.shard is not None else None,
                 regraded_from=plan.transcripts.report if plan.transcripts else None,
-                run_id=plan.store.run if plan.store is not None else None,
+                result_flags=() if result_flags == _result_flags(typed) else result_flags,
+                run_id=plan.run_id or None,
+                run_ids=plan.transcripts.run_ids if plan.transcripts else (),
             )
         )
         for warning in plan.warnings:
@@ -362,6 +367,10 @@ class Session:
                 coverage=coverage,
             )
         )
+
+
+def _result_flags(options: RunOptions) -> tuple[str, ...]:
+    return tuple(options.words(lambda flag: flag.changes_results))
 
 
 def _collect_garbage() -> None:

@@ -4,10 +4,12 @@ to list their tests."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from bindings import SCRIPT_PARTS
 from runner.application.context import build_context
+from runner.cli.carried import TYPED, taken_over
 from runner.cli.options import FLAGS, RunOptions, absolute
 from runner.errors import ConfigurationError
 from runner.execution.host_modules import host_modules
@@ -49,22 +51,21 @@ class State(Value):
         return sum(len(gap.ids) for gap in self.gaps if gap.reason is not Reason.GONE)
 
 
-def state_of(report: str, environment: Environment) -> State:
-    """Finds the state of a report; `report` is its path as the user wrote it. Blocks. Raises ConfigurationError, also
-    when its first line is not complete."""
+def state_of(report: str, typed: RunOptions, environment: Environment) -> State:
+    """Finds the state of a report; `report` is its path as the user wrote it, `typed` are flags that it may not set.
+    Blocks. Raises ConfigurationError, also when its first line is not complete."""
     directory = environment.directory
     saved = read_saved(absolute(report, directory), STANDING)
     if not saved.start:
         raise ConfigurationError(f"{saved.subject}: it has no whole line")
-    options = with_saved_options(RunOptions(inputs=(), resume=report), directory, STANDING, ELSEWHERE)
+    asked = typed.replace(resume=report)
+    options = with_saved_options(asked, directory, STANDING, ELSEWHERE, "status", opens_walls=False)
     generated = tuple(filter(is_generator, options.inputs))
     application = resolve_application(options, directory)
     found = with_configuration(options, {flag.field: flag.not_given for flag in FLAGS}, application)
     options = found.options.replace(
         inputs=tuple(input for input in found.options.inputs if input not in generated),
         dry_run=True,
-        record=None,
-        record_missing=None,
     )
     request = RunRequest(
         options=options,
@@ -74,13 +75,15 @@ def state_of(report: str, environment: Environment) -> State:
         context=build_context(options, directory, named_agent(options, application)),
     )
     selection = selection_of(options)
-    with RunServices(request) as services:
+    with RunServices(request, permitted=typed) as services:
         plan = make_plan(request, selection=selection, agents=services.agents, fingerprints=services.fingerprints)
         tests = TestServices(services, plan, selection, environment)
         results = [record for record in saved.results if record["suite"] not in generated]
         retained = retain(saved.replace(results=results), options, plan.sources, plan.suites, services.fingerprints())
         listed = dict(_listed(plan, tests, environment.cpus))
     said = [warning for warning in retained.warnings if warning not in {gap.text for gap in retained.gaps}]
+    if again := {name: value for name in TYPED if (value := getattr(options, name)) and not getattr(typed, name)}:
+        said.append(f"to resume it, type: yao-test --resume {quote(report)} {taken_over(again)}")
     if generated:
         said.append(f"cases that {', '.join(generated)} generates are not looked at")
     count = sum(source.selected for source in plan.sources) + sum(map(len, listed.values()))

@@ -5,7 +5,7 @@ Many results share the parts of `parts.py`. In addition, each result has its own
 | key | digest of |
 | --- | --- |
 | `format` | the number of this table; parts with another number cannot be compared |
-| `flags` | the flags that change a result |
+| `--NAME` | a flag that changes the result (`Flag.changes`); of those that change all results, each that is set |
 | `context` | the context of the run: user, team, locale, metadata |
 | `case` | the case, except how often it runs |
 | `variant` | the agent's own settings in one of several variants |
@@ -21,6 +21,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from runner.cli.flags import Changes
+from runner.cli.options import FLAGS
 from runner.fingerprints.parts import SCRIPTS, PartDigests, digest_of, digest_of_bytes
 from runner.parts import Part, part_in, stored
 from runner.security.files import read_bytes
@@ -33,23 +35,9 @@ if TYPE_CHECKING:
     from runner.cases.model import Case
     from runner.cli.options import RunOptions
 
-FORMAT = 1
-FLAGS = (
-    "connector threshold require_judge simulator interactive skip_interactive on_missing_input before after strict "
-    "lenient replay strict_db allow_net allow_exec"
-).split()
-"""Options with which a result may be another one. What `--user`, `--team` and `--ctx` say is the context."""
+FORMAT = 2
 COVERAGE = "coverage"
 Fingerprint = dict[str, "Any"]
-
-
-class Staleness(Value):
-    """How the parts of a result differ from what is there now."""
-
-    parts: tuple[str, ...]
-    """Keys of the parts that do; empty if the result is still valid."""
-    comparable: bool = True
-    """Whether they are of the format that is written now."""
 
 
 class AgentSettings(Value):
@@ -69,34 +57,50 @@ class Fingerprints:
         context: Mapping[str, Any],
         agents: Mapping[str, AgentSettings] | None = None,
     ) -> None:
-        """`context`: the fields of the run's context; `agents`: those that have settings of their own."""
+        """`context`: the fields of the run's context; `agents`: those that have settings of their own. Paths of options
+        count from the application."""
         self.parts = parts
         self.root = parts.root
         """The application's root, which the paths of scripts count from."""
-        self._common = _common(options, context)
-        self._of_agents = {agent: _common(own.options, own.context) for agent, own in (agents or {}).items()}
+        self._common = _Common(options, context)
+        self._of_agents = {agent: _Common(own.options, own.context) for agent, own in (agents or {}).items()}
         self._files: dict[Path, str] = {}
 
-    def of_test(self, agent: str, parts: Mapping[Part, str]) -> Fingerprint:
-        """The fingerprint of a script test of an agent that used these parts."""
-        return {**self._for(agent), **stored(parts)}
+    def of_test(self, agent: str, parts: Mapping[Part, str], *, judged: bool) -> Fingerprint:
+        """The fingerprint of a script test of an agent that used these parts; `judged`: a judge was asked for it."""
+        return {**self._for(agent).of_result(judged=judged, graded=False), **stored(parts)}
 
     def of_case(
-        self, agent: str, case: Case, folder: Path, parts: Mapping[Part, str], variant: str = ""
+        self,
+        agent: str,
+        case: Case,
+        folder: Path,
+        parts: Mapping[Part, str],
+        variant: str = "",
+        *,
+        judged: bool,
+        graded: bool,
     ) -> Fingerprint:
-        """The fingerprint of a case of an agent that used these parts; `folder` is where its files are looked for,
-        `variant` the digest of what the agent had of its own."""
-        return {**self._for(agent), **self._of_case(case, folder, variant), **stored(parts)}
+        """The fingerprint of a case of an agent that used these parts.
 
-    def staleness(
+        Args:
+            folder: where its files are looked for.
+            variant: digest of the agent's own settings in a variant.
+            judged: whether a judge was asked.
+            graded: whether it has assertions or a score.
+        """
+        common = self._for(agent).of_result(judged=judged, graded=graded)
+        return {**common, **self._of_case(case, folder, variant), **stored(parts)}
+
+    def changed(
         self,
         before: Mapping[str, Any],
         agent: str,
         case: Case | None = None,
         folder: Path | None = None,
         variant: str = "",
-    ) -> Staleness:
-        """What has changed since a fingerprint was made.
+    ) -> tuple[str, ...]:
+        """What has changed since a fingerprint was made, as keys of it; empty if the result is still valid.
 
         Args:
             agent: the agent of the test or case.
@@ -105,8 +109,9 @@ class Fingerprints:
             variant: digest of the agent's own settings in a variant.
         """
         if before.get("format") != FORMAT:
-            return Staleness(parts=(), comparable=False)
-        own = dict(self._for(agent))
+            return ("format",)
+        common = self._for(agent)
+        own = {**common.always, **{key: digest for key, digest in common.sometimes.items() if key in before}}
         if case is not None and folder is not None:
             own |= self._of_case(case, folder, variant)
         used = {key: part for key in before if (part := part_in(key)) is not None}
@@ -117,9 +122,9 @@ class Fingerprints:
         if own.get(COVERAGE) != before.get(COVERAGE):
             others = [part for part in parts if part.kind not in SCRIPTS]
         changed += [part.text for part in others] + [COVERAGE] * (others != parts)
-        return Staleness(parts=tuple(changed))
+        return tuple(changed)
 
-    def _for(self, agent: str) -> Fingerprint:
+    def _for(self, agent: str) -> _Common:
         return self._of_agents.get(agent, self._common)
 
     def _of_case(self, case: Case, folder: Path, variant: str) -> dict[str, str]:
@@ -143,8 +148,23 @@ class Fingerprints:
         return self._files[path]
 
 
-def _common(options: RunOptions, context: Mapping[str, Any]) -> Fingerprint:
-    """What all results with the same options and context have."""
-    flags = digest_of([getattr(options, name) for name in FLAGS])
-    counted = {COVERAGE: "counted"} if options.coverage else {}
-    return {"format": FORMAT, "flags": flags, "context": digest_of(context), **counted}
+class _Common:
+    """What results with the same options and context have in common."""
+
+    def __init__(self, options: RunOptions, context: Mapping[str, Any]) -> None:
+        digests: dict[Changes, Fingerprint] = {changes: {} for changes in Changes}
+        for flag in FLAGS:
+            value = getattr(options, flag.field)
+            if flag.changes is Changes.ALL and value == flag.default:
+                continue
+            digests[flag.changes][f"--{flag.name}"] = digest_of([value])
+        counted = {COVERAGE: "counted"} if options.coverage else {}
+        self.always = {"format": FORMAT, "context": digest_of(context), **digests[Changes.ALL], **counted}
+        """What each result has."""
+        self._judged, self._graded = digests[Changes.JUDGED], digests[Changes.GRADED]
+        self.sometimes = {**self._judged, **self._graded}
+        """What some results have."""
+
+    def of_result(self, *, judged: bool, graded: bool) -> Fingerprint:
+        """What one result has."""
+        return {**self.always, **(self._judged if judged else {}), **(self._graded if graded else {})}

@@ -182,6 +182,13 @@ class CaseAttempt:
         }
 
     @property
+    def is_graded(self) -> bool:
+        """Whether the case has assertions or a score."""
+        of_turns = any(turn.assertions for turn in self.turns)
+        found = (self.assertions, self.checkpoints, self.final_assertions, of_turns)
+        return self.threshold is not None or any(found)
+
+    @property
     def regradable(self) -> Regradable | None:
         """What a report needs so that the case can be graded again."""
         if self.environment.fingerprints is None and self.saved is None:

@@ -42,6 +42,8 @@ class Transcripts(Value):
     refused: Mapping[str, str]
     """Ids of results without one → why."""
     looks: Looks = ONCE
+    run_ids: tuple[str, ...] = ()
+    """The ids of the runs that the report has."""
 
     def find(self, test: TestKey) -> TestResult | None:
         """The result of a run of a case, which has a transcript; None when there is none."""

@@ -7,9 +7,9 @@ from typing import Any
 
 from runner.application.application import Application
 from runner.application.configuration import configured
+from runner.cli.flags import Carried
 from runner.cli.options import FLAGS, RunOptions
 from runner.cli.settings import Configured
-from runner.planning.resumable import COMPARED, FROM_FILE
 
 
 def with_configuration(options: RunOptions, values: Mapping[str, Any], application: Application) -> Configured:
@@ -17,7 +17,8 @@ def with_configuration(options: RunOptions, values: Mapping[str, Any], applicati
     resumes counts as given, but for what results show of the file when it is read again. Raises ConfigurationError."""
     given = {flag.name for flag in FLAGS if flag.is_given(dict(values))}
     if options.resume is not None:
-        known = RunOptions(inputs=())
-        told = {name for name in FROM_FILE if getattr(options, name) != getattr(known, name)}
-        given |= {flag.name for flag in FLAGS if flag.field in ({*COMPARED} - {*FROM_FILE} | told)}
+        for flag in FLAGS:
+            is_kept = flag.carried in (Carried.RUN, Carried.TEST) and not flag.is_read_again
+            if is_kept or (flag.carried is not Carried.NO and getattr(options, flag.field) != flag.default):
+                given.add(flag.name)
     return configured(options, frozenset(given), application)

@@ -91,9 +91,6 @@ class Holding(Value):
     ended: Mapping[str, Mapping[str, Status]]
     """Suite id → its cases of which no run is repeated, with their statuses."""
     gaps: tuple[Gap, ...]
-    incomparable: int
-    """How many results are kept although another version of the tool wrote them, so that their fingerprints cannot be
-    compared."""
 
 
 class _Why(Value):
@@ -111,7 +108,6 @@ class _Suite:
         self.kept: list[Record] = []
         self.why: dict[str, _Why] = {}
         """Test → why it runs again."""
-        self.incomparable = 0
         self.ended: dict[str, Status] = {}
         """Case → its status, for cases of which no run is repeated."""
 
@@ -159,7 +155,6 @@ def holding(
         results={each.suite.id: each.kept for each in found},
         ended={each.suite.id: each.ended for each in found},
         gaps=tuple(gap for each in found for gap in each.gaps()),
-        incomparable=sum(each.incomparable for each in found),
     )
 
 
@@ -266,6 +261,5 @@ def _stale(
         return _Why(reason=Reason.UNKNOWN)
     variant = source.variant.digest if source is not None and source.variant is not None else ""
     folder = source.folder if source is not None else None
-    state = fingerprints.staleness(fingerprint, found.suite.agent, case, folder, variant)
-    found.incomparable += not state.comparable
-    return _Why(reason=Reason.CHANGED, parts=state.parts) if state.parts else None
+    parts = fingerprints.changed(fingerprint, found.suite.agent, case, folder, variant)
+    return _Why(reason=Reason.CHANGED, parts=parts) if parts else None

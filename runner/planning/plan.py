@@ -80,6 +80,8 @@ class RunPlan(Value):
     """Where the store keeps the run; None: it does not."""
     transcripts: Transcripts | None
     """The transcripts of a saved run that is graded again; None: agents are asked."""
+    run_id: str = ""
+    """The id of the run in reports and in the store; empty for a part of a run."""
     is_part: bool = False
     """Whether other machines run other tests of the same suites."""
     writes_cases: bool

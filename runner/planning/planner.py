@@ -18,6 +18,7 @@ from runner.planning.case_planning import CasePlanning
 from runner.planning.inputs import CaseInput, GeneratorInput, everything, named_agent, not_collected, resolve_inputs
 from runner.planning.last_failed import store_of
 from runner.planning.plan import LeftOut, RunPlan, suite_of
+from runner.results.events import new_run
 from scripttest import kind_of
 from scripttest.values import Value
 
@@ -268,7 +269,7 @@ class _Planner:
             self._warnings.append(f"--dry-run writes no report to {', '.join(options.outputs)}")
         self._check(resume)
         named = named_agent(options, self._application)
-        choice = self._choice
+        choice, run_id = self._choice, _run_id(resume)
         return RunPlan(
             options=options,
             application=self._application,
@@ -286,7 +287,8 @@ class _Planner:
             left_out=tuple(one for one in self._left_out if one.modules or one.tests),
             resumable=resumable,
             resume=resume,
-            store=_place_of(store, resume),
+            store=_place_of(store, run_id),
+            run_id=run_id,
             transcripts=self._transcripts,
             writes_cases=self._writes_cases,
         )
@@ -337,17 +339,22 @@ class _Planner:
             raise
 
 
-def _place_of(folder: Path | None, resume: ResumeState | None) -> StorePlace | None:
-    """Where the store keeps the run: in the place of the run that it resumes, if it resumes one."""
+def _place_of(folder: Path | None, run: str) -> StorePlace | None:
+    """Where the store keeps the run."""
     if folder is None:
         return None
-    from runner.store.places import StorePlace, new_run
+    from runner.store.places import StorePlace
 
+    return StorePlace(folder=folder, run=run)
+
+
+def _run_id(resume: ResumeState | None) -> str:
+    """The id of the run: that of the run that it resumes, if it resumes one."""
     if resume is None or resume.retained is None or not resume.retained.saved.start:
-        return StorePlace(folder=folder, run=new_run())
+        return new_run()
     from runner.store.rows import id_of
 
-    return StorePlace(folder=folder, run=id_of(resume.retained.saved.start))
+    return id_of(resume.retained.saved.start)
 
 
 def _choice(request: RunRequest, selection: Selection | None) -> Choice | None:

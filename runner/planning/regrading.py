@@ -7,12 +7,16 @@ import json
 from collections import Counter
 from pathlib import Path
 
+from runner.cli.carried import saved_values
+from runner.cli.flags import Regrade
+from runner.cli.options import FLAGS
 from runner.errors import ConfigurationError
 from runner.modes.transcripts import Transcripts, problem_of
 from runner.planning.saved_run import made_problem
 from runner.results.looks import looks_in
 from runner.results.model import Suite, TestResult
 from runner.results.regradable import regradable_in
+from runner.results.report import Report
 from runner.results.result_json import result_of
 from runner.results.result_problems import result_problem
 from runner.results.start_problems import HINT
@@ -21,16 +25,10 @@ from runner.security.files import read_bytes
 from scripttest import TestKey
 from scripttest.typing_names import Record
 
-TAKEN = (
-    "name app profile ctx user team timeout repeat threshold require_judge judge_samples judge_connector "
-    "on_inconclusive simulator on_missing_input strict lenient allow_net allow_exec require_trust trust_from sandbox"
-).split()
-"""Options of the saved run that are used where the command line does not set them."""
-
 
 def saved_options(shown: str, path: Path) -> tuple[tuple[str, ...], Record]:
-    """The inputs of a report that have cases, and those flags of its command line that matter for grading. Raises
-    ConfigurationError."""
+    """The inputs of a report that have cases, and the values of those flags that it may set for `regrade`, by fields of
+    `RunOptions`. Raises ConfigurationError."""
     start, _, _ = _read(shown, path)
     labels = dict.fromkeys(suite.label for suite in _suites_of(start) if not suite.is_message)
     if not labels:
@@ -40,10 +38,11 @@ def saved_options(shown: str, path: Path) -> tuple[tuple[str, ...], Record]:
         )
     said = start.get("resume")
     options = said.get("options") if isinstance(said, dict) else None
-    told = options if isinstance(options, dict) else {}
     of_file = said.get("from_file") or () if isinstance(said, dict) else ()
-    names = [key for key in TAKEN if key in told and key not in of_file]
-    taken = {key: tuple(told[key]) if isinstance(told[key], list) else told[key] for key in names}
+    told = saved_values(options if isinstance(options, dict) else {})
+    wanted = {flag.field for flag in FLAGS if flag.regrade is Regrade.YES}
+    wanted -= {flag.field for flag in FLAGS if flag.is_read_again and flag.field in of_file}
+    taken = {name: value for name, value in told.items() if name in wanted}
     return tuple(labels), {**taken, "runs": _runs(start), "min_pass_rate": start.get("min_pass_rate", 100)}
 
 
@@ -90,7 +89,10 @@ def transcripts_in(shown: str, path: Path) -> Transcripts:
     if not found:
         why = f", such as {next(iter(refused))}: {next(iter(refused.values()))}" if refused else ""
         raise ConfigurationError(f"Cannot regrade {shown}: none of its results has a transcript{why}", "Run it again")
-    return Transcripts(report=shown, suites=list(suites.values()), results=found, refused=refused, looks=looks)
+    ids = Report(start=start, results=[], errors=[], warnings=[], summary={}).run_ids
+    return Transcripts(
+        report=shown, suites=list(suites.values()), results=found, refused=refused, looks=looks, run_ids=tuple(ids)
+    )
 
 
 def _read(shown: str, path: Path) -> tuple[Record, list[Record], Record]:

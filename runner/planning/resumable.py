@@ -5,12 +5,14 @@ The start line of a report has in `resume` how it was made: `{key, options, from
 
 from __future__ import annotations
 
-from runner.cli.options import RunOptions
+from runner.cli.flags import Carried
+from runner.cli.options import FLAGS, RunOptions
 from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Any
 
     from runner.planning.case_source import CaseSource
     from runner.planning.gaps import Gap
@@ -19,21 +21,6 @@ if TYPE_CHECKING:
     from scripttest import Status
     from scripttest.typing_names import Record
 
-COMPARED = (
-    "name connector app user team locale ctx run tags last_failed variants until_decided runs repeat min_pass_rate "
-    "threshold require_judge judge_samples judge_connector on_inconclusive simulator interactive skip_interactive "
-    "on_missing_input before after strict lenient record replay record_missing allow_net "
-    "allow_exec update_snapshots shard profile strict_db"
-).split()
-"""Options that a resumed run takes from the earlier run, and that must not change."""
-FROM_FILE = (
-    "connector user team locale ctx threshold require_judge simulator interactive skip_interactive on_missing_input "
-    "before after strict lenient strict_db timeout"
-).split()
-"""Options that come from the configuration file as it is now, unless the command line of the first run had them:
-results show whether they were made with others."""
-GUARDING = ("require_trust", "trust_from", "sandbox")
-"""Options that it takes too, and that may change."""
 LISTED = 1000
 """The start of a report lists the ids of at most this many cases of one input; of more it has only the number."""
 
@@ -98,18 +85,21 @@ def origin_of(
     """`{key, options, from_file?, failed?, planned}` of the start line; `from_file` names the options that the
     configuration file has said, `failed` are the tests that `--last-failed` selects, by the keys of their suites, and
     `planned` is `{suite: {cases, ids?}}`."""
-    defaults = RunOptions(inputs=())
-    kept = ("inputs", "timeout", *COMPARED, *GUARDING)
-    given = {name: getattr(options, name) for name in kept if getattr(options, name) != getattr(defaults, name)}
-    if options.shard is not None:
-        given["shard"] = str(options.shard)
-    if options.variants:
-        given["variants"] = list(map(str, options.variants))
+    used = [flag for flag in FLAGS if flag.carried is not Carried.NO]
+    given = {flag.field: _stored(value) for flag in used if (value := getattr(options, flag.field)) != flag.default}
     planned: dict[str, Record] = {}
     for source in sources:
         planned[source.suite.name] = {"cases": source.selected}
         if source.selected <= LISTED:
             planned[source.suite.name]["ids"] = [located.case.id for located in source.cases()]
-    read = [name for name in FROM_FILE if name in given and getattr(typed, name) != getattr(options, name)]
+    in_file = (flag.field for flag in used if flag.in_file and flag.field in given)
+    read = [name for name in in_file if getattr(typed, name) != getattr(options, name)]
     more = {"from_file": read, "failed": dict(failed)}
     return {"key": key, "options": given, **{name: value for name, value in more.items() if value}, "planned": planned}
+
+
+def _stored(value: Any) -> Any:
+    """The value of a flag as JSON, which `Flag.saved_value` reads."""
+    if isinstance(value, tuple):
+        return [str(one) for one in value]
+    return value if isinstance(value, str | int | float) else str(value)

@@ -11,22 +11,26 @@ it depends on (`runner.fingerprints`).
 | a result that is still valid | kept |
 | another result | its test runs again; the reason is printed (`runner.planning.gaps`) |
 | other flags | a configuration error; another --timeout is only reported |
+| a flag that opens a wall, or a place elsewhere | a configuration error, unless the command line has it too |
 | another version of yao-test | is reported |
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from shlex import quote
 
+from runner.cli.carried import TYPED, saved_values, spelled, taken_over
+from runner.cli.flags import Carried, Flag
 from runner.cli.options import FLAGS, RunOptions, absolute
-from runner.cli.shard import read_shard
 from runner.errors import ConfigurationError
 from runner.planning.gaps import holding
 from runner.planning.kept_runs import Runs
-from runner.planning.resumable import COMPARED, FROM_FILE, GUARDING, ResumeState, Retained
-from runner.planning.resume_origin import OTHER_APPLICATION, check_application, taken_over
+from runner.planning.resumable import ResumeState, Retained
+from runner.planning.resume_origin import OTHER_APPLICATION, check_application, check_walls
 from runner.planning.saved_run import RESUMING, Saved, read_saved
 from runner.version import VERSION
 from scripttest.typing_names import Record
@@ -35,7 +39,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from runner.cli.variants import Variant
     from runner.fingerprints.fingerprints import Fingerprints
     from runner.planning.case_source import CaseSource
     from runner.results.line_file import LineFile
@@ -43,52 +46,57 @@ if TYPE_CHECKING:
 
 
 def with_saved_options(
-    options: RunOptions, directory: Path, doing: str = RESUMING, elsewhere: str = OTHER_APPLICATION
+    options: RunOptions,
+    directory: Path,
+    doing: str = RESUMING,
+    elsewhere: str = OTHER_APPLICATION,
+    command: str = "--resume",
+    opens_walls: bool = True,
 ) -> RunOptions:
     """The options of a run that is resumed: what the command line leaves open is as it was. Raises ConfigurationError
-    when it says something else; `doing` is as for `read_saved`, `elsewhere` what to do about a report of another
-    application."""
+    when it says something else, and for a flag that only the command line may set.
+
+    Args:
+        doing: as for `read_saved`.
+        elsewhere: what to do about a report of another application.
+        command: what the name of the report follows on the command line.
+        opens_walls: whether the command opens what flags of the report permit; else it only compares with them.
+    """
     assert options.resume is not None
     saved = read_saved(absolute(options.resume, directory), doing)
     if not saved.start:
         if not options.inputs:
             raise ConfigurationError(f"{saved.subject}: it has no whole line", "Say with -i what to run")
         return options
-    before = saved.options
+    before = saved_values(saved.options)
     if options.app is None:
         check_application(before.get("app"), directory, saved.subject, elsewhere)
-    defaults = RunOptions(inputs=())
-    before = _typed(saved)
+    of_file = saved.start["resume"].get("from_file", ())
     values: Record = {}
-    for key in ("inputs", *COMPARED):
-        default, now = getattr(defaults, key), getattr(options, key)
-        then = before.get(key, default)
-        then = tuple(then) if isinstance(then, list) else read_shard(then) if key == "shard" and then else then
-        if key == "variants":
-            then = _variants(then)
-        if now == default:
-            values[key] = then
-        elif now != then:
+    for flag in FLAGS:
+        if flag.carried is Carried.NO:
+            continue
+        then, now = before.get(flag.field, flag.default), getattr(options, flag.field)
+        if now == flag.default:
+            if not (flag.is_read_again and flag.field in of_file):
+                values[flag.field] = then
+        elif flag.carried not in (Carried.OPEN, Carried.GUARD) and not _is_same(flag, then, now, directory):
             raise ConfigurationError(
-                f"{saved.subject}: it was made with {_flag(key, then)}, not with {_flag(key, now)}",
+                f"{saved.subject}: it was made with {spelled(flag, then)}, not with {spelled(flag, now)}",
                 "Give the same flags or none, or begin a new report with -o",
             )
-    if options.timeout is None:
-        values["timeout"] = before.get("timeout")
-    values |= {key: before[key] for key in GUARDING if key in before and not getattr(options, key)}
+    if options.require_trust:  # approvals of the report's revision would be weaker
+        values.pop("trust_from", None)
+    used = values if opens_walls else {name: value for name, value in values.items() if name not in TYPED}
+    check_walls(used, options, directory, saved.subject, f"yao-test {command} {quote(options.resume)}")
     return options.replace(**values)
 
 
-def _typed(saved: Saved) -> Record:
-    """The options that the command line of a run set."""
-    read = saved.start["resume"].get("from_file", ())
-    return {name: value for name, value in saved.options.items() if name not in read}
-
-
-def _variants(texts: Any) -> tuple[Variant, ...]:
-    from runner.cli.variants import read_variant
-
-    return tuple(map(read_variant, texts))
+def _is_same(flag: Flag, then: Any, now: Any, directory: Path) -> bool:
+    """Whether two values of a flag mean the same: the configuration file names absolute paths."""
+    if flag.is_path and then is not None:
+        then, now = (os.path.normpath(directory / Path(one).expanduser()) for one in (then, now))
+    return bool(then == now)
 
 
 def take_up(
@@ -112,8 +120,11 @@ def take_up(
     ]
     verb = "result of {} is kept" if retained.count == 1 else "results of {} are kept"
     said = f"{retained.count} {verb.format(options.resume)}"
-    before = _typed(retained.saved) if retained.saved.start else {}
-    taken = [f"flags taken from {options.resume}: {taken_over(before)}"] if before else []
+    saved = retained.saved
+    of_file = saved.start["resume"].get("from_file", ()) if saved.start else ()
+    before = saved_values(saved.options) if saved.start else {}
+    shown = taken_over({name: value for name, value in before.items() if name not in of_file})
+    taken = [f"flags taken from {options.resume}: {shown}"] if shown else []
     return ResumeState(
         sources=done,
         retained=retained,
@@ -133,7 +144,7 @@ def retain(
     """Finds the results of a report that are still valid. Raises ConfigurationError when it has results of inputs that
     this run does not have."""
     found = holding(saved, fingerprints, sources, suites, Runs(count=options.runs, repeat=options.repeat))
-    said = [*_differences(saved, options, found.incomparable), *(gap.text for gap in found.gaps)]
+    said = [*_differences(saved, options), *(gap.text for gap in found.gaps)]
     return Retained(saved=saved, results=found.results, ended=found.ended, gaps=found.gaps, warnings=tuple(said))
 
 
@@ -154,8 +165,9 @@ def cut(retained: Retained, file: LineFile, origin: Record) -> None:
 
 def _gone_on(before: Record, origin: Record) -> Record:
     """The start line of the continued report, since the configuration file may have changed."""
-    options = {name: value for name, value in before["options"].items() if name not in FROM_FILE}
-    options |= {name: value for name, value in origin["options"].items() if name in FROM_FILE}
+    again = {flag.field for flag in FLAGS if flag.is_read_again}
+    options = {name: value for name, value in before["options"].items() if name not in again}
+    options |= {name: value for name, value in origin["options"].items() if name in again}
     known = {name: value for name, value in before.items() if name != "from_file"}
     return {**known, **origin, "key": before["key"], "options": options}
 
@@ -179,7 +191,7 @@ def _open(path: Path) -> LineFile:
         raise ConfigurationError(f"Cannot resume {path}: {error.strerror}") from error
 
 
-def _differences(saved: Saved, options: RunOptions, incomparable: int) -> Iterator[str]:
+def _differences(saved: Saved, options: RunOptions) -> Iterator[str]:
     """Warnings about kept results that were made with other options."""
     if not saved.start:
         return
@@ -189,18 +201,7 @@ def _differences(saved: Saved, options: RunOptions, incomparable: int) -> Iterat
     version = saved.start.get("version")
     if version != VERSION:
         yield f"{saved.path.name} was begun by yao-test {version}, and this is {VERSION}"
-    if incomparable:
-        yield f"{incomparable} kept results are of another version, which cannot tell whether they still hold"
 
 
 def _seconds(value: float | None) -> str:
     return "the default" if value is None else f"{value:g}s"
-
-
-def _flag(key: str, value: Any) -> str:
-    flag = "-i" if key == "inputs" else next(f"--{flag.name}" for flag in FLAGS if flag.field == key)
-    if value is None or value is False or value == ():
-        return f"no {flag}"
-    if value is True:
-        return flag
-    return " ".join(f"{flag} {item}" for item in (value if isinstance(value, tuple) else (value,)))

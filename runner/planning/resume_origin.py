@@ -1,17 +1,20 @@
-"""Prints the flags that a resumed report sets, and refuses reports of another application."""
+"""Refuses reports of another application, and flags of a report that only the command line may set."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from shlex import quote
+from shlex import join, quote
 
 from runner.application.application import find_root
+from runner.cli.carried import taken_over, walls_in
 from runner.errors import ConfigurationError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from runner.cli.options import RunOptions
 
 OTHER_APPLICATION = "If it is yours, say so with --app {}; or begin a new report with -o"
 
@@ -41,18 +44,23 @@ def check_application(named: str | None, directory: Path, subject: str, hint: st
         )
 
 
-_SPELLINGS = {"variants": "--variant", "tags": "--tag"}
-"""Option → its flag, where that has another name."""
+def check_walls(values: Mapping[str, Any], typed: RunOptions, directory: Path, subject: str, again: str) -> None:
+    """Raises ConfigurationError if a report would set a flag that opens a wall.
 
-
-def taken_over(options: Mapping[str, Any]) -> str:
-    """The flags that a report sets, as they are written on a command line."""
-    words: list[str] = []
-    for key, value in options.items():
-        spelling = "-i" if key == "inputs" else _SPELLINGS.get(key, f"--{key.replace('_', '-')}")
-        if value is True:
-            words.append(spelling)
-        elif value not in (None, False, (), []):
-            values = value if isinstance(value, list | tuple) else [value]
-            words += [f"{spelling} {quote(str(item))}" for item in values]
-    return " ".join(words)
+    Args:
+        values: what the report would set, by fields of `RunOptions`.
+        typed: the options of the command line.
+        subject: the beginning of the message: what cannot be done with the report.
+        again: the command that names the report.
+    """
+    app = typed.app or values.get("app")
+    try:
+        root = directory / app if app else find_root(directory)
+    except ConfigurationError:
+        root = directory
+    if walls := walls_in(values, root, directory):
+        given = typed.replace(**walls).words(lambda flag: flag.name != "resume")
+        raise ConfigurationError(
+            f"{subject}: it was made with {taken_over(walls)}, which a report may not set",
+            f"If that is what you want, type: {again} {join(given)}",
+        )

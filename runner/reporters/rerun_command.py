@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from runner.cli.options import RunOptions
-from runner.durations import in_words
 from runner.results.model import Suite
 from scripttest import BENCHMARK, Status, kind_of
 
@@ -16,36 +15,13 @@ if TYPE_CHECKING:
 
     Record = dict[str, Any]
 
-TEXTS = (
-    "judge_samples judge_connector "
-    "app profile name connector replay record_missing user team locale ctx simulator on_missing_input on_inconclusive "
-    "before after threshold trace seed"
-).split()
-"""Options with a value that a result may depend on."""
 SEARCH = "--fuzz-time"
 """Among the flags of a run that searches with `--fuzz`."""
-SWITCHES = ("require_judge", "interactive", "skip_interactive", "strict", "lenient", "strict_db")
 
 
 def flags_of(options: RunOptions) -> tuple[str, ...]:
     """The flags of a run that a result may depend on, as words of its command."""
-    defaults = RunOptions(inputs=())
-    words: list[str] = []
-    for key in TEXTS:
-        value = getattr(options, key)
-        if value != getattr(defaults, key):
-            words += [_flag(key), f"{value:g}" if isinstance(value, float) else str(value)]
-    for variant in options.variants:
-        words += ["--variant", str(variant)]
-    words += ["--timeout", in_words(options.timeout)] if options.timeout is not None else []
-    words += ["--runs", str(options.runs)] if options.runs > 1 else []
-    words += ["--repeat", options.repeat] if options.repeat else []
-    words += ["--min-pass-rate", f"{options.min_pass_rate:g}"] if options.min_pass_rate < 100 else []
-    words += [SEARCH, in_words(options.fuzz_time)] if options.fuzz else []
-    for host in options.allow_net:
-        words += ["--allow-net", host]
-    words += ["--allow-exec", ",".join(options.allow_exec)] if options.allow_exec else []
-    return (*words, *(_flag(key) for key in SWITCHES if getattr(options, key)))
+    return tuple(options.words(lambda flag: flag.of_test and (flag.field != "fuzz_time" or bool(options.fuzz))))
 
 
 def command_of(suite: Suite, flags: Sequence[str]) -> Callable[..., str]:
@@ -86,10 +62,6 @@ def pattern_of(tests: Iterable[str]) -> str:
 def _is_plain(name: str) -> bool:
     """Whether a name can be a pattern of `--run` unchanged, as most can. Reports have thousands of names."""
     return name.isascii() and name.replace("-", "_").isidentifier()
-
-
-def _flag(key: str) -> str:
-    return f"--{key.replace('_', '-')}"
 
 
 def _quoted(text: str) -> str:

@@ -192,7 +192,7 @@ def _noise_of(a: Report, b: Report, of_a: Collection[JudgedCase], of_b: Collecti
 
 
 def _is_steady(report: Report, cases: Collection[JudgedCase]) -> bool:
-    replayed = REPLAYED in (report.start.get("flags") or ())
+    replayed = REPLAYED in report.result_flags
     return all(
         (replayed or case.is_script or case.connectors == {"scripted"}) and len({run.passed for run in case.runs}) < 2
         for case in cases

@@ -20,6 +20,7 @@ into any reporter. They come in the order in which things happen:
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from enum import StrEnum
 
@@ -51,6 +52,11 @@ class RunStatus(StrEnum):
     """The run ended early."""
 
 
+def new_run() -> str:
+    """An id that no other run has."""
+    return os.urandom(6).hex()
+
+
 class RunStart(Value):
     """The inputs are resolved, and the run begins."""
 
@@ -78,8 +84,13 @@ class RunStart(Value):
     """Which part of all tests this run has, such as `1/3`."""
     regraded_from: str | None = None
     """The report whose transcripts are graded; no agent is asked."""
+    result_flags: tuple[str, ...] = ()
+    """The flags that change results, wherever they were set, as words of a command line with paths from the
+    application; empty: `flags` has them."""
     run_id: str | None = None
-    """The id of the run in its store; None: no store keeps it."""
+    """The id of the run, which no other run has, and under which a store keeps it; None for several runs as one."""
+    run_ids: tuple[str, ...] = ()
+    """The ids of the runs whose answers it has, if these are others."""
 
 
 class SuiteStart(Value):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _WHOLE = {
-    "flags": "the flags",
+    "format": "the format of fingerprints",
     "context": "the context",
     "case": "the case",
     "variant": "the variant",

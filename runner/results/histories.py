@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from runner.errors import ConfigurationError
 from runner.results.certainty import certainty_of
 from runner.results.combining import usage_of_lines
 from runner.results.counts import counted, status_of
@@ -35,8 +36,9 @@ def as_runs(reports: Sequence[Report], names: Sequence[str]) -> Joined:
     """One report, the runs of each case numbered in the order of the reports.
 
     What a case says, and how it is shown, is what the last report with it has. Runs of a case that said something else
-    are left out, and that is said.
+    are left out, and that is said. Raises ConfigurationError for a report with a run that an earlier one has.
     """
+    runs = _distinct(reports, names)
     cases = [judged_cases(report) for report in reports]
     last = {key: (at, case) for at, known in enumerate(cases) for key, case in known.items()}
     suites: dict[str, Record] = {}
@@ -58,10 +60,13 @@ def as_runs(reports: Sequence[Report], names: Sequence[str]) -> Joined:
     counts = counted(results)
     start: Record = {**newest.start, "suites": list(suites.values()), "min_pass_rate": least}
     start["runs_per_case"] = max((len(attempts_in(record)[0]) for record in results), default=1)
-    if any(report.start.get("flags") != newest.start.get("flags") for report in reports):
-        start.pop("flags", None)
+    for name in ("flags", "result_flags"):
+        if any(report.start.get(name) != newest.start.get(name) for report in reports):
+            start.pop(name, None)
     start.pop("shard", None)
     start.pop("run_id", None)
+    if runs:
+        start["run_ids"] = list(runs)
     summary = {
         **counts_record(counts),
         **usage_record(counts),
@@ -73,6 +78,20 @@ def as_runs(reports: Sequence[Report], names: Sequence[str]) -> Joined:
     warnings = list(dict.fromkeys(warning for report in reports for warning in report.warnings))
     whole = newest.replace(start=start, results=results, errors=errors, warnings=warnings, summary=summary, text="")
     return Joined(report=whole.replace(origin={}), said=tuple(said))
+
+
+def _distinct(reports: Sequence[Report], names: Sequence[str]) -> dict[str, str]:
+    """The ids of all runs, with the reports that have them."""
+    found: dict[str, str] = {}
+    for name, report in zip(names, reports, strict=True):
+        for id in report.run_ids:
+            if id in found:
+                raise ConfigurationError(
+                    f"Cannot merge {name}: it has the run {id}, which {found[id]} has too",
+                    "Each run counts once: leave out the copy",
+                )
+        found |= dict.fromkeys(report.run_ids, name)
+    return found
 
 
 def _together(records: Sequence[Record], least: float) -> Record:

@@ -30,7 +30,9 @@ def events_of(report: Report) -> Iterator[Event]:
         flags=tuple(start.get("flags", ())),
         shard=start.get("shard"),
         regraded_from=start.get("regraded_from"),
+        result_flags=tuple(start.get("result_flags", ())),
         run_id=start.get("run_id"),
+        run_ids=tuple(start.get("run_ids", ())),
     )
     yield from (Warned(message=text) for text in report.warnings if text not in report.damage)
     lists = {listed["id"]: listed for listed in summary.get("suites") or ()}

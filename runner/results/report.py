@@ -60,6 +60,19 @@ class Report(Value):
         found: list[Record] = self.start["suites"]
         return found
 
+    @property
+    def run_ids(self) -> list[str]:
+        """The ids of the runs whose answers it has; none for a report that names none."""
+        own = self.start.get("run_id")
+        found: list[str] = self.start.get("run_ids") or ([own] if own else [])
+        return found
+
+    @property
+    def result_flags(self) -> list[str]:
+        """The flags that change results, wherever they were set, as words of a command line."""
+        found: list[str] = self.start.get("result_flags") or self.start.get("flags") or []
+        return found
+
     def by_suite(self) -> list[tuple[Record, list[Record]]]:
         """Each suite with its results, also those that have none."""
         found: dict[str, list[Record]] = {suite["id"]: [] for suite in self.suites}
@@ -84,8 +97,12 @@ def start_record(start: RunStart) -> Record:
         record["notes"] = list(start.notes)
     if start.regraded_from is not None:
         record["regraded_from"] = start.regraded_from
+    if start.result_flags:
+        record["result_flags"] = list(start.result_flags)
     if start.run_id is not None:
         record["run_id"] = start.run_id
+    if start.run_ids:
+        record["run_ids"] = list(start.run_ids)
     if start.runs == 1:
         return record
     return {**record, "runs_per_case": start.runs, "min_pass_rate": start.min_pass_rate}

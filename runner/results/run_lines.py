@@ -13,7 +13,10 @@ from runner.results.stability_json import figures
 from runner.results.suite_json import has_cases
 from scripttest.typing_names import Record
 
-OF_SOME = ("notes", "flags", "shard", "regraded_from", "runs_per_case", "min_pass_rate", "run_id")
+OF_SOME = (
+    *("notes", "flags", "result_flags", "shard", "regraded_from", "runs_per_case", "min_pass_rate"),
+    *("run_id", "run_ids"),
+)
 """What the start line has about some runs."""
 
 

@@ -33,6 +33,8 @@ OF_RUNS = ("runs_per_case", "min_pass_rate")
 """Fields of the start line if each test ran several times."""
 OF_START = ("shard", "regraded_from", "run_id")
 """Texts of the start of some runs."""
+LISTS_OF_START = ("flags", "result_flags", "run_ids")
+"""Lists of texts of it."""
 OF_WHOLE = ("snapshots", "coverage")
 """Objects of a summary that are not computed from its results."""
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
@@ -287,7 +289,8 @@ class _Reader:
         for records in found.values():
             runs = [record for record in records if isinstance(record.get("run"), int)]
             results += [record for record in records if not isinstance(record.get("run"), int)]
-            results += [line_settled(of_lines(runs, least), self._start.get("flags", ()))] if runs else []
+            flags = (*self._start.get("flags", ()), *self._start.get("result_flags", ()))
+            results += [line_settled(of_lines(runs, least), flags)] if runs else []
         return results
 
     def _bad_json(self, error: Exception, line: int) -> ConfigurationError:
@@ -326,9 +329,8 @@ def _lists(said: Any) -> list[Record]:
 
 
 def _flags(said: Any) -> Record:
-    """`{flags?, shard?, regraded_from?, run_id?}`: how a report was made."""
-    flags = said.get("flags")
-    found: Record = {"flags": list(map(str, flags))} if isinstance(flags, list) else {}
+    """`{flags?, result_flags?, run_ids?, shard?, regraded_from?, run_id?}`: how a report was made."""
+    found: Record = {key: list(map(str, said[key])) for key in LISTS_OF_START if isinstance(said.get(key), list)}
     return found | {key: said[key] for key in OF_START if isinstance(said.get(key), str)}
 
 

@@ -24,11 +24,6 @@ class StorePlace(Value):
     """Its id."""
 
 
-def new_run() -> str:
-    """An id that no other run has."""
-    return os.urandom(6).hex()
-
-
 def place_of(application: Path) -> str:
     """A digest that identifies the runs of an application on this machine, and reveals nothing about them."""
     from hashlib import blake2b

@@ -13,21 +13,20 @@ from shlex import join
 from threading import Lock, Thread
 
 from runner import exit_codes
+from runner.cli.carried import taken_over, walls_in
+from runner.cli.options import FLAGS, RunOptions, options_from
 from runner.cli.quick import read
 from runner.errors import ConfigurationError
 from runner.filters import Filter
-from runner.reporters.rerun_command import SWITCHES, TEXTS, pattern_of
+from runner.reporters.rerun_command import pattern_of
 from runner.results.suite_json import suite_of
 from runner.store.kept import KeptRun
+from runner.store.places import place_of
 from scripttest import kind_of
 from scripttest.typing_names import Record
 
 Words = list[str]
 
-TAKEN = {*TEXTS, *SWITCHES, "variants", "timeout", "runs", "repeat", "min_pass_rate", "allow_net", "allow_exec"} - {
-    "app"
-}
-"""Options of a run that are used again when it is run again."""
 PROGRAM = (sys.executable, "-P", "-m", "runner")
 KEPT = 200_000
 """Characters of output that are kept, the last ones."""
@@ -37,18 +36,17 @@ GRACE = 5
 """Seconds after which what was asked to stop is killed."""
 
 
-def elsewhere(run: KeptRun, here: str | None) -> str:
-    """Why a run cannot be run again on this machine; empty if it can.
-
-    Args:
-        run: the run.
-        here: the place of the application; None if there is none.
-    """
-    if here is None:
+def elsewhere(run: KeptRun, application: Path | None) -> str:
+    """Why a run cannot be run again in this application; empty if it can. None: there is no application."""
+    if application is None:
         return "yao-test view was not started in an application"
-    if run.place != here:
+    if run.place != place_of(application):
         return "it was made on another machine, or in another application"
-    return "" if _options(run) is not None else "its flags are not those of this version"
+    try:
+        _options(run, application)
+    except ConfigurationError as error:
+        return error.message
+    return ""
 
 
 def commands_of(
@@ -65,7 +63,7 @@ def commands_of(
         root: the folder from which the run names files.
         store: folder for the results.
     """
-    flags = [*(_options(run) or ()), f"--store={store}"]
+    flags = [*_options(run, application).words(lambda _: True, joined=True), f"--store={store}"]
     inputs = {suite["id"]: f"--input={_input(suite, application, root)}" for suite in suites}
     if not chosen:
         return _selected(run.start.get("resume") or {}, suites, inputs, flags)
@@ -201,22 +199,15 @@ class Reruns:
         )
 
 
-def _options(run: KeptRun) -> Words | None:
-    """The flags of a run as words; None when this version would not have written them."""
+def _options(run: KeptRun, application: Path) -> RunOptions:
+    """The flags of a run. Raises ConfigurationError when it cannot be run again with them."""
     values = read([str(word) for word in run.start.get("flags") or ()])
-    if values is None:
-        return None
-    words: Words = []
-    for field, value in values.items():
-        if not value or field == "app":
-            continue
-        if field not in TAKEN:
-            return None
-        flag = "--variant" if field == "variants" else f"--{field.replace('_', '-')}"
-        words += (
-            [flag] if value is True else [f"{flag}={one}" for one in ([value] if isinstance(value, str) else value)]
-        )
-    return words
+    if values is None or any(flag.is_given(values) and not flag.of_test for flag in FLAGS):
+        raise ConfigurationError("its flags are not those of this version")
+    options = options_from(values).replace(app=None)
+    if walls := walls_in({flag.field: getattr(options, flag.field) for flag in FLAGS}, application, application):
+        raise ConfigurationError(f"it was made with {taken_over(walls)}, which only the command line may set")
+    return options
 
 
 def _input(suite: Record, application: Path, root: Path) -> str:

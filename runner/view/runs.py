@@ -17,7 +17,6 @@ from runner.results.report import Report
 from runner.results.suite_json import shown_name
 from runner.results.verdict import Verdict
 from runner.store.kept import UNDER_WAY, KeptRun
-from runner.store.places import place_of
 from runner.store.rows import key_of
 from runner.store.store import Store
 from runner.version import VERSION
@@ -124,7 +123,7 @@ class Runs:
 
     def elsewhere(self, run: KeptRun) -> str:
         """Why a run is none of this application; empty when it is."""
-        return elsewhere(run, place_of(self.application) if self.application else None)
+        return elsewhere(run, self.application)
 
     def index(self, id: str) -> Record:
         """The index of a run, with its `head` and the `revision` that it is of."""

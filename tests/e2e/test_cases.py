@@ -38,6 +38,7 @@ def test_results_go_beside_the_case_file_by_default(app: MakeApplication) -> Non
     start, first, second, summary = [json.loads(line) for line in written.read_text().splitlines()]
     assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", start.pop("timestamp"))
     assert start.pop("version")
+    assert re.fullmatch("[0-9a-f]{12}", start.pop("run_id"))
     resume = start.pop("resume")
     assert resume.pop("key")
     assert resume == {
@@ -117,7 +118,7 @@ def test_a_json_report_has_the_keys_of_the_seed(app: MakeApplication) -> None:
         "runs_per_case": 1,
         "overall_pass_rate": 50.0,
     }
-    assert list(report["metadata"]) == ["started_at", "completed_at", "version"]
+    assert list(report["metadata"]) == ["started_at", "completed_at", "version", "run_id"]
     first, second, _ = report["results"]
     assert {key: first[key] for key in ("id", "status", "input", "output", "expected", "error")} == {
         "id": "a",

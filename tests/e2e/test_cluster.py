@@ -48,7 +48,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
 def timeless(value: Any) -> Any:
     """A report without what differs from run to run."""
     if isinstance(value, dict):
-        left = ("duration", "timestamp", "started_at", "completed_at", "avg_", "min_", "max_", "std_")
+        left = ("run_id", "duration", "timestamp", "started_at", "completed_at", "avg_", "min_", "max_", "std_")
         return {key: timeless(item) for key, item in value.items() if not (key.startswith(left) or key.endswith("_ms"))}
     if isinstance(value, list):
         return [timeless(item) for item in value]

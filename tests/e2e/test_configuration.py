@@ -23,7 +23,7 @@ def agent(id: str) -> dict[str, str]:
         **{f"/assistants/{id}{name}": text for name, text in PACKAGE.items()},
         f"/assistants/{id}/replies.yml": f"- reply: {id} says {{{{ model }}}}\n",
         f"/assistants/{id}/src/shows_test.ts": SHOWS,
-        f"/assistants/{id}/tests/c.jsonl": '{"id": "asks", "input": "Hi"}\n',
+        f"/assistants/{id}/tests/c.jsonl": '{"id": "asks", "input": "Hi", "assert": {"type": "contains", "value": "e"}}\n',
     }
 
 
@@ -272,7 +272,7 @@ def test_results_hold_as_long_as_the_file_says_the_same_of_their_agent(app: Make
     write(base="x")
     assert stale() == {f"{name} run again, since the context changed" for name in ("one", "two")}
     write(profile="0.6")
-    assert stale() == {f"{name} run again, since the flags changed" for name in ("one", "two")}
+    assert stale() == {f"{name} run again, since --threshold changed" for name in ("one", "two")}
     write(one="other-team")
     assert stale() == {"one run again, since the context changed"}
 

@@ -57,6 +57,7 @@ PLACEHOLDERS = {
     "yao-test merge nightly-*.jsonl --as-runs -o history.jsonl": "yao-test merge report.jsonl report.json --as-runs -o history.jsonl",
     "yao-test diff OLD NEW -o page.html": "yao-test diff report.jsonl report.json -o page.html",
     "yao-test status REPORT...": "yao-test status report.jsonl",
+    "yao-test status REPORT... [FLAGS]": "yao-test status report.jsonl -i scripts.expense.setup",
     "yao-test merge PART... -o FILE": "yao-test merge report.jsonl report.json -o whole.html",
     "yao-test history [TEST] [--store DIR] [--branch NAME] [--profile NAME] [--last N] [--json]": f"{KEPT} && yao-test history --json",
     "yao-test history": f"{KEPT} && {KEPT} && yao-test history",
@@ -182,7 +183,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     app.write({"/../bin/yao-test": SHIM, "/../bin/jq": JQ})
     for name in ("yao-test", "jq"):
         (folder / "bin" / name).chmod(0o755)
-    app.run("-i", "scripts.expense.setup", "-o", "report.jsonl", "-o", "report.json")
+    for report in ("report.jsonl", "report.json"):
+        app.run("-i", "scripts.expense.setup", "-o", report)
     app.run("-i", "assistants/expense/tests/filing.jsonl", "--variant", "a=", "--variant", "b=", "-o", "ab.jsonl")
     return folder
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 
-from command import MakeApplication
+import pytest
+from agent_files import agent, case_file
+from command import Application, MakeApplication
 from two_reports import (
     cases,
     polite,
@@ -71,3 +73,63 @@ def test_whole_reports_are_not_partial(app: MakeApplication) -> None:
     here = app({"/1.jsonl": written(cases(1, "p"))})
 
     assert here.run("merge", "1.jsonl", "--as-runs", "--partial", "-o", "h.jsonl").code == 2
+
+
+@pytest.fixture(scope="module")
+def ran(shared_app: MakeApplication) -> Application:
+    """An application with the reports of two honest runs of one second, and copies of the first in several forms."""
+    here = shared_app(
+        {
+            **agent(replies="- reply: hello\n", cases=[{"id": "a", "input": "x", "expected": "hello"}]),
+            "/.yao-test/.keep": "",
+        }
+    )
+    for name in ("one", "two"):
+        run = here.run("-i", case_file(), "-o", f"{name}.jsonl", "-o", f"{name}.json")
+        assert run.code == 0, run
+    (here.root / "elsewhere").mkdir()
+    (here.root / "elsewhere/renamed.jsonl").write_bytes((here.root / "one.jsonl").read_bytes())
+    for words in (
+        ("merge", "one.jsonl", "two.jsonl", "--as-runs", "-o", "both.jsonl", "-o", "both.json"),
+        ("merge", "one.jsonl", "-o", "alone.json"),
+        ("merge", "one.jsonl", "two.jsonl", "-o", "parts.jsonl"),
+        ("regrade", "one.jsonl", "-o", "regraded.jsonl", "-o", "regraded.json"),
+    ):
+        assert here.run(*words).code == 0, words
+    start, *_ = (here.root / "one.jsonl").read_text().splitlines()
+    (here.root / "cut.jsonl").write_text(f"{start}\n")
+    assert here.run("--resume", "cut.jsonl", "-o", "resumed.json").code == 0
+    return here
+
+
+COPIES = (
+    *("one.jsonl", "one.json", "elsewhere/renamed.jsonl", "both.jsonl", "both.json", "alone.json", "parts.jsonl"),
+    *("regraded.jsonl", "regraded.json", "cut.jsonl", "resumed.json", "run:first"),
+)
+
+
+@pytest.mark.parametrize("copy", COPIES)
+@pytest.mark.parametrize("first", ["one.jsonl", "one.json", "both.json"])
+def test_a_run_and_its_copy_are_not_two_runs(ran: Application, first: str, copy: str) -> None:
+    id = load(ran.root / "one.jsonl").start["run_id"]
+    copy = copy.replace("first", id)
+
+    run = ran.run("merge", first, copy, "--as-runs", "-o", "h.jsonl")
+
+    assert (run.code, run.stdout) == (2, ""), run
+    assert run.stderr.endswith(
+        f"Error: Cannot merge {copy}: it has the run {id}, which {first} has too\n"
+        "Hint: Each run counts once: leave out the copy\n"
+    )
+    assert not (ran.root / "h.jsonl").exists()
+
+
+def test_honest_runs_of_one_second_are_runs(ran: Application) -> None:
+    times = {load(ran.root / f"{name}.jsonl").start["timestamp"] for name in ("one", "two")}
+    for name in ("one", "two"):  # as when both began in the same second
+        path = ran.root / f"{name}.jsonl"
+        (ran.root / f"same-{name}.jsonl").write_text(path.read_text().replace(max(times), min(times)))
+    for second in ("same-two.jsonl", "two.json", "run:latest"):
+        run = ran.run("merge", "same-one.jsonl", second, "--as-runs", "-o", "honest.jsonl")
+        assert run.code == 0, run
+        assert load(ran.root / "honest.jsonl").results[0]["runs"]["count"] == 2

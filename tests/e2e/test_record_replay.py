@@ -145,7 +145,7 @@ def steady(value: Any) -> Any:
         kept = {
             key: steady(item)
             for key, item in value.items()
-            if not re.search("_ms$|^timestamp$|^created$|_at$|duration|^flags$", key)
+            if not re.search("_ms$|^timestamp$|^created$|_at$|duration|flags$|^run_id$", key)
         }
         return {**kept, "steps": sorted(kept["steps"], key=json.dumps)} if "steps" in kept else kept
     if isinstance(value, str):

@@ -183,7 +183,7 @@ def test_what_a_run_may_reach_and_stores_is_taken_over(app: MakeApplication) -> 
     path.write_bytes(path.read_bytes().splitlines(True)[0])
     here.write({"__snapshots__/some_test.ts.snap": '[TestB 1]\n  "old"\n'})
 
-    run = here.run("--resume", str(path))
+    run = here.run("--resume", str(path), "--allow-net=127.0.0.1:9")
 
     assert run.code == 0, run
     assert '"new"' in (here.source / "__snapshots__/some_test.ts.snap").read_text()
@@ -203,7 +203,7 @@ def test_a_resumed_run_goes_on_recording(here: Application, flag: str) -> None:
         if "c1" in file.name:
             file.unlink()
 
-    run = here.run("--resume", str(path))
+    run = here.run("--resume", str(path), flag, "recordings")
 
     assert run.code == 0, run
     assert sorted((here.root / "recordings").rglob("c?.json")) == recorded

@@ -125,7 +125,7 @@ def test_an_agent_gets_the_report_of_the_design_document(app: MakeApplication) -
     assert report["environment"] == {"user_id": "test-user", "team_id": "test-team", "locale": "en-us"}
     assert [(result["id"], result["status"]) for result in report["results"]] == [("good", "passed"), ("bad", "failed")]
     assert {"id", "status", "input", "output", "expected", "duration_ms", "error"} <= report["results"][0].keys()
-    assert sorted(report["metadata"]) == ["completed_at", "started_at", "version"]
+    assert sorted(report["metadata"]) == ["completed_at", "run_id", "started_at", "version"]
     assert not list(here.root.glob("r.html.*"))
 
 

@@ -139,10 +139,11 @@ ENVIRONMENT = {"user_id": "ann", "team_id": "ops", "locale": "en-us"}
 
 
 def plain(value: Any) -> Any:
-    """A report without times: numbers of milliseconds become N, times become T."""
+    """A report without times: numbers of milliseconds become N, times become T; the id of the run becomes I."""
     if isinstance(value, dict):
+        known = {"version": "V", "run_id": "I"}
         return {
-            key: "N" if key == "duration_ms" and isinstance(item, int) else "V" if key == "version" else plain(item)
+            key: "N" if key == "duration_ms" and isinstance(item, int) else known.get(key) or plain(item)
             for key, item in value.items()
         }
     if isinstance(value, list):
@@ -170,7 +171,7 @@ def test_the_json_report_of_one_module(written: tuple[str, str, str]) -> None:
         "summary": {"total": 5, "passed": 2, "failed": 2, "skipped": 1, "duration_ms": "N"},
         "environment": ENVIRONMENT,
         "results": [{key: value for key, value in record.items() if key != "assertion_count"} for record in RESULTS],
-        "metadata": {"started_at": "T", "completed_at": "T", "version": "V", "flags": FLAGS},
+        "metadata": {"started_at": "T", "completed_at": "T", "version": "V", "flags": FLAGS, "run_id": "I"},
     }
 
 
@@ -179,7 +180,7 @@ def test_the_jsonl_report_of_one_module(written: tuple[str, str, str]) -> None:
     resume = lines[0].pop("resume")
     assert resume["options"] == {"inputs": ["scripts.demo.setup"], "user": "ann", "team": "ops"}
     made_of = [line.pop("fingerprint") for line in lines if line["type"] == "result"]
-    assert [list(parts) for parts in made_of] == 5 * [["format", "flags", "context", f"module {AT}setup_test.ts"]]
+    assert [list(parts) for parts in made_of] == 5 * [["format", "context", f"module {AT}setup_test.ts"]]
     assert lines == [
         {
             "type": "start",
@@ -201,6 +202,7 @@ def test_the_jsonl_report_of_one_module(written: tuple[str, str, str]) -> None:
             "environment": ENVIRONMENT,
             "version": "V",
             "flags": FLAGS,
+            "run_id": "I",
         },
         *(
             {
@@ -244,7 +246,7 @@ def test_the_json_report_of_several_modules_is_in_the_order_of_the_modules(app: 
         "type": "test_run",
         "summary": {"total": 4, "passed": 2, "failed": 2, "skipped": 0, "duration_ms": "N"},
         "environment": {"user_id": "test-user", "team_id": "test-team", "locale": "en-us"},
-        "metadata": {"started_at": "T", "completed_at": "T", "version": "V"},
+        "metadata": {"started_at": "T", "completed_at": "T", "version": "V", "run_id": "I"},
     }
     assert [
         (part["script"], part["summary"]["total"], [r["name"] for r in part["results"]]) for part in report["reports"]

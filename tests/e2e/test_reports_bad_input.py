@@ -220,4 +220,6 @@ def test_an_answer_of_any_depth_costs_no_report(app: MakeApplication) -> None:
         results = load(here.root / "r.jsonl").results
         assert [result["status"] for result in results] == ["failed"] * len(depths)
         assert ["nested too deeply" in result["error"] for result in results] == [depth > 800 for depth in depths]
-    assert here.run("merge", "r.jsonl", "r.json", "--as-runs", "-o", "runs.json").code == 0
+    (here.root / "r.jsonl").rename(here.root / "last.jsonl")
+    here.run("-i", case_file(), "--trace", "full", *outputs)
+    assert here.run("merge", "last.jsonl", "r.json", "--as-runs", "-o", "runs.json").code == 0

@@ -16,7 +16,7 @@ CASES = "assistants/demo/tests/cases.jsonl"
 def here(app: MakeApplication) -> Application:
     hooks = "export function BeforeAll() {}\nexport function AfterAll() {}\n"
     made = app({**agent(cases=[{"id": "a", "input": "x"}]), "env_test.ts": hooks})
-    (made.home / "me.json").write_text('{"locale": "de-de"}')
+    made.write({"/conf/me.json": '{"locale": "de-de"}'})
     return made
 
 
@@ -33,7 +33,7 @@ def begun(here: Application, *flags: str) -> Path:
     [
         ((), f"-i {CASES}"),
         (("--before", "env_test.BeforeAll"), "--before env_test.BeforeAll"),
-        (("--ctx", "../home/me.json", "-u", "somebody else"), "--ctx ../home/me.json"),
+        (("--ctx", "conf/me.json", "-u", "somebody else"), "--ctx conf/me.json"),
         (("--run", "a|b", "--runs", "2", "--strict"), "--run 'a|b' --runs 2"),
     ],
 )

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from command import eventually
 
-from runner.results.events import Event, RunEnd
+from runner.results.events import Event, RunEnd, new_run
 from runner.results.fold import Execution
 from runner.results.replay import events_of
 from runner.results.report import Report
-from runner.store.places import FILE, new_run
+from runner.store.places import FILE
 from runner.store.revisions import Revision
 from runner.store.run_writer import RunWriter
 from runner.store.spare import SpareReport

@@ -195,7 +195,7 @@ def test_a_secret_in_the_name_of_a_case_is_nowhere_and_its_result_is_found(app: 
             (0, ("-i", CASES, "-o", again, "--replay", str(out / "tapes"))),
             (0, ("status", report)),
             (0, ("regrade", report, "-o", again)),
-            (0, ("--resume", report)),
+            (0, ("--resume", report, "--record", str(out / "tapes"))),
             (0, ("merge", report, "-o", str(out / "whole.html"), "-o", str(out / "whole.json"))),
             (0, ("diff", report, again)),
             (0, ("doctor", "--json")),

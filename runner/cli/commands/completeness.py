@@ -14,8 +14,8 @@ from scripttest.typing_names import Record
 
 NAMED = 10
 """At most this many names of one kind are printed."""
-DIGITS = 6
-"""A number of runs with more digits than this is not believed."""
+MOST_RUNS = 1_000_000
+"""A larger number of runs is not believed."""
 
 
 def lacking(parts: Sequence[Report], names: Sequence[str], whole: Report) -> list[str]:
@@ -85,9 +85,8 @@ def _runs_left(record: Record, runs: int) -> list[int]:
 
 def _runs(part: Report) -> int:
     """How often each test of a part should run."""
-    flags = list(part.start.get("flags") or ())
-    number = flags[flags.index("--runs") + 1 :][:1] if "--runs" in flags else []
-    return int(number[0]) if number and number[0].isdecimal() and len(number[0]) < DIGITS else 1
+    runs = int(part.start.get("runs_per_case", 1))
+    return runs if runs < MOST_RUNS else 1
 
 
 def _of_runs(suite: Record, absent: dict[str, list[int]]) -> str:

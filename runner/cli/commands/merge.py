@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
+from typing import Any
 
 import click
 
 from runner import exit_codes
+from runner.cli.carried import spelled
 from runner.cli.commands.completeness import lacking
 from runner.cli.commands.flags import Command
 from runner.cli.commands.reports import EXTENSION_LIST, is_journal, read_report, write_reports
 from runner.cli.coverage_threshold import CoverageThreshold, misses_in, read_coverage_threshold
+from runner.cli.options import FLAGS
+from runner.cli.quick import read
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.reporters.console.style import count
@@ -119,10 +123,12 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> Joined:
     """Merges several reports into one.
 
     The same result in two parts is that of the later one. Durations add up; a run that was interrupted in one part, or
-    had errors, was interrupted, or had errors. Raises ConfigurationError when a suite is of two kinds.
+    had errors, was interrupted, or had errors. Raises ConfigurationError when a suite is of two kinds, and for parts
+    that were made with different flags.
     """
     if len(reports) == 1:
         return Joined(report=reports[0])
+    _check_flags(reports, names)
     said: list[str] = []
     suites: dict[str, Record] = {}
     results: dict[TestKey, list[Record]] = {}
@@ -163,6 +169,8 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> Joined:
         said += [f"{path} is not the same in all parts; its coverage is that of the last one" for path in differ]
     first = min((report.start for report in reports), key=lambda start: str(start["timestamp"]))
     start = {key: value for key, value in first.items() if key not in ("shard", "run_id")}
+    if ids := list(dict.fromkeys(id for report in reports for id in report.run_ids)):
+        start["run_ids"] = ids
     warnings = list(dict.fromkeys(warning for report in reports for warning in report.warnings))
     whole = Report(
         start={**start, "suites": list(suites.values())},
@@ -176,6 +184,26 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> Joined:
         damage=[warning for report in reports for warning in report.damage],
     )
     return Joined(report=whole, said=tuple(said))
+
+
+def _check_flags(reports: list[Report], names: tuple[str, ...]) -> None:
+    """Raises ConfigurationError for a part that was made with other flags than the first one, if results depend on
+    them."""
+    first, *others = map(_changing, reports)
+    for name, given in zip(names[1:], others, strict=True):
+        for flag in FLAGS:
+            if (value := given.get(flag.field)) != (known := first.get(flag.field)):
+                raise ConfigurationError(
+                    f"Cannot merge {name}: it was made with {spelled(flag, value)}, and {names[0]} with"
+                    f" {spelled(flag, known)}",
+                    "The parts of one run have the same flags; --as-runs puts several runs of the same cases together",
+                )
+
+
+def _changing(report: Report) -> dict[str, Any]:
+    """The flags of a report that change results, with their values as texts, by fields of `RunOptions`."""
+    values = read(report.result_flags) or {}
+    return {flag.field: values.get(flag.field) for flag in FLAGS if flag.changes_results}
 
 
 def _left(reports: list[Report]) -> Record:

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import Any
 
 import click
 
 from runner.cli.commands.flags import Command, options_of
+from runner.cli.flags import Regrade
 from runner.cli.options import FLAGS, absolute, options_from
 from runner.environment import Environment
 from runner.errors import ConfigurationError
-
-OWN = (
-    "input output app reporter run timeout parallel threshold require-judge judge-samples judge-connector "
-    "on-inconclusive record replay record-missing max-cost max-tokens max-duration retry-errors max-errors strict "
-    "allow-net require-trust trust-from sandbox fail-fast max-failures durations trace verbose quiet no-color profile"
-).split()
-"""Flags of a run that this command has too, with the same meaning."""
-OF_A_RUN = "input output app reporter run profile record replay record-missing".split()
-"""Flags of these that are not taken from the configuration file: there they are meant for runs that ask agents."""
-OF_CASES = "user team locale ctx simulator on-missing-input strict lenient".split()
-"""Flags of the saved run that the configuration file sets where the command line of that run did not."""
 
 
 @click.command(
@@ -35,10 +26,11 @@ OF_CASES = "user team locale ctx simulator on-missing-input strict lenient".spli
 def regrade(environment: Environment, /, report: str, **values: Any) -> int:
     """Grades a report again. The exit code is the same as for a run."""
     from runner.application.configuration import FILE, configured, read_configuration
+    from runner.cli.carried import taken_over
     from runner.execution.run import run
     from runner.planning.inputs import resolve_application
     from runner.planning.regrading import saved_options
-    from runner.planning.resume_origin import OTHER_APPLICATION, check_application, taken_over
+    from runner.planning.resume_origin import OTHER_APPLICATION, check_application, check_walls
 
     path = absolute(report, environment.directory)
     files, saved = saved_options(report, path)
@@ -51,13 +43,17 @@ def regrade(environment: Environment, /, report: str, **values: Any) -> int:
     if any(absolute(output, environment.directory).resolve() == path.resolve() for output in options.outputs):
         raise ConfigurationError(f"Cannot write over {report}, which is regraded", "Name another file with -o")
     untold = {key: value for key, value in saved.items() if values.get(key) in (None, False, ())}
+    if options.require_trust:  # approvals of the report's revision would be weaker
+        untold.pop("trust_from", None)
+    typed = options.replace(inputs=values["inputs"])
+    check_walls(untold, typed, environment.directory, f"Cannot regrade {path}", f"yao-test regrade {quote(report)}")
     options = options.replace(**untold)
     shown = {key: value for key, value in untold.items() if key not in ("runs", "min_pass_rate")}
     if shown:
         environment.stderr.write(f"Warning: flags taken from {report}: {taken_over(shown)}\n")
     application = resolve_application(options, environment.directory)
     said = {flag.name for flag in FLAGS if flag.field in untold or (flag.field in values and flag.is_given(values))}
-    wanted = {*OWN, *OF_CASES} - {*OF_A_RUN}
+    wanted = {flag.name for flag in FLAGS if flag.regrade is Regrade.YES}
     if options.profile is None and profile is not None:
         file = read_configuration(application)
         if file is not None and file.has_profile(profile):
@@ -72,4 +68,4 @@ def regrade(environment: Environment, /, report: str, **values: Any) -> int:
     return run(found.options, environment, application, None, report, found.settings)
 
 
-regrade.params += options_of(flag for flag in FLAGS if flag.name in OWN)
+regrade.params += options_of(flag for flag in FLAGS if flag.regrade is not Regrade.NO)

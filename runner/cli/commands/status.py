@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from runner import exit_codes
 from runner.cli.commands.flags import Command
+from runner.cli.commands.flags import options_of as flags_of
+from runner.cli.options import FLAGS, options_from
 from runner.environment import Environment
 from runner.execution.state import state_of
 from runner.reporters.console.style import count
@@ -21,11 +25,12 @@ from runner.security.terminal import in_line
 )
 @click.argument("reports", metavar="REPORT...", nargs=-1, required=True)
 @click.pass_obj
-def status(environment: Environment, reports: tuple[str, ...]) -> int:
+def status(environment: Environment, /, reports: tuple[str, ...], **values: Any) -> int:
     """Prints the state of each report. The exit code says whether `--resume` would run something."""
+    typed = options_from({flag.field: values.get(flag.field, flag.not_given) for flag in FLAGS})
     is_open = False
     for report in reports:
-        state = state_of(report, environment)
+        state = state_of(report, typed, environment)
         current = f"{state.tests - state.open} of {count(state.tests, 'test')}"
         verb = "has a current result" if state.tests == 1 else "have a current result"
         environment.stdout.write(f"{report}: {current} {verb}\n")
@@ -33,3 +38,6 @@ def status(environment: Environment, reports: tuple[str, ...]) -> int:
             environment.stdout.write(f"  {in_line(line)}\n")
         is_open = is_open or bool(state.open)
     return exit_codes.FAILED if is_open else exit_codes.PASSED
+
+
+status.params += flags_of(flag for flag in FLAGS if flag.may_open_walls)

@@ -172,8 +172,6 @@ def _counts(summary: Record) -> Record:
 def _metadata(report: Report) -> dict[str, Any]:
     start = report.start
     completed = report.summary.get("completed_at")
-    flags = {"flags": start["flags"]} if "flags" in start else {}
-    least = {"min_pass_rate": start["min_pass_rate"]} if "min_pass_rate" in start else {}
-    shard = {"shard": start["shard"]} if "shard" in start else {}
     about = {"started_at": start["timestamp"], "completed_at": completed, "version": start["version"]}
-    return {**about, **flags, **shard, **least}
+    some = ("flags", "result_flags", "shard", "regraded_from", "run_id", "run_ids", "min_pass_rate")
+    return {**about, **{key: start[key] for key in some if key in start}}

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shlex
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import runner
+import runner.cli.options as options_module
+from runner.cli.carried import saved_values, taken_over
+from runner.cli.flags import Carried, Changes, Flag, Regrade, flag
 from runner.cli.options import FLAGS, RunOptions, check_needs, options_from
 from runner.cli.quick import read
 from runner.errors import ConfigurationError
+from runner.planning.resumable import origin_of
 from scripttest.values import names_of
 
 INPUT = ["-i", "scripts.demo.a"]
@@ -202,3 +211,73 @@ def test_both_readers_of_command_lines_agree() -> None:
         quick = read(line)
         assert quick is not None
         assert options_from(click_command().main(line, standalone_mode=False)) == options_from(quick)
+
+
+def test_each_flag_says_what_it_means_for_other_runs() -> None:
+    with pytest.raises(TypeError, match=r"changes.*file.*carried"):
+        flag("It says nothing.", kind="switch")
+    for one in FLAGS:
+        if one.changes_results:  # what results depend on is not forgotten by a run that goes on with them
+            assert one.carried in (Carried.TEST, Carried.TYPED), one.name
+        if one.changes in (Changes.JUDGED, Changes.GRADED):  # what decides about verdicts only can be decided again
+            assert one.regrade is Regrade.YES, one.name
+        if one.name.startswith("allow-"):
+            assert (one.carried, one.in_file) == (Carried.TYPED, False), one.name
+
+
+MANY = 5
+"""So many names of flags in a row are a list of flags."""
+SAMPLES: dict[str, list[str]] = {
+    "variants": ["old", "new=connector:x,env:STYLE=a b"],
+    "shard": ["2/4"],
+    "timeout": ["1m30s"],
+    "runs": ["3"],
+    "min_pass_rate": ["82.5"],
+    "repeat": ["4 of 5"],
+    "threshold": ["0.75"],
+    "judge_samples": ["3"],
+    "on_inconclusive": ["fail"],
+    "on_missing_input": ["end"],
+    "seed": ["7"],
+    "trace": ["full"],
+    "sandbox": ["require"],
+    "allow_net": ["a.example:1", "b.example"],
+    "allow_exec": ["sh", "cat"],
+    "run": ["-x|y z"],
+    "fuzz_time": ["5s"],
+    "tags": ["-t", "u"],
+}
+
+
+@pytest.mark.parametrize("one", [one for one in FLAGS if one.carried is not Carried.NO], ids=lambda one: one.name)
+def test_what_a_report_carries_is_read_as_it_was_given(one: Flag) -> None:
+    """The value of a flag, through the JSON of a report, and through the words that a message or a page prints of it."""
+    texts = SAMPLES.get(one.field, ["some text"])
+    values = {other.field: other.not_given for other in FLAGS}
+    if one.kind == "switch":
+        values[one.field] = True
+    elif one.kind == "repeated" or one.kind == "optional":
+        values[one.field] = tuple(texts)
+    else:
+        values[one.field] = texts[0]
+    given = RunOptions(**{one.field: one.value(values)})
+    origin = origin_of(given, RunOptions(), (), "key", {})
+    stored = json.loads(json.dumps(origin["options"]))
+    assert RunOptions(**saved_values(stored)) == given
+    for joined in (False, True):
+        read_again = read(given.words(lambda _: True, joined))
+        assert read_again is not None and one.value(read_again) == getattr(given, one.field)
+    assert shlex.split(taken_over(stored)) == given.words(lambda _: True)
+
+
+def test_only_the_table_lists_flags() -> None:
+    """No other module says of several flags at once what they mean. The flags that pytest itself gives are no such
+    list."""
+    names = {name for one in FLAGS for name in (one.name, one.field)}
+    listing = set()
+    for path in {*Path(runner.__file__).parent.rglob("*.py")} - {Path(options_module.__file__)}:
+        for found in re.findall(r'"[a-z_ -]*"(?:,?\s+"[a-z_ -]*")*', path.read_text()):
+            words = re.findall("[a-z_-]+", found)
+            if len(words) >= MANY and names.issuperset(words):
+                listing.add((path.name, " ".join(words)))
+    assert listing == {("finding.py", "input run skip-interactive watch quiet output max-failures fail-fast")}
