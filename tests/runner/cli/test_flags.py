@@ -102,6 +102,7 @@ def test_flags_exclude_each_other_whichever_comes_first() -> None:
         "durations": "2",
         "shuffle": "2",
         "repeat": "1 of 2",
+        "json": "lines",
     }
     refused = set()
     alone = [flag for flag in FLAGS if flag.needs is None]
