@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         read_file,
     )
     from scripttest.folder_locks import hold
+    from scripttest.git import GitError, read_at
     from scripttest.host.host import ScriptHost
     from scripttest.host.services import Link, Services
     from scripttest.names import BENCHMARK, EVERY_RUN, FUZZ, kind_of
@@ -72,6 +73,7 @@ __all__ = [
     "FunctionError",
     "FunctionPool",
     "FunctionServices",
+    "GitError",
     "HostError",
     "HostRecord",
     "Inlined",
@@ -117,6 +119,7 @@ __all__ = [
     "missing_walls",
     "open_file",
     "parts_below",
+    "read_at",
     "read_file",
     "run_jailed",
     "sandbox_of",
@@ -145,6 +148,7 @@ __getattr__ = lazy_names(
             "read_file",
         ),
         "folder_locks": ("hold",),
+        "git": ("GitError", "read_at"),
         "workers.function_calls": ("FunctionCall", "FunctionError", "MissingFunctionError", "Returned"),
         "workers.functions": ("FunctionPool", "FunctionServices"),
         "host.host": ("ScriptHost",),

@@ -26,7 +26,7 @@ from runner.application.dotenv import variables_of
 from runner.errors import ConfigurationError
 from runner.security.files import read_bytes, read_text
 from runner.security.secrets import Secrets, is_secret
-from scripttest import Compiled, Source, compile_all
+from scripttest import Compiled, GitError, Source, compile_all, read_at
 from scripttest.values import Value
 
 FILE = "yao-test.trust"
@@ -175,8 +175,9 @@ def differences(approved: Digests, now: Digests) -> list[Difference]:
     return found
 
 
-def require(root: Path, revision: str | None, variables: Mapping[str, str]) -> None:
-    """Raises ConfigurationError if a file differs from its approval.
+def require(root: Path, revision: str | None, variables: Mapping[str, str]) -> str:
+    """Raises ConfigurationError if a file differs from its approval. Returns the digest of the commit with which the
+    files were compared; empty for the file on disk.
 
     Args:
         root: the application.
@@ -184,13 +185,15 @@ def require(root: Path, revision: str | None, variables: Mapping[str, str]) -> N
         variables: the environment, for finding Git.
     """
     where = FILE if revision is None else f"{FILE} of {revision}"
-    text = _here(root) if revision is None else _of_revision(root, revision, variables)
+    text, commit = (_here(root), "") if revision is None else _of_revision(root, revision, variables)
     found = differences(read(text, where), digests_of(root))
     if found:
+        compared = f"; compared with commit {commit}" if commit else ""
         raise ConfigurationError(
-            f"Cannot run: not as approved in {where}: {', '.join(map(str, found))}",
+            f"Cannot run: not as approved in {where}: {', '.join(map(str, found))}{compared}",
             f"Review what has changed; then approve it with yao-test trust, and commit {FILE}",
         )
+    return commit
 
 
 def _here(root: Path) -> str:
@@ -203,27 +206,17 @@ def _here(root: Path) -> str:
         ) from error
 
 
-def _of_revision(root: Path, revision: str, variables: Mapping[str, str]) -> str:
-    """The trust file in another revision of the repository. Runs Git; blocks."""
-    import subprocess
-
+def _of_revision(root: Path, revision: str, variables: Mapping[str, str]) -> tuple[str, str]:
+    """The trust file in another revision of the repository, and the digest of its commit. Runs Git; blocks."""
     if not _REVISION.fullmatch(revision) or ".." in revision:
         raise ConfigurationError(
             f'Cannot read --trust-from "{revision}": it must be a branch, a tag or a commit', "Such as origin/main"
         )
-    command = ["git", "--no-replace-objects", "cat-file", "blob", f"{revision}:./{FILE}"]
-    environment = {name: variables[name] for name in ("PATH", "HOME") if name in variables} | {"LC_ALL": "C"}
     try:
-        done = subprocess.run(
-            command, cwd=root, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False
-        )
-        text = done.stdout.decode()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"Cannot read {FILE} of {revision}: {error}", "It is read with Git") from error
-    if done.returncode:
-        said = (done.stderr.decode(errors="replace").strip().splitlines() or ["Git has failed"])[-1]
+        content, commit = read_at(revision, f"{root}/{FILE}", variables)
+        return content.decode(), commit
+    except (GitError, UnicodeDecodeError) as error:
         raise ConfigurationError(
-            f"Cannot read {FILE} of {revision}: {said}",
+            f"Cannot read {FILE} of {revision}: {error}",
             "The revision must be there (in CI, fetch it first) and hold the file, which yao-test trust writes",
-        )
-    return text
+        ) from error

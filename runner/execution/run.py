@@ -60,7 +60,9 @@ def run(
             if options.require_trust or options.trust_from:
                 from runner.application.trust import require
 
-                require(application.root, options.trust_from, environment.variables)
+                commit = require(application.root, options.trust_from, environment.variables)
+                if commit and not options.quiet:
+                    environment.stderr.write(f"Approved by yao-test.trust of {options.trust_from}, commit {commit}\n")
             request = RunRequest(
                 options=options,
                 settings=settings or Settings(),
