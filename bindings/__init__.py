@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bindings.models.errors import ModelFileError
     from bindings.models.own_database import OwnDatabase
     from bindings.patterns import Pattern, compile
-    from bindings.policy import Policy, host_problem
+    from bindings.policy import Policy, Written, host_problem
     from bindings.process_router import (
         ProcessRouter,
         Provider,
@@ -74,6 +74,7 @@ __all__ = [
     "Workspace",
     "World",
     "Worlds",
+    "Written",
     "agent_id",
     "answered_value",
     "arguments_text",
@@ -108,7 +109,7 @@ __getattr__ = lazy_names(
         "models.own_database": ("OwnDatabase",),
         "go_syntax": ("PatternError",),
         "patterns": ("Pattern", "compile"),
-        "policy": ("Policy", "host_problem"),
+        "policy": ("Policy", "Written", "host_problem"),
         "process_router": (
             "ProcessRouter",
             "Provider",

@@ -1,8 +1,8 @@
 """The permissions of scripts: which folders, hosts and environment variables they may use.
 
-Scripts are untrusted. They may read the application's own folder and write in its `data/` folder. They may use no
+Scripts are untrusted. They may read what belongs to the application and write in its `data/` folder. They may use no
 network and no environment variable unless the user allows it. Each path of a script is checked by `rooted.Rooted` and
-`Volume.is_open`, each address by `Policy.addresses`. All refusals are `ProcessError` with code 403.
+`Volume.refusal`, each address by `Policy.addresses`. All refusals are `ProcessError` with code 403.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from bindings.errors import ProcessError
 from scripttest.values import Value
 
 if TYPE_CHECKING:
+    import os
     from pathlib import Path
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -30,15 +31,42 @@ class Volume(Value):
     """Absolute; need not exist."""
     writable: bool = False
 
-    def is_open(self, parts: tuple[str, ...]) -> bool:
-        """Whether scripts may touch a path, given as its parts from the root, links resolved.
+    application: Path | None = None
+    """The root of the application; only what belongs to it is read in a volume that is not writable."""
 
-        Files that commonly contain keys are refused in a volume that scripts may only read: `.env*`, connectors, MCP
-        servers, the repository.
+    def refusal(self, parts: tuple[str, ...], is_folder: bool = False) -> str | None:
+        """Why scripts may not touch a file or folder, as the end of a sentence; None if they may.
+
+        Args:
+            parts: of its path from the root of the volume, links resolved.
         """
-        from scripttest import holds_secrets
+        if self.writable or self.application is None:
+            return None
+        import os
 
-        return self.writable or not holds_secrets(parts)
+        from scripttest import belongings_of, parts_below
+
+        root = os.path.realpath(self.application)
+        above = parts_below(os.path.realpath(self.root), root) or ()
+        return belongings_of(root).refused((*above, *parts), is_folder)
+
+    def is_open(self, parts: tuple[str, ...], is_folder: bool = False) -> bool:
+        """Whether scripts may touch a file or folder; as `refusal`."""
+        return self.refusal(parts, is_folder) is None
+
+
+class Written:
+    """The files that the scripts of a run have written as a whole. Threads may share it."""
+
+    def __init__(self) -> None:
+        self._files: set[tuple[int, int]] = set()
+
+    def add(self, found: os.stat_result) -> None:
+        """Notes a file that is empty before it is written."""
+        self._files.add((found.st_dev, found.st_ino))
+
+    def __contains__(self, found: os.stat_result) -> bool:
+        return (found.st_dev, found.st_ino) in self._files
 
 
 class Policy(Value):
@@ -49,6 +77,8 @@ class Policy(Value):
     Each is one in which `host_problem` finds nothing wrong."""
     allow_exec: tuple[str, ...] = ()
     """Names of the programs that `ctx.computer.Exec` may run, in a jail."""
+    written: Written = Written()
+    """What the scripts of the run have written."""
     environment: Mapping[str, str] = _NOTHING
     """The environment variables that scripts may see. Names that are not here look like missing ones."""
     keep_secret: Callable[[str, str], None] = lambda name, value: None
@@ -60,10 +90,10 @@ class Policy(Value):
         return {
             "data": Volume(name="data", root=data, writable=True),
             "system": Volume(name="system", root=data, writable=True),
-            "app": Volume(name="app", root=app_root),
-            "dsl": Volume(name="dsl", root=app_root),
-            "script": Volume(name="script", root=app_root / "scripts"),
-            "seed": Volume(name="seed", root=app_root / "seeds"),
+            "app": Volume(name="app", root=app_root, application=app_root),
+            "dsl": Volume(name="dsl", root=app_root, application=app_root),
+            "script": Volume(name="script", root=app_root / "scripts", application=app_root),
+            "seed": Volume(name="seed", root=app_root / "seeds", application=app_root),
         }
 
     def check_host(self, url: str) -> None:

@@ -9,6 +9,7 @@ from scripttest.lazy import lazy_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from scripttest.belongings import KEYS, Belongings, belongings_of, is_never_readable
     from scripttest.compile.at_once import compile_all
     from scripttest.compile.builds import Source
     from scripttest.compile.comments import without_comments
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BENCHMARK",
+    "Belongings",
     "Broken",
     "Cause",
     "CompileError",
@@ -78,6 +80,7 @@ __all__ = [
     "HostRecord",
     "Inlined",
     "Instrument",
+    "KEYS",
     "Line",
     "Link",
     "Listed",
@@ -106,6 +109,7 @@ __all__ = [
     "WrittenCall",
     "WrittenCalls",
     "anywhere",
+    "belongings_of",
     "code_frame",
     "compile_all",
     "end_ahead",
@@ -113,6 +117,7 @@ __all__ = [
     "hold",
     "holds_secrets",
     "import_quickly",
+    "is_never_readable",
     "kind_of",
     "launch_ahead",
     "lazy_names",
@@ -132,6 +137,7 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
+        "belongings": ("KEYS", "Belongings", "belongings_of", "is_never_readable"),
         "compile.comments": ("without_comments",),
         "compile.at_once": ("compile_all",),
         "compile.builds": ("Source",),

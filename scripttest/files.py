@@ -19,11 +19,49 @@ DATA_LIMIT = 64 << 20
 Judge = Callable[[str], "str | None"]
 """Returns why the file at a real path must not be read, as a text; None if it may be read."""
 
-_CLOSED = (
-    r"(?:\.env.*|.*\.(?:conn|mcp)\.\w+|\.git|\.ssh|\.aws|\.npmrc|\.netrc|\.pypirc|id_(?:rsa|ed25519)"
-    r"|.*\.(?:pem|key|p12|pfx))$"
+CODE = (".ts", ".js", ".tsx", ".jsx", ".mts", ".mjs", ".cts", ".cjs")
+"""How the names of scripts end."""
+_WITHOUT_KEYS = (*CODE, "package.json", "tsconfig.json")
+"""What every run reads, and no pattern need look at."""
+_OF_TOOL = r"\.(?:conn|mcp)\.\w+$"
+"""How the names of connectors and MCP servers end."""
+_OLD = r"(?:\.(?:backup|bak|enc|old|orig))*"
+_TEXT = r"\.(?:json|ya?ml|toml|ini|csv|xml|cfg|conf|properties)" + _OLD
+_KEYS = (
+    r"\.env.*|.+\.env",
+    # Formats of keys, stores of keys and states that hold them.
+    r"(?:id|.+[-_.])_?(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?:\.(?:txt|priv|private))?" + _OLD + r"|ssh_host_.*_key"
+    r"|.*\.(?:pem|key|p8|p12|pfx|pkcs\d+|ppk|jks|jceks|bks|keystore|truststore|keytab|kdbx?|agekey|jwk|asc|gpg|pgp|ovpn"
+    r"|keychain|tfstate|tfvars|mobileprovision)(?:\.json)?" + _OLD,
+    # Files in which programs keep what they log in with.
+    r"[._]netrc|\.?(?:npmrc|yarnrc(?:\.yml)?|pypirc|pgpass|my\.cnf|mylogin\.cnf|dockercfg|dockerconfigjson|htpasswd"
+    r"|git-credentials|vault-token|s3cfg|boto|terraformrc|databrickscfg|vault[-_]?pass(?:word)?(?:\.txt)?)|\.\w+_history"
+    r"|(?:.+[-_.])?kubeconfig(?:\.ya?ml)?|terraform\.rc|wp-config\.php|local\.settings\.json|wallet\.dat|rclone\.conf"
+    r"|sftp(?:-config)?\.json|recentservers\.xml|sitemanager\.xml|passwd|shadow|auth\.json",
+    # What people, and the consoles of clouds, call keys.
+    rf"(?:.+[-_.])?cred(?:ential)?s?(?:{_TEXT}|\.(?:db|txt))?|gha-creds-.*|.*service[-_]?account.*{_TEXT}"
+    rf"|.*firebase-adminsdk.*\.json|(?:.+[-_.])?(?:api|access|private|secret|service|sa|gcp|gcloud|aws)[-_]?keys?(?:{_TEXT}|\.txt)?"
+    rf"|key(?:file)?\.json|(?:.+[-_.])?(?:client[-_]?)?secrets?(?:[-_]?\d.*)?{_TEXT}|client[-_]?secrets?.*|\.secrets?"
+    rf"|(?:.+[-_.])?passw(?:or)?ds?(?:{_TEXT}|\.txt)?|token\.(?:json|pickle|txt)"
+    rf"|(?:.+[-_.])?(?:access|auth|api|refresh|bearer)[-_]?tokens?(?:{_TEXT}|\.(?:txt|db))?|\.token",
 )
-"""Names of files and folders that commonly contain keys."""
+"""Names of files that commonly contain keys."""
+_KEY_FOLDERS = frozenset(
+    (
+        ".git",
+        ".ssh",
+        ".aws",
+        ".azure",
+        ".kube",
+        ".docker",
+        ".gnupg",
+        ".gcloud",
+        ".terraform",
+        ".terraform.d",
+        ".oci",
+        ".m2",
+    )
+)
 _KINDS = {
     stat.S_IFBLK: "it is a device",
     stat.S_IFCHR: "it is a device",
@@ -43,11 +81,13 @@ class RefusedFileError(PermissionError):
 def holds_secrets(parts: tuple[str, ...]) -> bool:
     """Whether a path, as its parts from the root of an application, commonly holds keys. Names are taken in every case
     and spelling that a file system may take for the same."""
-    for depth, name in enumerate(parts):
-        plain = _plain(name)
-        if re.match(_CLOSED, plain) or (not depth and plain == "connectors"):
-            return True
-    return False
+    plain = [_plain(name) for name in parts]
+    if plain and (plain[0] == "connectors" or not _KEY_FOLDERS.isdisjoint(plain)):
+        return True
+    last = plain[-1] if plain else ""
+    if any(name.startswith(".env") or re.search(_OF_TOOL, name) for name in plain):
+        return True
+    return not last.endswith(_WITHOUT_KEYS) and re.fullmatch("|".join(_KEYS), last) is not None
 
 
 def parts_below(path: str, folder: str) -> tuple[str, ...] | None:

@@ -6,10 +6,13 @@ that leads to one, a `config` that names programs. None of these is asked:
 | what | rule |
 | --- | --- |
 | a repository | a folder above, or the folder itself, with a `.git` of its own; never a bare one |
-| `.git` that is a file or a link | it leads out of all checkouts around it, or into the `.git` of one of them, as worktrees and submodules do |
-| a repository in another one | the outer one, if it tracks the files of the inner one; a submodule is read at the commit that the outer one names |
-| objects of another repository (`alternates`) | refused in the checkout |
-| programs: hooks, `core.fsmonitor`, pagers, filters, credential helpers, transports, lazy fetches | none is started, whatever a configuration says |
+| `.git` that is a file or a link | it leads out of the checkouts around it, or into the `.git` of one of them, as \
+in worktrees and submodules |
+| a repository in another one | the outer one, if it tracks the files of the inner one; a submodule is read at the \
+commit that the outer one names |
+| objects of another repository (`alternates`) | refused if they are in the checkout |
+| programs: hooks, `core.fsmonitor`, pagers, filters, credential helpers, transports, lazy fetches | none is started, \
+whatever a configuration says |
 
 Git itself refuses repositories of other users (`safe.directory`).
 """

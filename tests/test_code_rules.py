@@ -11,7 +11,7 @@ from pathlib import Path
 from source_modules import ROOT, imports_of, modules, room_of, written
 
 ERRORS = {
-    "scripttest": "CompileError HostError MissingScriptError RefusedFileError ScriptError",
+    "scripttest": "CompileError GitError HostError MissingScriptError RefusedFileError ScriptError",
     "scripttest/compile": "ServiceEndedError",
     "scripttest/shortcuts": "BytecodeError UnsupportedError",
     "scripttest/workers": "FunctionError MessageError MissingFunctionError",

@@ -10,6 +10,7 @@ from bindings.policy import Volume
 from bindings.processes.arguments import Arguments
 from bindings.rooted import MAX_DEPTH, Place, Rooted, normal_parts
 from bindings.services import HostCall
+from scripttest import KEYS, belongings_of, holds_secrets
 
 MAX_READ = 64 * 1024 * 1024
 """Largest file that is read at once, in bytes."""
@@ -28,6 +29,7 @@ class FileAccess:
         self.volume = volume
         self.given = given
         self.scratch = call.scratch
+        self._written = call.policy.written
         self._rooted = Rooted(volume.root, call.app_root)
 
     def place(self, position: int = 1, *, write: bool = False, follow: bool = True, make: bool = False) -> Place:
@@ -42,9 +44,20 @@ class FileAccess:
             place = self._rooted.find(path, follow=follow, make=make)
         except ProcessError as error:
             raise self.given.error(error.message, error.code) from error
-        if not self.volume.is_open(place.parts):
-            raise self.given.error(f'"{path}" is not open to scripts: it may hold secrets', 403)
+        if reason := self.volume.refusal(place.parts, place.is_folder()):
+            raise self._closed(path, reason)
         return place
+
+    def _closed(self, path: str, reason: str) -> ProcessError:
+        return self.given.error(f'"{path}" is not open to scripts: it {reason}', 403)
+
+    def check_content(self, place: Place) -> None:
+        """Raises ProcessError for a file in a writable volume that commonly holds keys, unless a script of the run has
+        written it. Raises OSError when there is no such file."""
+        if self.volume.writable and holds_secrets(place.parts) and place.stat() not in self._written:
+            own = belongings_of(os.path.realpath(self.volume.root.parent))
+            if not own.is_named(("data", *place.parts)):
+                raise self._closed(place.shown, KEYS)
 
     def lexical(self, position: int) -> str:
         """An argument that is a path in the volume, as it was given."""
@@ -70,7 +83,9 @@ class FileAccess:
         return self.given.integer(position, ANY_MODE) & 0o777
 
     def read(self, place: Place) -> bytes:
-        """The whole content of a file. Raises ProcessError when it is larger than `MAX_READ`, OSError."""
+        """The whole content of a file. Raises ProcessError when it is larger than `MAX_READ`, and as `check_content`;
+        OSError."""
+        self.check_content(place)
         with open(place.open(os.O_RDONLY), "rb") as file:
             size = os.fstat(file.fileno()).st_size
             if size > MAX_READ:
@@ -80,6 +95,9 @@ class FileAccess:
     def write(self, place: Place, data: bytes, mode: int, flags: int = os.O_TRUNC) -> int:
         """Writes to a file and returns the number of bytes. Replaces the content, unless `flags` say otherwise."""
         with open(place.open(CREATE | flags, mode), "wb") as file:
+            found = os.fstat(file.fileno())
+            if not found.st_size:
+                self._written.add(found)
             file.write(data)
         return len(data)
 
@@ -87,7 +105,7 @@ class FileAccess:
         """Everything open in a folder, sorted by name, each folder before its content; links are not followed."""
         for item in folder.content():
             yield item
-            if item.is_folder() and self.volume.is_open(item.parts):
+            if item.is_folder() and self.volume.is_open(item.parts, is_folder=True):
                 if len(item.parts) > MAX_DEPTH:
                     raise self.given.error(f"more than {MAX_DEPTH} folders inside each other", 500)
                 yield from self.below(item)

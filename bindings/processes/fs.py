@@ -149,7 +149,7 @@ def _matching(files: FileAccess, folder: Place, pattern: list[str], seen: set[tu
     first, *rest = pattern
     if first == "**":
         yield from _matching(files, folder, rest, seen)
-    for item in folder.content() if files.volume.is_open(folder.parts) else ():
+    for item in folder.content() if files.volume.is_open(folder.parts, is_folder=True) else ():
         if first != "**" and not fnmatchcase(item.name, first):
             continue
         reached = files.reaches(item.shown)
@@ -225,6 +225,7 @@ def _download(files: FileAccess) -> Json:
 def _move(files: FileAccess) -> Json:
     source = files.place(1, write=True, follow=False)
     files.must_not_be_root(source)
+    files.check_content(source)
     source.stat()
     target = files.place(2, make=True)
     files.must_not_be_root(target)

@@ -12,6 +12,8 @@
     input = 2.5
     output = 10.0
 
+`readable = ["certs/ca.txt"]`, at the top, opens files to scripts and cases; see `scripttest.belongings`.
+
 A flag of the command line has priority; then come its profile, its agent, and the top of the file, in this order.
 """
 
@@ -29,12 +31,13 @@ from runner.cli.options import FLAGS, RunOptions, lacking, with_rounds
 from runner.cli.settings import Configured, Settings
 from runner.errors import ConfigurationError, did_you_mean
 from runner.security.files import read_text
-from scripttest import holds_secrets, parts_below
+from scripttest import holds_secrets, is_never_readable, parts_below
 from scripttest.values import Value
 
 FILE = "yao-test.toml"
 TABLES = ("profile", "agent", "prices")
 PRICES = ("input", "output", "cached")
+READABLE = "readable"
 _OUTSIDE = "only the command line may do that"
 OF_AGENTS = tuple(flag.name for flag in FLAGS if flag.file is File.AGENT)
 """Flags that may be set for one agent."""
@@ -66,6 +69,9 @@ class Configuration(Value):
     """Table → its settings by the name of the flag; `` is the beginning of the file."""
     prices: Mapping[str, Mapping[str, float]]
     price_lines: Mapping[str, int]
+    readable: tuple[str, ...]
+    """What scripts may read, and cases attach, beside what belongs to the application."""
+    readable_line: int
 
     def layers(self, profile: str | None, agent: str | None) -> list[Mapping[str, Setting]]:
         """The tables that say something, the one that counts most first. Raises ConfigurationError for a profile that
@@ -197,7 +203,9 @@ class _Reader:
 
     def read(self) -> Configuration:
         """Raises ConfigurationError."""
-        tables = {"": self._table((), {key: value for key, value in self._content.items() if key not in TABLES})}
+        others = (*TABLES, READABLE)
+        tables = {"": self._table((), {key: value for key, value in self._content.items() if key not in others})}
+        readable = self._readable()
         for name, table in self._tables("profile"):
             tables[f"profile.{name}"] = self._table(("profile", name), table)
         for name, table in self._tables("agent"):
@@ -207,7 +215,31 @@ class _Reader:
         if self._problems:
             raise self._error()
         lines = {name: self._line(("prices", name)) for name in prices}
-        return Configuration(path=self._path, tables=tables, prices=prices, price_lines=lines)
+        return Configuration(
+            path=self._path,
+            tables=tables,
+            prices=prices,
+            price_lines=lines,
+            readable=readable,
+            readable_line=self._line((READABLE,)),
+        )
+
+    def _readable(self) -> tuple[str, ...]:
+        value = self._content.get(READABLE, [])
+        paths = value if isinstance(value, list) else [value]
+        if not all(isinstance(path, str) and path for path in paths):
+            self._wrong((READABLE,), f'{READABLE} is a list of paths, such as ["certs/ca.txt", "shared"]')
+            return ()
+        for path in paths:
+            parts = tuple(os.path.normpath(path).split("/"))
+            if path.startswith("/") or parts[0] == "..":
+                link = "; a package outside of the repository is named by its link, such as node_modules/NAME"
+                self._wrong((READABLE,), f"{READABLE} names {path}, a place outside of the application{link}")
+            elif parts == (".",):
+                self._wrong((READABLE,), f"{READABLE} names the whole application; name folders and files in it")
+            elif is_never_readable(parts):
+                self._wrong((READABLE,), f"{READABLE} names {path}, which is never open to scripts")
+        return tuple(paths)
 
     def _tables(self, kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
         tables = self._content.get(kind, {})
@@ -248,7 +280,7 @@ class _Reader:
             return None
         if flag is None:
             table = isinstance(value, dict)
-            known = [*(one.name for one in FLAGS if one.in_file), *_SPELLINGS]
+            known = [*(one.name for one in FLAGS if one.in_file), *_SPELLINGS, READABLE]
             hint = did_you_mean(key, TABLES if table else known)
             self._wrong(at, f"there is no {'table' if table else 'flag'} {key}{'. ' + hint if hint else ''}")
             return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from runner.application.configuration import OF_AGENTS, PRICES
+from runner.application.configuration import OF_AGENTS, PRICES, READABLE
 from runner.cli.flags import Flag
 from runner.cli.options import FLAGS
 
@@ -23,6 +23,11 @@ def configuration_schema() -> Schema:
         **_table(
             {
                 **flags,
+                READABLE: {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "description": "Files and folders that scripts may read and cases attach.",
+                },
                 "profile": _tables(flags, "What --profile NAME sets."),
                 "agent": _tables(of_agents, "What holds for the tests of one agent."),
                 "prices": _tables(dict.fromkeys(PRICES, price), "Prices of a connector whose file says none."),

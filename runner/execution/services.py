@@ -233,7 +233,7 @@ class RunServices:
 
     def _policy(self) -> Policy:
         if self._permitted is None:
-            from bindings import Policy, ProcessError
+            from bindings import Policy, ProcessError, Written
 
             options = self._permitting
             try:
@@ -243,6 +243,7 @@ class RunServices:
             self._permitted = Policy(
                 allow_net=options.allow_net or None,
                 allow_exec=options.allow_exec,
+                written=Written(),
                 environment=named,
                 keep_secret=self._request.environment.secrets.add,
             )

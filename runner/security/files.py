@@ -12,7 +12,7 @@ from collections.abc import Callable
 from os.path import isdir, isfile, join
 from pathlib import Path
 
-from scripttest import DATA_LIMIT, RefusedFileError, holds_secrets, open_file, parts_below, read_file
+from scripttest import DATA_LIMIT, RefusedFileError, belongings_of, holds_secrets, open_file, parts_below, read_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,8 +68,8 @@ def read_named(path: Path, folder: Path) -> bytes:
 
 
 def check_named(path: Path, folder: Path) -> None:
-    """Checks whether a file that a text names may be read: it must be in the application that contains the text, and
-    not commonly hold keys. Reads nothing.
+    """Checks whether a file that a text names may be read: it must belong to the application that contains the text,
+    and not commonly hold keys. Reads nothing.
 
     Args:
         path: the file.
@@ -98,13 +98,12 @@ def _judge_of(path: Path) -> Judge | None:
 
 def _judge_below(root: str, named: tuple[str, ...]) -> Judge:
     """Judges where a path leads in an application; `root` is its real path, `named` are the parts of the path."""
-    may_be_closed = holds_secrets(named)
 
     def judge(real: str) -> str | None:
         parts = parts_below(real, root)
         if parts is None:
             return f"a link leads out of the application, to {real}; put a file in its place"
-        if holds_secrets(parts) and not may_be_closed:
+        if parts != named and holds_secrets(parts) and not holds_secrets(named):
             return f"a link leads to {'/'.join(parts)}, which may hold secrets; put a file in its place"
         return None
 
@@ -120,6 +119,9 @@ def _judge_of_named(folder: Path) -> Judge:
         parts = parts_below(real, root)
         if parts is None:
             return f"it is not in {'the application' if application else start}; put a copy there"
-        return f"{'/'.join(parts)} may hold secrets" if holds_secrets(parts) else None
+        if application is None:
+            return f"{'/'.join(parts)} may hold secrets" if holds_secrets(parts) else None
+        reason = belongings_of(root).refused(parts)
+        return f"{'/'.join(parts)} {reason}" if reason else None
 
     return judge

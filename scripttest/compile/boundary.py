@@ -1,5 +1,5 @@
-"""Which files may be compiled: those of the application and of its packages, without those that commonly contain
-keys."""
+"""Which files may be compiled: those that belong to the application, and those of its packages that do not commonly
+contain keys."""
 
 from __future__ import annotations
 
@@ -7,7 +7,22 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from scripttest.belongings import CONFIGURATION, KEYS, belongings_of
 from scripttest.files import DATA_LIMIT, anywhere, holds_secrets, parts_below, read_file
+from scripttest.values import Value
+
+PACKAGES = "node_modules"
+
+
+class Package(Value):
+    """A folder outside of an application with packages, or with one."""
+
+    folder: str
+    """Its real path."""
+    link: str
+    """The link that leads to it, from the root of the application."""
+    is_open: bool
+    """Whether it is in the repository, or named by the application's configuration."""
 
 
 class Boundary:
@@ -18,8 +33,8 @@ class Boundary:
         self.root = root
         self._roots = tuple(dict.fromkeys((str(root), os.path.realpath(root))))
         self._own: set[str] = set()
-        self._packages: tuple[str, ...] | None = None
-        """Folders of packages that lie outside of the application; found when they are first asked for."""
+        self._packages: tuple[Package, ...] | None = None
+        """Packages outside of the application; found when they are first asked for."""
 
     def admit(self, script: Path) -> None:
         """Allows the files beside a script that is part of this package, and not of the application."""
@@ -37,14 +52,23 @@ class Boundary:
         if name.startswith(("yao-runtime:", "<")):
             return None
         path = os.path.normpath(os.path.join(self._roots[0], name.removeprefix("(disabled):")))
-        for folder in (*self._roots, *self._own):
+        for folder in self._roots:
+            if (parts := parts_below(path, folder)) is not None:
+                if PACKAGES in parts:
+                    return _closed(parts)
+                reason = belongings_of(self._roots[-1]).refused(parts, is_imported=True)
+                return f"it is not open to scripts, since it {reason}" if reason else None
+        for folder in self._own:
             if (parts := parts_below(path, folder)) is not None:
                 return _closed(parts)
         if self._packages is None:
             self._packages = tuple(packages_outside(self._roots))
-        for folder in self._packages:
-            if (parts := parts_below(path, folder)) is not None:
-                return _closed(("node_modules", folder.rpartition("/")[2], *parts))
+        for package in self._packages:
+            if (parts := parts_below(path, package.folder)) is not None:
+                if not package.is_open:
+                    opened = f'readable = ["{package.link}"] in {CONFIGURATION}'
+                    return f"it is not a file of the application: {package.link} leads out of its repository; {opened}"
+                return _closed((PACKAGES, package.folder.rpartition("/")[2], *parts))
         return "it is not a file of the application"
 
     def read(self, path: str, limit: int = DATA_LIMIT) -> bytes:
@@ -53,18 +77,24 @@ class Boundary:
 
 
 def _closed(parts: tuple[str, ...]) -> str | None:
-    return "it is not open to scripts, since it may hold secrets" if holds_secrets(parts) else None
+    return f"it is not open to scripts, since it {KEYS}" if holds_secrets(parts) else None
 
 
-def packages_outside(roots: tuple[str, ...]) -> Iterator[str]:
+def packages_outside(roots: tuple[str, ...]) -> Iterator[Package]:
     """The `node_modules` above an application in its workspace or repository, and the packages to which links in them
-    and in its own lead, as `npm link` and package managers make them. Real paths."""
+    and in its own lead, as `npm link` and package managers make them."""
     for root in roots:
-        for parent in (root, *_workspace_above(root)):
-            folder = os.path.join(parent, "node_modules")
+        above = _workspace_above(root)
+        top = os.path.realpath(above[-1] if above else root)
+        for parent in (root, *above):
+            folder = os.path.join(parent, PACKAGES)
             if parent != root and not os.path.islink(folder):
-                yield os.path.realpath(folder)
-            yield from _linked_packages(folder)
+                yield Package(folder=os.path.realpath(folder), link=os.path.relpath(folder, root), is_open=True)
+            for path in _linked_packages(folder):
+                target, link = os.path.realpath(path), os.path.relpath(path, root)
+                is_below = bool(parts_below(target, top)) and parts_below(os.path.realpath(root), target) is None
+                is_open = is_below or belongings_of(os.path.realpath(root)).is_readable(tuple(link.split("/")))
+                yield Package(folder=target, link=link, is_open=is_open)
 
 
 def _workspace_above(root: str) -> list[str]:
@@ -86,13 +116,13 @@ def _workspace_above(root: str) -> list[str]:
 
 
 def _linked_packages(folder: str) -> Iterator[str]:
-    """What the links in a `node_modules` folder lead to, as far as these are packages. Where the folder is a link
-    itself, all that it holds are such."""
+    """The links in a `node_modules` folder that lead to packages. Where the folder is a link itself, all that it holds
+    are such."""
     try:
         for entry in os.scandir(folder):
             if entry.is_symlink() or os.path.islink(folder):
                 if os.path.isfile(os.path.join(entry.path, "package.json")):
-                    yield os.path.realpath(entry.path)
+                    yield entry.path
             elif entry.name.startswith("@"):
                 yield from _linked_packages(entry.path)
     except OSError:

@@ -21,7 +21,8 @@ def readable(root: Path) -> list[str]:
     above it, the packages to which links in any of these `node_modules` lead, as `npm link` and workspaces make them,
     and the scripts of this package."""
     real = os.path.realpath(root)
-    outside = [*_extended(f"{root}/tsconfig.json", set()), *packages_outside(tuple(dict.fromkeys((str(root), real))))]
+    packages = packages_outside(tuple(dict.fromkeys((str(root), real))))
+    outside = [*_extended(f"{root}/tsconfig.json", set()), *(one.folder for one in packages if one.is_open)]
     found = [real, str(SHIPPED), *outside, *_configurations(real, outside)]
     return [path for path in dict.fromkeys(found) if os.path.isdir(path) or os.path.isfile(path)]
 

@@ -6,9 +6,8 @@ import os
 import re
 
 from scripttest.compile.boundary import Boundary
-from scripttest.files import DATA_LIMIT, SOURCE_LIMIT
+from scripttest.files import CODE, DATA_LIMIT, SOURCE_LIMIT
 
-CODE = (".ts", ".js", ".tsx", ".jsx", ".mts", ".mjs", ".cts", ".cjs")
 _MAP_COMMENT = rb"([#@]\s*)sourceMappingURL=([^\s*]*)"
 _NAMES_NOTHING = rb"[\w.$(){}\[\]'\"`+;,-]*"
 """What may stand behind `sourceMappingURL=` in code that is about source maps, and names no file in another folder."""

@@ -189,6 +189,7 @@ def application(shared_app: MakeApplication) -> Application:
             "/node_modules/own/.npmrc": MARK,
             "/node_modules/own/.env": MARK,
             "/tsconfig.json": '{"compilerOptions": {"paths": {"@secret/*": ["../*"]}}}',
+            "/yao-test.toml": 'readable = ["node_modules/linked"]',
         }
     )
     outside = app.root.parent
@@ -332,7 +333,8 @@ def test_a_tsconfig_outside_is_extended(app: MakeApplication) -> None:
 
 
 def test_what_is_open_to_scripts_is_imported(application: Application) -> None:
-    """The control: the same ways of writing it, to files that are open; and a package to which `npm link` has led."""
+    """The control: the same ways of writing it, to files that are open; and a package to which `npm link` has led,
+    named in the configuration."""
     code = """
         import own from "own/index.js?/node_modules/x" with { type: "text" };
         import note from "../../../data/note.txt?raw" with { type: "text" };

@@ -49,6 +49,7 @@ def config(environment: Environment, app: str | None, profile: str | None, as_js
             "settings": [_record(one) for one in settings.values()],
             "agents": {agent: [_record(one) for one in of.values()] for agent, of in own.items()},
             "prices": file.prices,
+            "readable": file.readable,
         }
         environment.stdout.write(json.dumps(document, indent=2) + "\n")
     else:
@@ -71,6 +72,8 @@ def _lines(
     for connector, prices in file.prices.items():
         text = ", ".join(f"{kind} {price:g}" for kind, price in prices.items())
         rows.append((f"price of {connector}: {text}", file.price_lines[connector], ""))
+    if file.readable:
+        rows.append((f"readable = {_toml(file.readable)}", file.readable_line, ""))
     settings_column = (cell for (cell,) in aligned([(text,) for text, _, _ in rows]))
     lines = [
         f"{text}  {name}:{line}{f' [{table}]' if table else ''}"
