@@ -46,15 +46,19 @@ class Boundary:
         """Whether an absolute path is one of the application."""
         return any(parts_below(path, root) is not None for root in self._roots)
 
-    def refused(self, name: str) -> str | None:
-        """Why a file may not be part of a script, for people; None when it may. `name` is its real path, absolute or
-        from the application's root."""
+    def refused(self, name: str, is_configuration: bool = False) -> str | None:
+        """Why a file may not be part of a script, for people; None when it may.
+
+        Args:
+            name: its real path, absolute or from the application's root.
+            is_configuration: it is read by the compiler for itself, as what a `tsconfig.json` extends.
+        """
         if name.startswith(("yao-runtime:", "<")):
             return None
         path = os.path.normpath(os.path.join(self._roots[0], name.removeprefix("(disabled):")))
         for folder in self._roots:
             if (parts := parts_below(path, folder)) is not None:
-                if PACKAGES in parts:
+                if is_configuration or PACKAGES in parts:
                     return _closed(parts)
                 reason = belongings_of(self._roots[-1]).refused(parts, is_imported=True)
                 return f"it is not open to scripts, since it {reason}" if reason else None

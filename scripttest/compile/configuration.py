@@ -110,7 +110,8 @@ class Configuration:
             check_kind(found, path, SOURCE_LIMIT)
             real = os.path.realpath(path)
             is_own_link = os.path.islink(path) and self._boundary.holds(path)
-            if (is_own_link or self._boundary.holds(real)) and (reason := self._boundary.refused(real)):
+            is_judged = is_own_link or self._boundary.holds(real)
+            if is_judged and (reason := self._boundary.refused(real, is_configuration=True)):
                 return f"{path}: {reason}"
             if path.endswith("config.json"):
                 return self._problem_of_extended(path, seen)

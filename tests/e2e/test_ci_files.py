@@ -26,7 +26,12 @@ ACTION = ROOT / ".github/actions/yao-test"
 RELEASE = ROOT / ".github/workflows/release.yml"
 COMPONENT = ROOT / "templates/yao-test.yml"
 SHIM = f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m runner "$@"\n'
-PIP = "import os, sys\nopen(os.environ['PIP_LOG'], 'a').write(repr(sys.argv[1:]) + '\\n')\n"
+PIP = """import os, sys
+open(os.environ['PIP_LOG'], 'a').write(repr(sys.argv[1:]) + '\\n')
+for name in ("requirements-test.txt", "wheels/own.whl"):
+    if os.path.exists(name):
+        open(os.environ['PIP_LOG'], 'a').write(open(name).read())
+"""
 TEST = (
     "export function TestSum(t) { t.assert.Equal(1 + 1, 2); }\nexport function TestOff(t) { t.assert.Equal(1, ONE); }\n"
 )
@@ -150,6 +155,19 @@ class Step(NamedTuple):
     stdout: str
 
 
+def python_with(folder: Path, package: str, code: str) -> Path:
+    """A Python with one package, of which `-m` runs the code."""
+    packages = folder / f"lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages" / package
+    packages.mkdir(parents=True)
+    (packages / "__init__.py").touch()
+    (packages / "__main__.py").write_text(code)
+    base = Path(sys.base_prefix, "bin", f"python{sys.version_info[0]}.{sys.version_info[1]}")
+    (folder / "bin").mkdir()
+    (folder / "bin/python").symlink_to(base)
+    (folder / "pyvenv.cfg").write_text(f"home = {base.parent}\n")
+    return folder / "bin/python"
+
+
 class FakeRunner:
     """Runs the steps of the action as a runner of GitHub does. Of other actions it notes what they are given."""
 
@@ -160,21 +178,18 @@ class FakeRunner:
         self.uploads: list[Mapping[str, str]] = []
         (folder / "temp").mkdir()
         (folder / "bin").mkdir()
-        (folder / "fake/pip").mkdir(parents=True)
-        (folder / "fake/pip/__init__.py").touch()
-        (folder / "fake/pip/__main__.py").write_text(PIP)
+        python = python_with(folder / "venv", "pip", PIP)
         source = self.workspace / "assistants/demo/src"
         source.mkdir(parents=True)
         (source.parent / "package.yao").write_text("{}")
         (source / "sum_test.ts").write_text(TEST.replace("ONE", "1"))
-        for name, text in {"yao-test": SHIM, "python": f'#!/bin/sh\nexec {sys.executable} "$@"\n'}.items():
+        for name, text in {"yao-test": SHIM, "python": f'#!/bin/sh\nexec {python} "$@"\n'}.items():
             (folder / "bin" / name).write_text(text)
             (folder / "bin" / name).chmod(0o755)
         (folder / "event.json").write_text(json.dumps({"pull_request": {"number": 7}}))
         self.environment = {
             "PATH": f"{folder / 'bin'}:{os.defpath}",
             "HOME": str(folder),
-            "PYTHONPATH": str(folder / "fake"),
             "PIP_LOG": str(folder / "pip.log"),
             "CI": "true",
             "GITHUB_ACTIONS": "true",

@@ -9,7 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from words import words_of
+sys.path.insert(0, str(Path(__file__).parent))
+
+from words import words_of  # noqa: E402 - python -I does not search beside a script
 
 reports = Path(os.environ["RUNNER_TEMP"], f"yao-test-{os.environ.get('GITHUB_ACTION', 'run')}")
 shutil.rmtree(reports, ignore_errors=True)

@@ -112,10 +112,13 @@ jobs:
     timeout-minutes: 10
 INSIDE
     steps:
+      # What a pull request brings is not installed: the requirements are those of its base.
       - uses: actions/checkout@v4
+        with: {{ ref: "${{{{ github.base_ref }}}}" }}
       - uses: actions/setup-python@v5
         with: {{ python-version: "3.12" }}
-      - run: pip install -r {REQUIREMENTS}
+      - run: python -I -m pip install -r {REQUIREMENTS}
+      - uses: actions/checkout@v4
       - run: yao-test -o report.html
       - uses: actions/upload-artifact@v4
         if: always()
@@ -125,11 +128,15 @@ INSIDE
 GITLAB = f"""# Script tests and scripted models need no key and no network.
 # Give the keys of real models to the job, or replay recordings: yao-test --replay recordings
 yao-test:
-  image: python:3.12-slim
+  image: python:3.12
   timeout: 10 minutes
   script:
 INSIDE
-    - pip install -r {REQUIREMENTS}
+    # What a merge request brings is not installed: the requirements are those of its target.
+    - |
+      git fetch -q --depth 1 origin "${{CI_MERGE_REQUEST_TARGET_BRANCH_NAME:-$CI_COMMIT_SHA}}"
+      git worktree add -q -f --detach /tmp/base FETCH_HEAD
+      (cd "/tmp/base/$(git rev-parse --show-prefix)" && python -I -m pip install -r {REQUIREMENTS})
     - yao-test -o report.html -o junit.xml
   artifacts:
     when: always
