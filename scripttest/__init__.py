@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from scripttest.diagnostics.code_frame import code_frame
     from scripttest.diagnostics.written_calls import WrittenCall, WrittenCalls
     from scripttest.errors import Cause, CompileError, HostError, Location, MissingScriptError, ScriptError, StackFrame
+    from scripttest.extras import install_command
     from scripttest.files import (
         DATA_LIMIT,
         RefusedFileError,
@@ -117,6 +118,7 @@ __all__ = [
     "hold",
     "holds_secrets",
     "import_quickly",
+    "install_command",
     "is_never_readable",
     "kind_of",
     "launch_ahead",
@@ -144,6 +146,7 @@ __getattr__ = lazy_names(
         "compile.compiler": ("Compiled", "Instrument"),
         "coverage.coverage": ("Coverage",),
         "errors": ("Cause", "CompileError", "HostError", "Location", "MissingScriptError", "ScriptError", "StackFrame"),
+        "extras": ("install_command",),
         "files": (
             "DATA_LIMIT",
             "RefusedFileError",

@@ -9,6 +9,7 @@ from bindings.errors import ProcessError
 from bindings.models.column_types import read, stored
 from bindings.models.definition import Column, Model
 from bindings.models.errors import bad
+from scripttest import install_command
 from scripttest.typing_names import Json
 
 Row = dict[str, Json]
@@ -64,7 +65,7 @@ def _hashed(name: str, value: Json, salt: Salt) -> str:
     try:
         import bcrypt
     except ImportError as error:
-        text = f'{name}: the package "bcrypt" is not installed: pip install "yao-test[crypto]"'
+        text = f'{name}: the package "bcrypt" is not installed: {install_command("crypto", "bcrypt")}'
         raise ProcessError(text, 500, missing=True) from error
     letters = b64encode(salt()).decode().rstrip("=").translate(_SALT_LETTERS)
     return bcrypt.hashpw(value.encode("utf-8", "surrogatepass")[:72], f"$2b$04${letters}".encode()).decode()

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 
 from bindings.errors import ProcessError
 from bindings.services import HostCall, HostFunction
+from scripttest import install_command
 from scripttest.typing_names import Json
 
 
@@ -116,7 +117,7 @@ class Arguments:
 
     def needs(self, package: str, extra: str) -> ProcessError:
         """The error for a library that is not installed."""
-        error = self.error(f'the package "{package}" is not installed: pip install "yao-test[{extra}]"', 500)
+        error = self.error(f'the package "{package}" is not installed: {install_command(extra, package)}', 500)
         error.missing = True
         return error
 

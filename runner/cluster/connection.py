@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.cli.cluster_address import ClusterAddress
 from runner.errors import ConfigurationError, RunnerError
+from scripttest import install_command
 from scripttest.values import Value
 
 try:
@@ -24,7 +25,7 @@ try:
     from runner.cluster.loop_thread import LoopThread
 except ImportError as error:
     raise ConfigurationError(
-        f"--cluster needs the library distributed: {error}", "Install it with pip install 'yao-test[dask]'"
+        f"--cluster needs the library distributed: {error}", f"Install it with: {install_command('dask', str(error.name))}"
     ) from error
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from runner.errors import ConfigurationError, RunnerError
+from scripttest import install_command
 
 _STATION = "import gc; gc.disable(); from runner.cluster.station import main; main()"
 """While libraries are loaded there is nothing to collect."""
@@ -56,7 +57,7 @@ class LocalStations:
         if "missing" in said:
             raise ConfigurationError(
                 f"--cluster local needs the library cryptography: {said['missing']}",
-                "Install it with pip install 'yao-test[dask]'",
+                f"Install it with: {install_command('dask', 'cryptography')}",
             )
         if "error" in said:
             raise RunnerError(f"Cannot start a cluster here: {said['error']}")

@@ -14,6 +14,7 @@ from runner.cluster.connection import Connection, Station
 from runner.errors import ConfigurationError, RunnerError
 from runner.security.files import read_text
 from runner.version import VERSION
+from scripttest import install_command
 from scripttest.values import Value
 
 SUFFIXES = (".yao", ".jsonc", ".json", ".yml", ".yaml")
@@ -127,7 +128,8 @@ class Preflight:
             return f"{who} has yao-test {answer['version']}, and this is {VERSION}"
         extras = [extra for extra in self._extras if extra not in answer["extras"]]
         if extras:
-            return f"{who} is without yao-test[{','.join(extras)}], which is installed here"
+            shown = "; ".join(f"{extra} ({install_command(extra)})" for extra in extras)
+            return f"{who} is without optional parts that are installed here: {shown}"
         if self._needs_walls and answer["missing_walls"]:
             missing_walls = "; ".join(f"{wall}: {why}" for wall, why in answer["missing_walls"].items())
             return f"{who} lacks walls around scripts, and --sandbox=require asks for all ({missing_walls})"

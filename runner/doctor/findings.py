@@ -12,7 +12,7 @@ class Part(Value):
     """An optional part of this package."""
 
     name: str
-    """As in `yao-test[NAME]`."""
+    """The name of the extra of this package."""
     use: str
     """What it is for."""
     missing: tuple[str, ...]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from runner.errors import ConfigurationError, MissingError
+from scripttest import install_command
 
 if TYPE_CHECKING:
     from runner.benchmarks.benchmark_tests import BenchmarkTests
@@ -127,5 +128,5 @@ def _check_library() -> None:
     from importlib.util import find_spec
 
     if find_spec("hypothesis") is None:
-        hint = "Install it with: pip install 'yao-test[fuzz]'"
+        hint = f"Install it with: {install_command('fuzz', 'hypothesis')}"
         raise MissingError("Cannot search with --fuzz: that needs the extra fuzz", hint)

@@ -15,6 +15,7 @@ from runner.reporters import is_of_coverage, maker_for_file
 from runner.reporters.console.console import ConsoleReporter
 from runner.reporters.ordered import Ordered
 from runner.security.files import check_target
+from scripttest import install_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def _sender_of_spans(endpoint: str, environment: Environment) -> Reporter:
         from runner.reporters.traces.otlp import OtlpReporter
     except ModuleNotFoundError as error:
         raise ConfigurationError(
-            f"Cannot use --otlp: it needs the package {error.name}", "Install it with: pip install 'yao-test[otlp]'"
+            f"Cannot use --otlp: it needs the package {error.name}", f"Install it with: {install_command('otlp', str(error.name))}"
         ) from error
     return OtlpReporter(endpoint, environment)
 

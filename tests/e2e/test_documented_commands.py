@@ -17,6 +17,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -81,6 +82,8 @@ NETWORK = {
 }
 """Lines of the command that need a network: they are read by the real reader of the command line."""
 
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+EXTRAS = [PROJECT["optional-dependencies"][name] for name in ("dask", "fuzz", "mcp", "otlp", "pytest", "view")]
 INSTALLS = (
     "python3 -m venv .venv && .venv/bin/pip install . && .venv/bin/yao-test -i scripts.expense.setup -v",
     "python3 -m venv .venv && .venv/bin/pip install -e '.[dev]' && .venv/bin/pytest",
@@ -90,13 +93,9 @@ INSTALLS = (
     "pip wheel --no-deps --wheel-dir wheels .",
     "pip install wheels/yao_test-*.whl",
     "pip install git+<address of your copy of this repository>",
-    "pip install 'yao-test[dask]'",
-    "pip install 'yao-test[fuzz]'",
-    "pip install 'yao-test[mcp]'",
-    "pip install 'yao-test[otlp]'",
-    "pip install 'yao-test[pytest]'",
-    "pip install 'yao-test[view]'",
-    "pip install -r requirements-test.txt",
+    "python -I -m pip install -r requirements-test.txt",
+    *(f"pip install {' '.join(map(repr, packages))}" for packages in EXTRAS),
+    "pip install 'bcrypt>=4'",
 )
 """Lines that fetch packages, and so need a network: bash and pip read them, the rest of them runs."""
 

@@ -333,7 +333,7 @@ def test_without_its_library_a_search_names_the_extra(
     run = app.run("-i", "scripts.demo.parse", "--fuzz", ".")
     assert (run.code, run.stderr) == (
         2,
-        "Error: Cannot search with --fuzz: that needs the extra fuzz\nHint: Install it with: pip install 'yao-test[fuzz]'\n",
+        "Error: Cannot search with --fuzz: that needs the extra fuzz\nHint: Install it with: pip install 'hypothesis>=6.100,<7'\n",
     )
     assert app.run("-i", "scripts.demo.parse").code == 0
 

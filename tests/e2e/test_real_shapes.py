@@ -180,8 +180,8 @@ def test_what_needs_an_extra_is_missing(app: MakeApplication, monkeypatch: pytes
 const tried = (work) => { try { return work(); } catch (error) { return error.message; } };
 export function TestExtras(t) {
   t.assert.Match(Process("text.MarkdownToHTML", "# Hi"), "<h1.*>Hi</h1>");
-  t.assert.Equal(tried(() => Process("text.HTMLToMarkdown", "<h1>Hi</h1>")), 'text.HTMLToMarkdown: the package "markdownify" is not installed: pip install "yao-test[formats]"');
-  t.assert.Equal(tried(() => Process("models.__yao.user.Create", { user_id: "a", password_hash: "b" })), 'password_hash: the package "bcrypt" is not installed: pip install "yao-test[crypto]"');
+  t.assert.Equal(tried(() => Process("text.HTMLToMarkdown", "<h1>Hi</h1>")), 'text.HTMLToMarkdown: the package "markdownify" is not installed: pip install \\'markdownify>=1.1\\'');
+  t.assert.Equal(tried(() => Process("models.__yao.user.Create", { user_id: "a", password_hash: "b" })), 'password_hash: the package "bcrypt" is not installed: pip install \\'bcrypt>=4\\'');
 }
 """
     record = app({"a_test.ts": test, **agent()}).results("-i", "scripts.demo.a", code=0)["TestExtras"]

@@ -137,7 +137,7 @@ def test_a_missing_extra_is_named(here: Application, monkeypatch: pytest.MonkeyP
         2,
         "",
         "Error: Cannot serve the page: starlette and uvicorn are not installed\n"
-        "Hint: Install it with: pip install 'yao-test[view]'\n",
+        "Hint: Install it with: pip install 'starlette>=0.40,<2' 'uvicorn>=0.30,<1'\n",
     )
 
 

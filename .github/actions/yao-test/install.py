@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from words import words_of  # noqa: E402 - python -I does not search beside a script
+from words import words_of
 
 SETTINGS = ("safe.bareRepository=explicit", "core.hooksPath=/dev/null", "core.fsmonitor=", "submodule.recurse=false")
 

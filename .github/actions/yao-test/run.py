@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from words import words_of  # noqa: E402 - python -I does not search beside a script
+from words import words_of
 
 reports = Path(os.environ["RUNNER_TEMP"], f"yao-test-{os.environ.get('GITHUB_ACTION', 'run')}")
 shutil.rmtree(reports, ignore_errors=True)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from runner.application.application import Application
 from runner.application.documents import read_json
 from runner.errors import ConfigurationError, MissingError, did_you_mean
+from scripttest import install_command
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ class Servers:
         except ModuleNotFoundError as error:
             raise MissingError(
                 f"Cannot use MCP server {id} ({file.path}): transport {transport} needs the package {error.name}",
-                "Install it with: pip install 'yao-test[mcp]'",
+                f"Install it with: {install_command('mcp', str(error.name))}",
             ) from error
         return RemoteServer(id, transport, definition, shown, file.path, self._root, self._variables)
 

@@ -14,6 +14,7 @@ from runner.cli.commands.flags import Command
 from runner.cli.commands.reports import writing
 from runner.environment import Environment
 from runner.errors import ConfigurationError
+from scripttest import install_command
 from scripttest.values import fields_of
 
 if TYPE_CHECKING:
@@ -112,8 +113,8 @@ def _lines(findings: Findings) -> Iterator[str]:
     yield ""
     yield "Optional parts"
     for part in findings.parts:
-        absent = f"not installed: pip install 'yao-test[{part.name}]'"
-        yield f"  {'off' if part.missing else 'on':<4}{part.name:<14}{part.use}{f'; {absent}' if part.missing else ''}"
+        absent = f"; not installed: {install_command(part.name, *part.missing)}" if part.missing else ""
+        yield f"  {'off' if part.missing else 'on':<4}{part.name:<14}{part.use}{absent}"
     yield ""
     if not findings.root:
         yield "No application here"

@@ -22,6 +22,7 @@ from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.planning.last_failed import STORE
 from runner.store.places import FILE
+from scripttest import install_command
 
 PACKAGES = ("starlette", "uvicorn")
 """The packages that the extra `view` installs."""
@@ -47,7 +48,7 @@ def view(environment: Environment, store: str | None, port: int | None, app: str
     if missing := [package for package in PACKAGES if not _is_here(package)]:
         raise ConfigurationError(
             f"Cannot serve the page: {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed",
-            "Install it with: pip install 'yao-test[view]'",
+            f"Install it with: {install_command('view', *missing)}",
         )
     from runner.store.schema import open_store
     from runner.view.page_actions import PageActions

@@ -329,7 +329,7 @@ def test_without_the_sdk_the_package_to_install_is_named(here: Surroundings, mon
         here.use(action)
     assert (error.value.message, error.value.hint) == (
         f"Cannot use MCP server s ({here.root}/mcps/s.mcp.yao): transport stdio needs the package mcp",
-        "Install it with: pip install 'yao-test[mcp]'",
+        "Install it with: pip install 'mcp>=1.24,<2'",
     )
 
 
