@@ -4,12 +4,13 @@
 | --- | --- |
 | of a kind that commonly holds keys (`files.holds_secrets`) | if `readable` names the file itself, but never \
 connectors, MCP servers and `.env` |
-| a script, `package.json`, `tsconfig.json` | yes |
+| a script, `package.json`, `tsconfig.json`, a picture, a sound, a film, a PDF | yes |
 | below `data/` | yes |
 | in a folder of an application (`FOLDERS`), or a text such as `README.md` at its root | yes, unless Git ignores it \
 or a name in its path begins with a dot |
 | tracked by Git, or in a submodule | yes |
-| imported, and beside scripts in a folder below the root | yes, where there is no Git |
+| imported from a folder of scripts, or attached from that of the case file, below the root | yes, where there is no \
+Git |
 | named by `readable`, or in a folder that it names | yes |
 | all others, such as credentials that a CI job leaves in the folder | no |
 
@@ -34,6 +35,9 @@ CONFIGURATION = "yao-test.toml"
 """The file of an application that has `readable`."""
 _DATA = "data"
 _OF_SCRIPTS = (*CODE, ".css", ".map")
+_MEDIA = tuple(
+    ".png .jpg .jpeg .gif .webp .svg .bmp .tiff .ico .mp3 .wav .ogg .oga .opus .m4a .flac .mp4 .webm .mov .pdf".split()
+)
 _DEFINITIONS = r"package\.json|[jt]sconfig(?:\..+)?\.json"
 _ROOT_TEXTS = (
     r"(?i:.+\.(?:md|mdx|markdown|rst|adoc)|(?:readme|license|licence|copying|notice|authors|contributors|changelog|changes"
@@ -96,25 +100,22 @@ class Belongings:
             if parts:
                 self._folders[parts] = name
 
-    def refused(self, parts: Parts, is_folder: bool = False, is_imported: bool = False) -> str | None:
+    def refused(self, parts: Parts, is_folder: bool = False, near: Parts = ()) -> str | None:
         """Why a file is not open, as the end of a sentence; None if it is.
 
         Args:
             parts: the parts of its real path from the root.
             is_folder: it is a folder, which is open for listing if something in it can be.
-            is_imported: a script imports it.
+            near: a folder of which all files belong to the application where there is no Git, such as that of the case
+                file that names it; not the root.
         """
         if not any(parts):
             return None
         last = parts[-1]
-        if (
-            not is_folder
-            and (last.endswith(_OF_SCRIPTS) or re.fullmatch(_DEFINITIONS, last))
-            and not holds_secrets(parts)
-        ):
-            return None
         if holds_secrets(parts):
             return None if self.is_named(parts) else KEYS
+        if not is_folder and (last.lower().endswith((*_OF_SCRIPTS, *_MEDIA)) or re.fullmatch(_DEFINITIONS, last)):
+            return None
         name = next((name for folder, name in self._folders.items() if parts[: len(folder)] == folder), None)
         if name == _DATA:
             return None
@@ -122,8 +123,8 @@ class Belongings:
         is_own = is_own and not any(part.startswith(".") for part in parts)
         if (is_own and is_folder) or self._is_listed(parts, is_folder, is_own) or self.is_readable(parts, is_folder):
             return None
-        if is_imported and self._is_beside_scripts(parts):
-            return None
+        if near and self._listing is not None and not self._listing.is_known and parts[: len(near)] == near:
+            return None if not any(part.startswith(".") for part in parts) else _FOREIGN
         if not os.path.lexists("/".join((self._root, *parts))):
             return None  # what is missing is told as missing
         return _IGNORED if is_own else _FOREIGN
@@ -161,16 +162,6 @@ class Belongings:
             listing = self._listing = _Listing(self._root)
             return _holds(listing, parts, is_folder, is_own)
         return False
-
-    def _is_beside_scripts(self, parts: Parts) -> bool:
-        """Whether there is no Git, and a file is in a folder of scripts below the root."""
-        if len(parts) == 1 or any(part.startswith(".") for part in parts):
-            return False
-        try:
-            beside = os.listdir("/".join((self._root, *parts[:-1])))
-        except OSError:
-            return False
-        return (self._listing is None or not self._listing.is_known) and any(name.endswith(CODE) for name in beside)
 
     def _is_newer(self, parts: Parts, listing: _Listing) -> bool:
         try:

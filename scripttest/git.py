@@ -91,7 +91,7 @@ class Repository(Value):
 
     def commit(self, revision: str) -> str:
         """The digest of the commit that a branch, a tag or the like names. Raises GitError."""
-        return self.ask("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}").decode().strip()
+        return self.ask("rev-parse", "--verify", f"{revision}^{{commit}}").decode().strip()
 
     def tracks(self, folder: str) -> str:
         """How this repository tracks another folder of its checkout: as a `submodule`, as its own `files`, or, empty,
@@ -143,7 +143,7 @@ def read_at(revision: str, path: str, variables: Mapping[str, str]) -> tuple[byt
     try:
         first = commit = repository.commit(revision)
     except GitError as error:
-        raise GitError(f"{repository.top} has no commit {revision}") from error
+        raise GitError(f"{repository.top} has no commit {revision}: {error}") from error
     for submodule in inner:
         named = repository.submodule(commit, submodule.top)
         if named is not None:
@@ -165,7 +165,8 @@ def _around(folder: str, variables: Mapping[str, str]) -> list[Repository]:
     for top in reversed(tops):
         target = _target(f"{top}/.git")
         is_own = target == f"{top}/.git" or any(_is_below(target, _shared(one.folder)) for one in found)
-        if _is_git_folder(target) and (is_own or not any(_is_below(target, one) for one in tops)):
+        is_inside = any(_is_below(target, checkout) for checkout in (top, *(one.top for one in found)))
+        if _is_git_folder(target) and (is_own or not is_inside):
             found.insert(0, Repository(top=top, folder=target, variables=variables))
     return found
 

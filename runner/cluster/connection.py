@@ -25,7 +25,8 @@ try:
     from runner.cluster.loop_thread import LoopThread
 except ImportError as error:
     raise ConfigurationError(
-        f"--cluster needs the library distributed: {error}", f"Install it with: {install_command('dask', str(error.name))}"
+        f"--cluster needs the library distributed: {error}",
+        f"Install it with: {install_command('dask', str(error.name))}",
     ) from error
 
 if TYPE_CHECKING:

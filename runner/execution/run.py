@@ -13,7 +13,7 @@ from runner.execution.stopping import Interrupted, Signals, Stop, Woken
 from runner.planning.inputs import named_agent
 from runner.planning.planner import make_plan
 from runner.planning.request import RunRequest
-from scripttest import EVERY_RUN
+from scripttest import EVERY_RUN, belongings_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def run(
     try:
         with Signals(stop):
             started = environment.monotonic()
+            belongings_of.cache_clear()  # another run may have found another state of the repository
             if options.require_trust or options.trust_from:
                 from runner.application.trust import require
 

@@ -115,7 +115,8 @@ def _sender_of_spans(endpoint: str, environment: Environment) -> Reporter:
         from runner.reporters.traces.otlp import OtlpReporter
     except ModuleNotFoundError as error:
         raise ConfigurationError(
-            f"Cannot use --otlp: it needs the package {error.name}", f"Install it with: {install_command('otlp', str(error.name))}"
+            f"Cannot use --otlp: it needs the package {error.name}",
+            f"Install it with: {install_command('otlp', str(error.name))}",
         ) from error
     return OtlpReporter(endpoint, environment)
 

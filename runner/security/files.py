@@ -114,6 +114,7 @@ def _judge_of_named(folder: Path) -> Judge:
     start = Path(os.path.abspath(folder))
     application = application_of(start / "case")
     root = os.path.realpath(application or start)
+    near = parts_below(os.path.realpath(start), root) or ()
 
     def judge(real: str) -> str | None:
         parts = parts_below(real, root)
@@ -121,7 +122,7 @@ def _judge_of_named(folder: Path) -> Judge:
             return f"it is not in {'the application' if application else start}; put a copy there"
         if application is None:
             return f"{'/'.join(parts)} may hold secrets" if holds_secrets(parts) else None
-        reason = belongings_of(root).refused(parts)
+        reason = belongings_of(root).refused(parts, near=near)
         return f"{'/'.join(parts)} {reason}" if reason else None
 
     return judge

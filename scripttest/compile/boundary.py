@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from scripttest.belongings import CONFIGURATION, KEYS, belongings_of
-from scripttest.files import DATA_LIMIT, anywhere, holds_secrets, parts_below, read_file
+from scripttest.files import CODE, DATA_LIMIT, anywhere, holds_secrets, parts_below, read_file
 from scripttest.values import Value
 
 PACKAGES = "node_modules"
@@ -46,21 +46,23 @@ class Boundary:
         """Whether an absolute path is one of the application."""
         return any(parts_below(path, root) is not None for root in self._roots)
 
-    def refused(self, name: str, is_configuration: bool = False) -> str | None:
+    def refused(self, name: str, by_name: bool = False) -> str | None:
         """Why a file may not be part of a script, for people; None when it may.
 
         Args:
             name: its real path, absolute or from the application's root.
-            is_configuration: it is read by the compiler for itself, as what a `tsconfig.json` extends.
+            by_name: only what commonly holds keys is refused in the application, as for folders, and for what the compiler
+                reads for itself, such as what a `tsconfig.json` extends.
         """
         if name.startswith(("yao-runtime:", "<")):
             return None
         path = os.path.normpath(os.path.join(self._roots[0], name.removeprefix("(disabled):")))
         for folder in self._roots:
             if (parts := parts_below(path, folder)) is not None:
-                if is_configuration or PACKAGES in parts:
+                if by_name or PACKAGES in parts:
                     return _closed(parts)
-                reason = belongings_of(self._roots[-1]).refused(parts, is_imported=True)
+                near = () if path.endswith(CODE) or not _has_scripts(os.path.dirname(path)) else parts[:-1]
+                reason = belongings_of(self._roots[-1]).refused(parts, near=near)
                 return f"it is not open to scripts, since it {reason}" if reason else None
         for folder in self._own:
             if (parts := parts_below(path, folder)) is not None:
@@ -78,6 +80,13 @@ class Boundary:
     def read(self, path: str, limit: int = DATA_LIMIT) -> bytes:
         """The content of an allowed file. Raises RefusedFileError and OSError."""
         return read_file(path, self.refused, limit)
+
+
+def _has_scripts(folder: str) -> bool:
+    try:
+        return any(name.endswith(CODE) for name in os.listdir(folder))
+    except OSError:
+        return False
 
 
 def _closed(parts: tuple[str, ...]) -> str | None:

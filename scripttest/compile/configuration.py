@@ -80,7 +80,9 @@ class Configuration:
 
     def _closed(self, path: str) -> str | None:
         """Why a file or folder that exists is not open to scripts, for people."""
-        reason = self._boundary.refused(os.path.realpath(path)) if os.path.lexists(path) else None
+        if not os.path.lexists(path):
+            return None
+        reason = self._boundary.refused(os.path.realpath(path), by_name=os.path.isdir(path))
         return f"{os.path.relpath(path, self._boundary.root)}: {reason}" if reason else None
 
     def _problem_of_target(self, path: str) -> str | None:
@@ -111,7 +113,7 @@ class Configuration:
             real = os.path.realpath(path)
             is_own_link = os.path.islink(path) and self._boundary.holds(path)
             is_judged = is_own_link or self._boundary.holds(real)
-            if is_judged and (reason := self._boundary.refused(real, is_configuration=True)):
+            if is_judged and (reason := self._boundary.refused(real, by_name=True)):
                 return f"{path}: {reason}"
             if path.endswith("config.json"):
                 return self._problem_of_extended(path, seen)

@@ -172,7 +172,10 @@ def test_workers_that_lack_what_a_run_needs_are_named(app: MakeApplication, empt
     assert (run.code, run.stdout) == (2, "")
     assert run.stderr.startswith(f"Error: Cannot run on {len(names)} workers of the cluster: ")
     assert f" has yao-test 0.0.9, and this is {VERSION}" in run.stderr
-    assert " is without optional parts that are installed here: formats (pip install 'markdownify>=1.1' 'xmltodict>=0.14')" in run.stderr
+    assert (
+        " is without optional parts that are installed here: formats (pip install 'markdownify>=1.1' 'xmltodict>=0.14')"
+        in run.stderr
+    )
     assert f" has no runner.cluster: yao-test {VERSION} has to be installed there" in run.stderr
     lacks = " lacks walls around scripts, and --sandbox=require asks for all (files: it needs Landlock"
     assert (lacks in run.stderr) == has_walls, run.stderr

@@ -93,7 +93,7 @@ INSTALLS = (
     "pip wheel --no-deps --wheel-dir wheels .",
     "pip install wheels/yao_test-*.whl",
     "pip install git+<address of your copy of this repository>",
-    "python -I -m pip install -r requirements-test.txt",
+    "pip install -r requirements-test.txt",
     *(f"pip install {' '.join(map(repr, packages))}" for packages in EXTRAS),
     "pip install 'bcrypt>=4'",
 )

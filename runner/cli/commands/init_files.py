@@ -117,7 +117,7 @@ INSIDE
         with: {{ ref: "${{{{ github.base_ref }}}}" }}
       - uses: actions/setup-python@v5
         with: {{ python-version: "3.12" }}
-      - run: python -I -m pip install -r {REQUIREMENTS}
+      - run: pip install -r {REQUIREMENTS}
       - uses: actions/checkout@v4
       - run: yao-test -o report.html
       - uses: actions/upload-artifact@v4
@@ -136,7 +136,7 @@ INSIDE
     - |
       git fetch -q --depth 1 origin "${{CI_MERGE_REQUEST_TARGET_BRANCH_NAME:-$CI_COMMIT_SHA}}"
       git worktree add -q -f --detach /tmp/base FETCH_HEAD
-      (cd "/tmp/base/$(git rev-parse --show-prefix)" && python -I -m pip install -r {REQUIREMENTS})
+      (cd "/tmp/base/$(git rev-parse --show-prefix)" && pip install -r {REQUIREMENTS})
     - yao-test -o report.html -o junit.xml
   artifacts:
     when: always

@@ -225,4 +225,4 @@ def test_a_missing_library_says_what_to_install(
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(ProcessError) as caught:
         call(name, args, CALL)
-    assert caught.value.message == f'{name}: the package "{library}" is not installed: pip install \'{message}\''
+    assert caught.value.message == f"{name}: the package \"{library}\" is not installed: pip install '{message}'"
