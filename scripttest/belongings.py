@@ -23,6 +23,7 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections.abc import Iterable
 from functools import lru_cache
 
 from scripttest.files import CODE, SOURCE_LIMIT, anywhere, holds_secrets, parts_below, read_file
@@ -57,32 +58,35 @@ Parts = tuple[str, ...]
 class _Listing:
     """What Git lists of a folder."""
 
-    def __init__(self, root: str) -> None:
-        self.began = time.time()
-        self.tracked: set[str] = set()
-        self.others: set[str] = set()
-        """Neither tracked nor ignored."""
+    def __init__(self, is_known: bool, began: float, tracked: set[str], others: set[str]) -> None:
+        """`others` are neither tracked nor ignored; where nothing `is_known`, there is no repository."""
+        self.is_known = is_known
+        self.began = began
+        self.tracked = tracked
+        self.others = others
         self.folders: set[str] = set()
         """Folders with tracked files."""
-        self.is_known = False
-        from scripttest.git import GitError, repositories_of
-
-        try:
-            chain = repositories_of(root, os.environ)
-            if not chain:
-                return
-            start = os.path.relpath(root, chain[-1].top)
-            found = chain[-1].ask("ls-files", "-z", "-t", "--cached", "--others", "--exclude-standard", "--", start)
-        except GitError:
-            return
-        self.is_known = True
-        above = "" if start == "." else f"{start}/"
-        for line in os.fsdecode(found).split("\0"):
-            name = line[2:].removeprefix(above).rstrip("/")
-            (self.others if line.startswith("?") else self.tracked).add(name)
-        for name in self.tracked:
+        for name in tracked:
             while (name := name.rpartition("/")[0]) and name not in self.folders:
                 self.folders.add(name)
+
+
+def _listed(root: str) -> _Listing:
+    from scripttest.git import GitError, repositories_of
+
+    began, tracked, others = time.time(), set[str](), set[str]()
+    try:
+        chain = repositories_of(root, os.environ)
+        if not chain:
+            return _Listing(False, began, tracked, others)
+        start = os.path.relpath(root, chain[-1].top)
+        found = chain[-1].ask("ls-files", "-z", "-t", "--cached", "--others", "--exclude-standard", "--", start)
+    except GitError:
+        return _Listing(False, began, tracked, others)
+    above = "" if start == "." else f"{start}/"
+    for line in os.fsdecode(found).split("\0"):
+        (others if line.startswith("?") else tracked).add(line[2:].removeprefix(above).rstrip("/"))
+    return _Listing(True, began, tracked, others)
 
 
 class Belongings:
@@ -129,6 +133,18 @@ class Belongings:
             return None  # what is missing is told as missing
         return _IGNORED if is_own else _FOREIGN
 
+    def listed(self, names: Iterable[str]) -> tuple[str, ...] | None:
+        """Those of some files, by their paths from the root, that are open since Git lists them; None where there is no
+        repository."""
+        self._is_listed(("",), False, False)
+        if self._listing is None or not self._listing.is_known:
+            return None
+        return tuple(name for name in names if not name.endswith(CODE) and self.refused(tuple(name.split("/"))) is None)
+
+    def know(self, names: Iterable[str]) -> None:
+        """Takes what Git lists elsewhere for what it lists here, where there is no repository."""
+        self._listing = _Listing(True, float("inf"), {*names}, set())
+
     def is_named(self, parts: Parts) -> bool:
         """Whether the configuration opens this very file, although it commonly holds keys."""
         return parts in self._named() and not is_never_readable(parts)
@@ -155,11 +171,11 @@ class Belongings:
         """Whether Git lists a file, or, where there is no Git, it is in a folder of the application."""
         listing = self._listing
         if listing is None:
-            listing = self._listing = _Listing(self._root)
+            listing = self._listing = _listed(self._root)
         if _holds(listing, parts, is_folder, is_own):
             return True
         if listing.is_known and self._is_newer(parts, listing):
-            listing = self._listing = _Listing(self._root)
+            listing = self._listing = _listed(self._root)
             return _holds(listing, parts, is_folder, is_own)
         return False
 

@@ -30,8 +30,7 @@ def install_command(extra: str, *modules: str) -> str:
     wanted = [(match[1], f"{match[1]}{match[2] or ''}{_ordered(match[3])}") for match in found if match[4] == extra]
     if not wanted:
         return f"pip install '{Path(__file__).resolve().parents[1]}[{extra}]'"
-    tried = [module.replace(".", "-").replace("_", "-").lower() for module in modules]
-    missing = [text for name, text in wanted if any(_is_of(one, name) for one in tried) or not _is_installed(name)]
+    missing = [text for name, text in wanted if any(_is_of(one, name) for one in modules) or not _is_installed(name)]
     return f"pip install {' '.join(repr(text) for text in missing or [text for _, text in wanted])}"
 
 
@@ -41,7 +40,8 @@ def _ordered(versions: str) -> str:
 
 
 def _is_of(module: str, package: str) -> bool:
-    return f"{module}-".startswith(f"{package.lower()}-")
+    module, package = (re.sub("[-_.]+", "-", name.lower()) for name in (module, package))
+    return f"{module}-".startswith(f"{package}-")
 
 
 def _is_installed(name: str) -> bool:

@@ -12,6 +12,7 @@ from runner.application.dotenv import all_variables
 from runner.cluster.local import LocalStations
 from runner.errors import ConfigurationError
 from runner.version import VERSION
+from scripttest import belongings_of
 
 if TYPE_CHECKING:
     from runner.application.application import Application
@@ -87,7 +88,8 @@ class Cluster:
             content = content_of(root, reports, environment.secrets.text)
         application = content.digest if content is not None else str(root)
         named = named_in(root, content.names) if content is not None else {}
-        setup = packed(self._setup(plan, services))
+        listed = belongings_of(os.path.realpath(root)).listed(content.names) if content is not None else None
+        setup = packed(self._setup(plan, services).replace(listed=listed))
         set_up(connection, self._run, application, setup)
         workers = connection.workers()
         if not workers:
@@ -141,6 +143,7 @@ class Cluster:
             counts_usage=options.max_cost is not None or options.max_tokens is not None,
             parallel=options.parallel or 0,
             has_modules=bool(plan.modules),
+            listed=None,
         )
 
 

@@ -33,7 +33,7 @@ from runner.execution.session import Session
 from runner.execution.stopping import Stop
 from runner.planning.request import RunRequest
 from runner.results.events import RunError, Warned
-from scripttest import ScriptHost, hide_environment, start_processes
+from scripttest import ScriptHost, belongings_of, hide_environment, start_processes
 
 if TYPE_CHECKING:
     from runner.agents.service import AgentService
@@ -61,6 +61,8 @@ class Runner:
         said = {"CI": "1", CONTENT_IN_SPANS: str(setup.content_in_spans)}
         self._environment = environment.replace(directory=setup.directory, variables={**environment.variables, **said})
         self._application = Application(root)
+        if setup.listed is not None:
+            belongings_of(os.path.realpath(root)).know(setup.listed)
         self._processes = start_processes(SCRIPT_PARTS, root) if setup.has_modules else None
         self._options = options_of(setup.options, self._scratch / "recordings" if setup.options.record else None)
         self._parallel = setup.parallel or 1

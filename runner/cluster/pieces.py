@@ -43,6 +43,8 @@ class Setup(Value):
     """Tests at a time; 0: one module, one case."""
     has_modules: bool
     """Whether pieces have script tests, so that a process needs a compiler and a worker for them."""
+    listed: tuple[str, ...] | None
+    """Files that were sent and belong to the application since Git lists them; None without a repository."""
 
 
 class Done(Value):

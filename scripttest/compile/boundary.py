@@ -51,7 +51,7 @@ class Boundary:
 
         Args:
             name: its real path, absolute or from the application's root.
-            by_name: only what commonly holds keys is refused in the application, as for folders, and for what the compiler
+            by_name: only what commonly holds keys is refused in the application, as for folders, and what the compiler
                 reads for itself, such as what a `tsconfig.json` extends.
         """
         if name.startswith(("yao-runtime:", "<")):

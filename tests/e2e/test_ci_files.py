@@ -333,6 +333,76 @@ def test_a_long_report_is_cut_and_stays_markdown(tmp_path: Path, github: GitHub)
     assert comment["body"].endswith("\n```\n</details>\n\nThe whole report is among the artifacts of the job.\n")
 
 
+def clone_of_a_pull_request(runner: FakeRunner, shallow: bool) -> str:
+    """Makes the workspace a clone, in which a change of the base has other requirements, a wheel and modules. Returns the
+    commit of the base."""
+
+    def git(*words: str) -> str:
+        command = ["git", "-c", "user.name=n", "-c", "user.email=e@example.com", *words]
+        return subprocess.run(command, cwd=runner.workspace, check=True, capture_output=True, text=True).stdout.strip()
+
+    def written(names: dict[str, str]) -> None:
+        for name, text in names.items():
+            (runner.workspace / name).parent.mkdir(exist_ok=True)
+            (runner.workspace / name).write_text(text)
+
+    git("init", "-q", "-b", "main")
+    written({"requirements-test.txt": "the base\n", "wheels/own.whl": "the wheel of the base\n"})
+    git("add", "-A")
+    git("commit", "-q", "-m", "base")
+    base = git("rev-parse", "HEAD")
+    git("clone", "-q", "--bare", ".", "../origin.git")
+    marks = {f"{name}.py": "open('IMPORTED', 'a').write(__name__)" for name in ("shlex", "json", "subprocess", "words")}
+    pip = {"pip/__main__.py": "open('IMPORTED', 'a').write('pip')", "pip/__init__.py": ""}
+    written({"requirements-test.txt": "of a stranger\n", "wheels/own.whl": "of a stranger\n", **marks, **pip})
+    git("add", "-A")
+    git("commit", "-q", "-m", "change")
+    git("remote", "add", "origin", "../origin.git")
+    if shallow:
+        git("push", "-q", "origin", "HEAD:refs/pull/7")
+        subprocess.run(["rm", "-rf", ".git"], cwd=runner.workspace, check=True)
+        git("init", "-q")
+        git("remote", "add", "origin", f"file://{runner.folder}/origin.git")
+        git("fetch", "-q", "--depth=1", "origin", "refs/pull/7")
+        git("checkout", "-q", "-f", "FETCH_HEAD")
+    return base
+
+
+@pytest.mark.parametrize("shallow", [False, True])
+@pytest.mark.parametrize("known", ["commit", "branch"])
+def test_a_pull_request_installs_what_its_base_names(tmp_path: Path, github: GitHub, shallow: bool, known: str) -> None:
+    runner = FakeRunner(tmp_path, github)
+    base = clone_of_a_pull_request(runner, shallow)
+    named = {"sha": base} if known == "commit" else {"ref": "main"}
+    (tmp_path / "event.json").write_text(json.dumps({"pull_request": {"number": 7, "base": named}}))
+    steps = runner.run(package="-r requirements-test.txt ./wheels/own.whl", arguments="-i scripts.demo.sum")
+    assert codes(steps) == {"Install": 0, "Run": 0, "Comment": 0, "Verdict": 0}, steps
+    said = (tmp_path / "pip.log").read_text().splitlines()
+    assert said[0].endswith("'-r', 'requirements-test.txt', './wheels/own.whl']")
+    assert said[1:] == ["the base", "the wheel of the base"]
+    assert not (runner.workspace / "IMPORTED").exists()
+
+
+def test_a_push_installs_what_its_commit_names(tmp_path: Path, github: GitHub) -> None:
+    runner = FakeRunner(tmp_path, github, event="push")
+    clone_of_a_pull_request(runner, shallow=False)
+    (tmp_path / "event.json").write_text("{}")
+    runner.run(package="-r requirements-test.txt", arguments="-i scripts.demo.sum")
+    assert (tmp_path / "pip.log").read_text().splitlines()[1:] == ["of a stranger", "of a stranger"]
+    assert not (runner.workspace / "IMPORTED").exists(), "not even then"
+
+
+def test_a_base_that_cannot_be_had_is_said(tmp_path: Path, github: GitHub) -> None:
+    runner = FakeRunner(tmp_path, github)
+    (tmp_path / "event.json").write_text(
+        json.dumps({"pull_request": {"number": 7, "base": {"sha": "0" * 40, "ref": "x"}}})
+    )
+    steps = runner.run(package="-r requirements-test.txt")
+    assert codes(steps) == {"Install": 1}
+    assert "::error title=yao-test::Cannot install what the base of the pull request names: " in steps[0].stdout
+    assert not (tmp_path / "pip.log").exists()
+
+
 def component(**given: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """The header of the component, and what its jobs are with these inputs."""
     header, jobs = documents(COMPONENT)
@@ -374,6 +444,38 @@ def test_the_component_tests_and_leaves_its_reports(tmp_path: Path, github: GitH
     assert sorted(os.listdir(runner.workspace / kept)) == ["junit.xml", "report.html", "report.jsonl"]
     assert (runner.workspace / job["artifacts"]["reports"]["junit"]).is_file()
     assert not [*tmp_path.rglob("evil")]
+
+
+@pytest.mark.parametrize("is_request", [False, True])
+def test_a_merge_request_installs_what_its_target_names(tmp_path: Path, github: GitHub, is_request: bool) -> None:
+    runner = FakeRunner(tmp_path, github)
+    clone_of_a_pull_request(runner, shallow=True)
+    _, jobs = component(arguments="-i scripts.demo.sum")
+    job = jobs["yao-test"]
+    variables = {name: value for name, value in job["variables"].items() if name.startswith("YAO_TEST_")}
+    if is_request:
+        variables["CI_MERGE_REQUEST_TARGET_BRANCH_NAME"] = "main"
+    given = {name: value for name, value in runner.environment.items() if not name.startswith("GITHUB_")}
+    environment = {**given, **variables, "CI_PROJECT_DIR": str(runner.workspace)}
+    script = "\n".join(job["script"]).replace("/tmp/", f"{tmp_path}/temp/")
+    command = ["bash", "-eo", "pipefail", "-c", script]
+    run = subprocess.run(command, cwd=runner.workspace, env=environment, capture_output=True, text=True)
+    assert run.returncode == 0, run
+    said = (tmp_path / "pip.log").read_text().splitlines()
+    assert said[1] == ("the base" if is_request else "of a stranger")
+    assert not (runner.workspace / "IMPORTED").exists()
+    assert not job["variables"]["PIP_CACHE_DIR"].startswith("$CI_PROJECT_DIR")
+
+
+def test_the_words_of_the_component_import_nothing_where_they_run(tmp_path: Path) -> None:
+    """Not even by a Python without `-I`."""
+    _, jobs = component()
+    words = jobs["yao-test"]["variables"]["YAO_TEST_WORDS"]
+    for name in ("shlex", "os", "re"):
+        (tmp_path / f"{name}.py").write_text("open('IMPORTED', 'a').write(__name__)")
+    command = [sys.executable, "-c", words, "WORDS", "echo", "...", "end"]
+    run = subprocess.run(command, cwd=tmp_path, env={**os.environ, "WORDS": "a 'b c'"}, capture_output=True, text=True)
+    assert (run.stdout, (tmp_path / "IMPORTED").exists()) == ("a b c end\n", False), run
 
 
 def test_the_page_on_ci_uses_both_as_they_are() -> None:

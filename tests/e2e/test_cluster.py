@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -377,6 +378,20 @@ def test_the_application_travels_once_and_without_what_holds_keys(app: MakeAppli
     for folder in folders:
         assert {path.name for path in folder.iterdir()} == {"assistants", "data"}
         assert [path.name for path in (folder / "data").iterdir()] == ["kept.txt"]
+
+
+def test_workers_open_what_git_tracks_here(app: MakeApplication, cluster: DaskCluster) -> None:
+    code = """
+    function read(name: string) { try { return new FS("app").ReadFile(name); } catch { return "closed"; } }
+    export function TestRead(t: any) { t.log(read("out/tracked.json"), read("out/left.json"), read("assistants/demo/own.json")); }
+    """
+    texts = {"/out/tracked.json": "1", "/out/left.json": "2", "/assistants/demo/own.json": "3"}
+    here = app({"read_test.ts": code, "/app.yao": "{}", **texts})
+    subprocess.run(["git", "init", "-q"], cwd=here.root, check=True)
+    subprocess.run(["git", "add", "out/tracked.json"], cwd=here.root, check=True)
+    for flags in ([], ["--cluster", cluster.address]):
+        (record,) = here.results("-i", "scripts.demo.read", *flags, code=0).values()
+        assert record["logs"] == ["1 closed 3"]
 
 
 def test_reports_in_the_application_do_not_travel(app: MakeApplication, cluster: DaskCluster) -> None:

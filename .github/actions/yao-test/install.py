@@ -31,14 +31,13 @@ def base_files() -> str | None:
     if not base:
         return None
     folder = Path(os.environ.get("RUNNER_TEMP", "/tmp"), f"yao-test-base-{os.getpid()}")
-    for commit in base:
-        fetched = commit
-        if not git("cat-file", "-e", f"{commit}^{{commit}}"):
-            if not git("fetch", "--quiet", "--depth=1", "--no-tags", "origin", commit):
-                continue
-            fetched = "FETCH_HEAD"
-        if git("worktree", "add", "--quiet", "--force", "--detach", str(folder), fetched):
-            print(f"Files that the input package names are those of the base, {commit}", flush=True)
+    for name in base:
+        is_here = not name.startswith("refs/") and git("cat-file", "-e", f"{name}^{{commit}}")
+        commit = name if is_here else "FETCH_HEAD"
+        if not is_here and not git("fetch", "--quiet", "--depth=1", "--no-tags", "origin", name):
+            continue
+        if git("worktree", "add", "--quiet", "--force", "--detach", str(folder), commit):
+            print(f"Files that the input package names are those of the base, {name}", flush=True)
             return str(folder)
     why = "the checkout is no clone, or its base cannot be fetched"
     print(f"::error title=yao-test::Cannot install what the base of the pull request names: {why}")
