@@ -24,7 +24,7 @@ import os
 import re
 import time
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from scripttest.files import CODE, SOURCE_LIMIT, anywhere, holds_secrets, parts_below, read_file
 
@@ -35,11 +35,12 @@ FOLDERS = (
 CONFIGURATION = "yao-test.toml"
 """The file of an application that has `readable`."""
 _DATA = "data"
-_OF_SCRIPTS = (*CODE, ".css", ".map")
-_MEDIA = tuple(
-    ".png .jpg .jpeg .gif .webp .svg .bmp .tiff .ico .mp3 .wav .ogg .oga .opus .m4a .flac .mp4 .webm .mov .pdf".split()
+_OPEN = (
+    *(*CODE, ".css", ".map"),
+    *(".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".bmp", ".tiff", ".ico", ".pdf"),
+    *(".mp3", ".wav", ".ogg", ".oga", ".opus", ".m4a", ".flac", ".mp4", ".webm", ".mov"),
 )
-_DEFINITIONS = r"package\.json|[jt]sconfig(?:\..+)?\.json"
+"""How the names of files end that hold no keys: scripts, pictures, sounds, films."""
 _ROOT_TEXTS = (
     r"(?i:.+\.(?:md|mdx|markdown|rst|adoc)|(?:readme|license|licence|copying|notice|authors|contributors|changelog|changes"
     r"|history|news|todo|version)(?:\.txt)?|app\.(?:yao|jsonc?))"
@@ -97,12 +98,6 @@ class Belongings:
         self._root = root
         self._listing: _Listing | None = None
         self._readable: tuple[object, tuple[Parts, ...]] = (None, ())
-        self._folders: dict[Parts, str] = {}
-        """Where the folders of the application are, of which some may be links."""
-        for name in FOLDERS:
-            parts = parts_below(os.path.realpath(f"{root}/{name}"), root)
-            if parts:
-                self._folders[parts] = name
 
     def refused(self, parts: Parts, is_folder: bool = False, near: Parts = ()) -> str | None:
         """Why a file is not open, as the end of a sentence; None if it is.
@@ -118,7 +113,7 @@ class Belongings:
         last = parts[-1]
         if holds_secrets(parts):
             return None if self.is_named(parts) else KEYS
-        if not is_folder and (last.lower().endswith((*_OF_SCRIPTS, *_MEDIA)) or re.fullmatch(_DEFINITIONS, last)):
+        if not is_folder and (last.lower().endswith(_OPEN) or _is_definition(last)):
             return None
         name = next((name for folder, name in self._folders.items() if parts[: len(folder)] == folder), None)
         if name == _DATA:
@@ -154,6 +149,12 @@ class Belongings:
         return any(
             parts[: len(named)] == named or (is_folder and named[: len(parts)] == parts) for named in self._named()
         )
+
+    @cached_property
+    def _folders(self) -> dict[Parts, str]:
+        """Where the folders of the application are, of which some may be links."""
+        found = {parts_below(os.path.realpath(f"{self._root}/{name}"), self._root): name for name in FOLDERS}
+        return {parts: name for parts, name in found.items() if parts}
 
     def _named(self) -> tuple[Parts, ...]:
         """The paths of `readable`; none where the configuration cannot be read, which is told when it is used."""
@@ -196,6 +197,10 @@ def _holds(listing: _Listing, parts: Parts, is_folder: bool, is_own: bool) -> bo
     if any(name in listing.tracked for name in above):  # a submodule
         return not any(part.startswith(".") for part in parts)
     return is_own and any(name in listing.others for name in above)
+
+
+def _is_definition(name: str) -> bool:
+    return name == "package.json" or (name.startswith(("tsconfig", "jsconfig")) and name.endswith(".json"))
 
 
 def _readable_in(text: str) -> tuple[Parts, ...]:

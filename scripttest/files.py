@@ -23,8 +23,6 @@ CODE = (".ts", ".js", ".tsx", ".jsx", ".mts", ".mjs", ".cts", ".cjs")
 """How the names of scripts end."""
 _WITHOUT_KEYS = (*CODE, "package.json", "tsconfig.json")
 """What every run reads, and no pattern need look at."""
-_OF_TOOL = r"\.(?:conn|mcp)\.\w+$"
-"""How the names of connectors and MCP servers end."""
 _OLD = r"(?:\.(?:backup|bak|enc|old|orig))*"
 _TEXT = r"\.(?:json|ya?ml|toml|ini|csv|xml|cfg|conf|properties)" + _OLD
 _KEYS = (
@@ -85,7 +83,7 @@ def holds_secrets(parts: tuple[str, ...]) -> bool:
     if plain and (plain[0] == "connectors" or not _KEY_FOLDERS.isdisjoint(plain)):
         return True
     last = plain[-1] if plain else ""
-    if any(name.startswith(".env") or re.search(_OF_TOOL, name) for name in plain):
+    if any(name.startswith(".env") or ".conn." in name or ".mcp." in name for name in plain):
         return True
     return not last.endswith(_WITHOUT_KEYS) and re.fullmatch("|".join(_KEYS), last) is not None
 
