@@ -19,6 +19,7 @@ import jsonschema
 import pytest
 from ruamel.yaml import YAML
 
+from runner.cli.commands.init_files import ci_text
 from runner.version import VERSION
 
 ROOT = Path(__file__).parents[2]
@@ -465,6 +466,59 @@ def test_a_merge_request_installs_what_its_target_names(tmp_path: Path, github: 
     assert said[1] == ("the base" if is_request else "of a stranger")
     assert not (runner.workspace / "IMPORTED").exists()
     assert not job["variables"]["PIP_CACHE_DIR"].startswith("$CI_PROJECT_DIR")
+
+
+def written_by_hand(place: str) -> str:
+    """How a pipeline of GitLab that nobody has made of the component installs the tool."""
+    if place == "init":
+        job = YAML(typ="safe").load(ci_text("gitlab", ""))["yao-test"]
+        return next(line for line in job["script"] if "pip install" in line)
+    text = (ROOT / "docs/ci.md").read_text("utf-8")
+    (pipeline,) = (
+        block for block in re.findall(r"```yaml\n(.*?)```", text, re.S) if block.startswith("# .gitlab-ci.yml")
+    )
+    return "\n".join(YAML(typ="safe").load(pipeline)["default"]["before_script"])
+
+
+@pytest.mark.parametrize("place", ["init", "docs"])
+@pytest.mark.parametrize("is_request", [False, True])
+def test_pipelines_by_hand_install_what_the_target_names(
+    tmp_path: Path, github: GitHub, place: str, is_request: bool
+) -> None:
+    runner = FakeRunner(tmp_path, github)
+    clone_of_a_pull_request(runner, shallow=True)
+    pip = tmp_path / "bin/pip"
+    pip.write_text(f'#!/bin/sh\nexec {tmp_path}/venv/bin/python -I -m pip "$@"\n')
+    pip.chmod(0o755)
+    head = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=runner.workspace, check=True, capture_output=True, text=True
+    )
+    environment = {**runner.environment, "CI_COMMIT_SHA": head.stdout.strip()}
+    if is_request:
+        environment["CI_MERGE_REQUEST_TARGET_BRANCH_NAME"] = "main"
+    command = ["bash", "-eo", "pipefail", "-c", written_by_hand(place).replace("/tmp/", f"{tmp_path}/temp/")]
+    subprocess.run(command, cwd=runner.workspace, env=environment, check=True, capture_output=True)
+    said = (tmp_path / "pip.log").read_text().splitlines()
+    assert said[1] == ("the base" if is_request else "of a stranger")
+    assert not (runner.workspace / "IMPORTED").exists()
+
+
+@pytest.mark.parametrize("place", ["init", "docs"])
+def test_workflows_by_hand_install_before_the_pull_request_is_there(place: str) -> None:
+    if place == "init":
+        text = ci_text("github", "")
+    else:
+        page = (ROOT / "docs/ci.md").read_text("utf-8")
+        (text,) = (
+            block for block in re.findall(r"```yaml\n(.*?)```", page, re.S) if "agents.yml" in block.split("\n")[0]
+        )
+    (steps,) = (
+        job["steps"] for name, job in YAML(typ="safe").load(text)["jobs"].items() if name in ("replay", "yao-test")
+    )
+    kinds = [step.get("uses", step.get("run", "")) for step in steps]
+    first, second = (number for number, kind in enumerate(kinds) if kind.startswith("actions/checkout"))
+    assert steps[first]["with"] == {"ref": "${{ github.base_ref }}"} and "with" not in steps[second]
+    assert first < kinds.index("pip install -r requirements-test.txt") < second
 
 
 def test_the_words_of_the_component_import_nothing_where_they_run(tmp_path: Path) -> None:
