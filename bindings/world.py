@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from bindings.mocks import Mocks
-    from scripttest import Link
+    from scripttest import Link, ResultWarning
 
 
 class Closing(Protocol):
@@ -108,6 +108,8 @@ class World:
         """The verdicts of judges that a script asked."""
         self.is_judged = False
         """Whether its result depends on how judges are asked."""
+        self.warnings: list[ResultWarning] = []
+        """What is odd about answers that the test is judged by."""
         self.link: Link | None = None
         """The way back to the realm of a script test, while it waits for a call; None for a case."""
         self.asked: Asked | None = None
@@ -120,6 +122,14 @@ class World:
         self._told = self._caught_up = ""
         self._open: dict[str, Any] = {}
         self._lock = _thread.allocate_lock()
+
+    def warn(self, kind: str, text: str) -> None:
+        """Adds a warning to the result of the test, once."""
+        from scripttest import ResultWarning
+
+        warning = ResultWarning(kind=kind, message=text)
+        if warning not in self.warnings:
+            self.warnings.append(warning)
 
     def mock(self, kind: str, name: str) -> str:
         """How a mock is written down here: of a `process`, an `agent` or `http`, by its name."""

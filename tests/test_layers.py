@@ -101,15 +101,16 @@ ROOMS = {
     "runner/application": "runner runner/security runner/cli",
     "runner/connectors": "runner runner/security runner/cli runner/application",
     "runner/shapes": "runner runner/application",
-    "runner/assertions": "runner runner/shapes",
+    "runner/reading": "runner",
+    "runner/assertions": "runner runner/shapes runner/reading",
     "runner/cases": "runner runner/security runner/statistics runner/application runner/shapes runner/assertions",
     "runner/agents/mcp": "runner runner/security runner/application runner/assertions runner/connectors",
-    "runner/agents": "runner runner/security runner/cli runner/application runner/assertions runner/cases runner/connectors runner/agents/mcp",
+    "runner/agents": "runner runner/security runner/cli runner/application runner/assertions runner/cases runner/connectors runner/agents/mcp runner/reading",
     "runner/fingerprints": "runner runner/security runner/cli runner/application runner/cases runner/connectors"
     " runner/agents/mcp runner/agents",
     "runner/results": "runner runner/security runner/statistics runner/assertions",
     "runner/modes": "runner runner/cli runner/application runner/agents runner/assertions runner/cases"
-    " runner/connectors runner/fingerprints runner/results",
+    " runner/connectors runner/fingerprints runner/reading runner/results",
     "runner/reporters": "runner runner/cli runner/security runner/results",
     "runner/reporters/console": "runner runner/security runner/statistics runner/cli runner/assertions runner/reporters runner/results",
     "runner/reporters/files": "runner runner/security runner/reporters runner/reporters/console runner/results",
@@ -120,7 +121,7 @@ ROOMS = {
     " runner/reporters/traces runner/results",
     "runner/store": "runner runner/security runner/statistics runner/cli runner/results",
     "runner/planning": "runner runner/security runner/cli runner/application runner/connectors runner/agents runner/cases"
-    " runner/fingerprints runner/modes runner/results runner/store",
+    " runner/fingerprints runner/modes runner/reading runner/results runner/store",
     "runner/execution": "runner runner/cli runner/security runner/fuzzing runner/benchmarks runner/application runner/agents runner/cases"
     " runner/connectors runner/fingerprints runner/modes runner/planning runner/reporters runner/reporters/console"
     " runner/reporters/files runner/reporters/opening runner/results runner/store",
@@ -156,7 +157,7 @@ DOORS = {
     "bindings/processes": "__init__ formats http schema_size schemas text",
     "bindings/models": "answers built_in database databases definition errors own_database",
     "bindings/router": "__init__",
-    "runner": "columns durations environment errors exit_codes filters json_in_text look_alikes parts paths version",
+    "runner": "columns durations environment errors exit_codes filters look_alikes parts paths version",
     "runner/security": "files keys secrets terminal",
     "runner/cli": "ahead carried cluster_address coverage_threshold flags habits options quick settings shard store_keep variants",
     "runner/statistics": "agreement case_runs change intervals levels like_these pass_counts policies ranks ratios reach relabelling series several_tests single_cases",
@@ -167,9 +168,10 @@ DOORS = {
     "runner/application": "application configuration configuration_schema context documents dotenv folders json_parts models positions sandbox trust yaml_keys",
     "runner/connectors": "base capabilities closed endpoint http journal limits load parts proxies recording runner_rules sse stored_answers timing",
     "runner/shapes": "declared durations fields numbers plain_fit times",
+    "runner/reading": "decisions helper_answers json_in_text thinking",
     "runner/assertions": "__init__ base checking differences judged model snapshot_texts tools transcript values verdicts votes",
     "runner/cases": "attachments conversations dependencies graders json_schema messages model reader references repeats select values",
-    "runner/agents": "answer assistant call chat helper_answers helpers judges prompts references requests runtime script_votes service variants",
+    "runner/agents": "answer assistant call chat helpers judges prompts references requests runtime script_votes service variants",
     "runner/agents/mcp": "answers base servers toolbox",
     "runner/fingerprints": "fingerprints parts scripts",
     "runner/results": "attachments calibration case_json case_result certainty change_report change_verdict changes combining comparison counts coverage criteria events failure_texts fingerprint_changes fold histories inconclusive json_text judged_cases judgements judging labels line_file looks model pipes places regradable repeating replay report result_json result_keys result_problems run_lines sides start_problems"

@@ -192,6 +192,9 @@ class Chat:
         """All calls of models and tools, those of helpers too, in the order in which they ended."""
         self.calls: list[AgentCall] = []
         """All calls of agents, those of helpers too, in the order in which they began."""
+        self.framed: Mapping[str, str] = {}
+        """Content of a message → what real models get instead. Hooks, mocks and rules of scripted models see the
+        content itself."""
         self.role = AGENT
         self.turn = 0
         """The current turn, in a case of several turns."""

@@ -51,7 +51,10 @@ class Helpers:
         context = {**chat.context, "chat_id": f"{chat.id}-{role}", "metadata": {}}
         own = Chat(context, chat.world, of_suite=chat.origin.of_suite)
         own.parts, own.steps, own.calls, own.turn, own.role = chat.parts, chat.steps, chat.calls, chat.turn, role
-        messages = [{"role": "user", "content": json.dumps(payload, ensure_ascii=False)}]
+        content = json.dumps(payload, ensure_ascii=False)
+        if role == "validator" and "output" in payload:
+            own.framed = {content: json.dumps(framed(payload), ensure_ascii=False)}
+        messages = [{"role": "user", "content": content}]
         answer = await call_other(self._runtime, AgentRequest(agent=agent, messages=messages, options=call, chat=own))
         chat.model_calls += own.model_calls
         return answer
@@ -69,6 +72,17 @@ class Helpers:
         """The connector of the agent that the chat belongs to; empty when it has none."""
         id = chat.context.get("assistant_id")
         return self._runtime.assistants.get(id).connector if id else ""
+
+
+def framed(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """What a model gets that judges `output`: the same, with a boundary before the output and after it. The boundary is
+    a digest of the output: no output can have its own in it, and equal ones have the same."""
+    from hashlib import sha256
+
+    written = json.dumps(payload["output"], sort_keys=True)
+    boundary = f"answer-{sha256(written.encode()).hexdigest()[:32]}"
+    others = {key: value for key, value in payload.items() if key != "output"}
+    return {"output_begins": boundary, "output": payload["output"], "output_ends": boundary, **others}
 
 
 def chat_connector(chat: Chat) -> str:

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bindings import ProcessError
 from runner.agents.answer import AgentError
 from runner.agents.chat import Chat, JudgeUse
-from runner.agents.helper_answers import verdict_of
 from runner.agents.references import ScriptReferenceError, call_function
 from runner.agents.requests import Scope
 from runner.assertions.base import NotEvaluated
+from runner.assertions.verdicts import SCALE, off_scale, shorten
 from runner.errors import RunnerError
+from runner.reading.decisions import UnclearError
+from runner.reading.helper_answers import lone_score, read_verdict
 from scripttest import HostError
 
 if TYPE_CHECKING:
+    from bindings import World
     from runner.agents.assistant import Assistant
     from runner.agents.helpers import Helpers
     from runner.agents.runtime import Runtime
     from runner.application.application import Application
 
 Setting = TypeVar("Setting", bool, int, str)
+_FORM = 'It must answer {"passed": true or false, "reason": "..."}'
+_SHOWN = 300
+"""Characters that an error quotes of an answer."""
 MatchSnapshot = Callable[[str, str], dict[str, Any]]
 """(key, text) → `{passed, expected?, reason?}`."""
 
@@ -77,7 +84,7 @@ class CaseJudges:
                 answer = await self._helpers.ask(agent, "validator", payload, options, self._chat)
             if not self._runtime.connectors_of(self._chat).is_scripted(answer.connector):
                 self._chat.judged_by.append(JudgeUse(judge=agent, connector=answer.connector))
-            return {**verdict_of(agent, answer.output), "connector": answer.connector}
+            return {**verdict_of(agent, answer.output, self._chat.world), "connector": answer.connector}
         except (AgentError, RunnerError) as error:
             message = error.placed if isinstance(error, AgentError) else error.message
             hint = f". {error.hint}" if error.hint else ""
@@ -101,6 +108,10 @@ class CaseJudges:
         except HostError as error:
             raise NotEvaluated(error.message, infrastructure=True) from error
 
+    def warn(self, text: str) -> None:
+        """Adds a warning to the result; see `Judges`."""
+        self._chat.world.warn("judge", text)
+
     def match_snapshot(self, name: str, value: Any) -> str | None:
         """Compares with a stored snapshot; see `Judges`."""
         from runner.assertions.snapshot_texts import difference, printed
@@ -114,3 +125,24 @@ class CaseJudges:
             return None
         reason, expected = found.get("reason"), found.get("expected")
         return reason if expected is None else f"{reason or 'Not as stored'}:\n{difference(expected, text)}"
+
+
+def verdict_of(agent: str, output: Any, world: World) -> dict[str, Any]:
+    """The verdict in what a validator answered, `{passed, judged?, reason?, score?, suggestions?}`; see `read_verdict`.
+    A score that is not from 0 to 1 is a warning of the world's test. Raises AgentError when there is no verdict."""
+    why = ""
+    try:
+        verdict = read_verdict(output)
+    except UnclearError as error:
+        verdict, why = None, f", since {error}"
+    if verdict is None:
+        said = shorten(json.dumps(output, ensure_ascii=False), _SHOWN)
+        alone = not why and lone_score(output) is not None
+        raise AgentError(
+            f"validator {agent} did not answer with a verdict{why}: {said}",
+            hint=(f"A score alone is no verdict, and {SCALE}. " if alone else "") + _FORM,
+            infrastructure=True,
+        )
+    if "off_scale" in verdict:
+        world.warn("judge", off_scale(agent, verdict.pop("off_scale")))
+    return verdict

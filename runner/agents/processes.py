@@ -24,7 +24,7 @@ from bindings import (
 from runner.agents.answer import AgentError, completion_record
 from runner.agents.call import call_other
 from runner.agents.chat import Chat, Messages, read_messages
-from runner.agents.helper_answers import verdict_of
+from runner.agents.judges import verdict_of
 from runner.agents.mcp.answers import processes as mcp_processes
 from runner.agents.mocked import mocked_process
 from runner.agents.requests import AgentRequest, Scope
@@ -300,10 +300,11 @@ class AgentProcesses:
         options = {"metadata": metadata, "connector": order.pop("connector", None)}
         payload = {key: value for key, value in {**metadata, **order}.items() if value is not None}
         answer = await self._agents.helpers.ask(agent, "validator", payload, options, call.scope.chat)
-        return verdict_of(agent, answer.output)
+        return verdict_of(agent, answer.output, call.scope.chat.world)
 
     async def _read_verdict(self, call: _ProcessCall) -> Any:
-        return verdict_of(*call.args)
+        agent, output = call.args
+        return verdict_of(agent, output, call.scope.chat.world)
 
     async def _stream(self, call: _ProcessCall) -> Any:
         chunks: list[str] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from runner.agents.mcp.toolbox import ToolBox
     from runner.agents.prompts import PromptVariables
     from runner.agents.requests import Scope
+    from runner.connectors.base import Message
     from runner.connectors.closed import ClosedModels
     from runner.connectors.journal import Journal
     from runner.connectors.load import Connectors
@@ -217,6 +218,8 @@ class Runtime:
         connectors = self.connectors_of(chat)
         if connectors.is_scripted(connector):
             scripted = [Part(kind="runner" if connector == RUNNER else "replies", name=request.agent)]
+        elif chat.framed:
+            request = request.replace(messages=[_framed(message, chat.framed) for message in request.messages])
         self.note(chat, Part(kind="model", name=connector), Part(kind="connector", name=connector), *scripted)
         if self._recording is not None and self._recording.mode == "replay":
             self.note(chat, Part(kind="recording", name=self._recording.file(chat.origin)))
@@ -309,6 +312,11 @@ class Runtime:
         await self.servers.close()
         for connectors in (self.connectors, *self._varied.values()):
             await connectors.close()
+
+
+def _framed(message: Message, framed: Mapping[str, str]) -> Message:
+    content = message.get("content")
+    return {**message, "content": framed.get(content, content)} if isinstance(content, str) else message
 
 
 def _script_error(what: str, error: FunctionError | MissingFunctionError) -> AgentError:

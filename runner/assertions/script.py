@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from runner.assertions.base import Kind, NotEvaluated
 from runner.assertions.judged import verdict_in
 from runner.assertions.transcript import transcript_of
-from runner.assertions.verdicts import show
+from runner.assertions.verdicts import SCALE, off_scale, show
 
 if TYPE_CHECKING:
     from runner.assertions.base import Evidence, Judges, Verdict
@@ -27,7 +27,10 @@ async def script(assertion: Assertion, evidence: Evidence, judges: Judges) -> Ve
     given = {"passed": answer} if isinstance(answer, bool) else answer if isinstance(answer, dict) else {}
     verdict = verdict_in(given, expected, evidence.output)
     if verdict is None:
-        raise NotEvaluated(f"{reference} returned {show(answer)}, not true, false or {{pass, message}}")
+        scale = f"; {SCALE}, beside pass" if off_scale(reference, given.get("score")) else ""
+        raise NotEvaluated(f"{reference} returned {show(answer)}, not true, false or {{pass, message}}{scale}")
+    if dropped := off_scale(reference, given.get("score")):
+        judges.warn(dropped)
     if verdict.judged and verdict.passed is assertion.negate:
         rule = "not to accept" if assertion.negate else "to accept"
         did = f"it {'did' if verdict.passed else 'did not'}: {show(evidence.output)}"

@@ -53,12 +53,12 @@ def text_of(value: Any) -> str:
 
 
 def json_of(text: str, *, yaml: bool = True) -> Any:
-    """The JSON value in a text (`runner.json_in_text.extract_json`), or None."""
+    """The JSON value in a text (`runner.reading.json_in_text.extract_json`), or None."""
     return (_kept if len(text) <= _MOST_KEPT else _extract)(text, yaml)
 
 
 def _extract(text: str, yaml: bool) -> Any:
-    from runner.json_in_text import extract_json
+    from runner.reading.json_in_text import extract_json
 
     return extract_json(text, yaml=yaml)
 

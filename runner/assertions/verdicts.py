@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from runner.assertions.model import Assertion
 
+SCALE = "scores are from 0 to 1, such as 0.8 for 8 of 10"
 LIMIT = 500
 """Longest value in a message, in characters."""
 
@@ -59,9 +60,20 @@ def nothing_to_judge(assertion: Assertion, expected: Any, actual: Any, message: 
 
 
 def score_of(answer: Mapping[str, Any]) -> float | None:
-    """The score in a judge's answer, if it is a number."""
+    """The score in a judge's answer, if it is a number from 0 to 1."""
     score = answer.get("score")
-    return score if isinstance(score, (int, float)) and not isinstance(score, bool) else None
+    return score if isinstance(score, (int, float)) and _is_number(score) and 0 <= score <= 1 else None
+
+
+def off_scale(judge: str, score: Any) -> str:
+    """The warning about a score of a judge that is a number, but not from 0 to 1; empty for all else."""
+    if not _is_number(score) or 0 <= score <= 1:
+        return ""
+    return f"{judge} gave the score {score:g}, which does not count: {SCALE}"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value == value
 
 
 def show(value: Any, limit: int = LIMIT) -> str:

@@ -5,6 +5,7 @@
 | agent, connector, names of the tools, `response_format` | other parameters, metadata, descriptions of tools |
 | role, name and content of each message | ids of tool calls, order of keys in JSON |
 | names and arguments of the tool calls in them | dates, times, epoch numbers, UUIDs and ULIDs in texts |
+| | the frame around an answer that is judged, which is a digest of it |
 
 A request is first compared with its dates and ids. They are ignored only if that finds nothing. So two requests of a
 case that differ only in a date are told apart as long as they have the recorded dates.
@@ -45,6 +46,7 @@ _CHANGING = (
     rf")(?:(?:T|,?\s){_CLOCK})?(?:\s?(?:Z\b|GMT|UTC|[+-]\d\d:?\d\d))*(?:\s\([A-Z][\w ]+\))?"
     rf"|(?<![\d:.]){_CLOCK}(?![\d:])"
     r"|(?<![\w.-])1\d{9}(?:\d{3})?(?![\w-]))"
+    r"|(?P<frame>\banswer-[0-9a-f]{32}\b)"
     r"|(?P<id>\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b|\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b)"
 )
 

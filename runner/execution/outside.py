@@ -1,5 +1,5 @@
-"""Adds the outside calls and the judgements of a test to its result. A call that nothing answered also becomes a
-warning."""
+"""Adds the outside calls and the judgements of a test to its result, and the warnings of its world. A call that nothing
+answered also becomes a warning."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ def with_outside(result: TestResult, world: World | None) -> TestResult:
     calls = (*own, *(world.ledger.calls if world is not None else ()))
     of_clock = _of_clock(result, world)
     judgements = tuple(world.judgements) if world is not None else ()
-    if not calls and not of_clock and not judgements:
+    noted = tuple(world.warnings) if world is not None else ()
+    if not calls and not of_clock and not judgements and not noted:
         return result
     said = [failure.message for failure in result.outcome.failures]
     warnings = tuple(
@@ -26,7 +27,7 @@ def with_outside(result: TestResult, world: World | None) -> TestResult:
         for call in calls
         if call.answered is Answered.MISSING and not any(call.message in message for message in said)
     )
-    outcome = result.outcome.replace(warnings=(*result.outcome.warnings, *of_clock, *warnings))
+    outcome = result.outcome.replace(warnings=(*result.outcome.warnings, *noted, *of_clock, *warnings))
     return result.replace(outcome=outcome, outside=calls, judgements=judgements)
 
 

@@ -86,9 +86,10 @@ def _read_verdict(world: World, name: str, args: list[Any]) -> dict[str, Any]:
     """Reads the mocked answer of a validator: `[validator, output]`."""
     from bindings import ProcessError
     from runner.agents.answer import AgentError
-    from runner.agents.helper_answers import verdict_of
+    from runner.agents.judges import verdict_of
 
+    agent, output = args
     try:
-        return verdict_of(*args)
+        return verdict_of(agent, output, world)
     except AgentError as error:
         raise ProcessError(f"{error.message}. {error.hint}") from error

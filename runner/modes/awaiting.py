@@ -20,6 +20,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from runner.reading.thinking import behind_thinking
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -114,11 +115,11 @@ def question_in(answer: Answer, tools: Sequence[ToolUse], input_tools: Sequence[
 
 
 def said_in(answer: Answer) -> str:
-    """The agent's text to the user: that in Next's data or in a JSON answer, else the completion."""
+    """The agent's text to the user: that in Next's data or in a JSON answer, else the completion; without thinking."""
     if _has_next(answer):
-        return text_in(answer.next)
+        return behind_thinking(text_in(answer.next))
     parsed = _object_in(answer.content)
-    return text_in(parsed) if parsed is not None else answer.content
+    return text_in(parsed) if parsed is not None else behind_thinking(answer.content)
 
 
 def looks_like_question(text: str) -> bool:
@@ -182,7 +183,7 @@ def _has_next(answer: Answer) -> bool:
 
 def _object_in(text: str) -> Mapping[str, Any] | None:
     """The object that a text is, code fence aside; None when it is anything else."""
-    plain = text.strip()
+    plain = behind_thinking(text).strip()
     if plain.startswith("```") and plain.endswith("```"):
         plain = plain[3:-3].removeprefix("json").strip()
     if not plain.startswith("{"):

@@ -22,6 +22,7 @@ from runner.errors import RunnerError, sentences
 from runner.modes.answered import answered, regradable
 from runner.modes.case_environment import CaseEnvironment
 from runner.modes.failures import failure_of
+from runner.reading.thinking import thinking_in
 from runner.results.case_result import CaseResult, CheckpointResult, ScoreResult, TurnResult
 from scripttest import Cause, Failure, ResultWarning
 
@@ -32,6 +33,12 @@ if TYPE_CHECKING:
     from runner.modes.answered import Exchange
     from runner.modes.transcripts import SavedTalk
     from runner.results.regradable import Answered, Regradable
+
+THINKS = (
+    "{} writes what it thinks into its answer, where users see it; assertions on JSON read what comes behind it, all"
+    " others see all of it"
+)
+"""The warning about an agent with thinking in its text."""
 
 
 class CaseAttempt:
@@ -153,6 +160,12 @@ class CaseAttempt:
             options: `context.Options` of the call.
             said: the last message, as the case has it.
         """
+        answer = await self._answer(messages, options, said)
+        if isinstance(answer.output, str) and thinking_in(answer.output):
+            self.world.warn("thinking", THINKS.format(self.assistant.id))
+        return answer
+
+    async def _answer(self, messages: list[dict[str, Any]], options: Mapping[str, Any], said: Any) -> Answer:
         if self.saved is not None:
             return self.saved.answer(self.assistant.id, self.chat, said)
         ledger, noted = self.chat.world.ledger, f"agents.{self.assistant.id}"

@@ -7,8 +7,8 @@
 | a person | the agent waits, there is no simulator, and people may be asked |
 | nobody | the agent waits: `on_missing_input` decides; otherwise the conversation is complete |
 
-When the agent is done in a case with `turns`, the simulator is asked once whether its goal is achieved. Its message is
-not sent; the last turn has its opinion.
+When the agent is done in a case with `turns`, a simulator that has spoken is asked once whether its goal is achieved.
+Its message is not sent; the last turn has its opinion. If the written turns were enough, it is never asked.
 
 A failed assertion fails the case but does not end the conversation. An agent that cannot answer ends it. `max_turns`
 limits the messages of simulators and people. When it is reached, the simulator is asked once more whether its goal is
@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runner.agents.helper_answers import Simulation
 from runner.assertions.checking import check_all
 from runner.assertions.model import Assertion
 from runner.cases.attachments import described, parts_of_last, parts_of_turn
@@ -33,6 +32,7 @@ from runner.modes.base import CaseAttempt
 from runner.modes.interactive import NoAnswerError, Question
 from runner.modes.simulators import SimulatedUser, SimulatorError
 from runner.modes.turns import DEFAULT_MAX_TURNS, Spoken, TakenTurn, evidence_of_all, take_turn
+from runner.reading.helper_answers import Simulation
 from runner.results.case_result import TurnResult
 from scripttest import Cause, Status
 
@@ -164,7 +164,7 @@ class Talk:
         if user is not None and (awaiting or self._drives):
             text = await self._simulated(user)
             return None if text is None else self._typed(text, "simulated")
-        if user is not None and user.goal is not None:
+        if user is not None and user.goal is not None and any(one.source == "simulated" for one in self._attempt.turns):
             await self._look_back(user)
         if self._last is None or not awaiting:
             return None

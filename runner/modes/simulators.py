@@ -23,12 +23,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError
-from runner.agents.helper_answers import Simulation, read_simulation
 from runner.agents.references import ScriptReferenceError, find_function
 from runner.assertions.base import NotEvaluated
 from runner.cases.references import simulator_reference
 from runner.errors import RunnerError
 from runner.modes.awaiting import text_in
+from runner.reading.decisions import UnclearError
+from runner.reading.helper_answers import Simulation, read_simulation
 from scripttest import ScriptError, Status
 
 if TYPE_CHECKING:
@@ -124,9 +125,13 @@ class SimulatedUser:
         if reached is not None:
             payload |= {"checkpoints_reached": list(reached), "checkpoints_pending": list(pending or ())}
         answer = await self._ask(payload)
-        simulation = read_simulation(answer)
+        found = json.dumps(answer, ensure_ascii=False)[:200]
+        try:
+            simulation = read_simulation(answer)
+        except UnclearError as error:
+            said = f"the answer of {self.reference.text} cannot be evaluated, since {error}: {found}"
+            raise SimulatorError(said) from error
         if simulation is None:
-            found = json.dumps(answer, ensure_ascii=False)[:200]
             raise SimulatorError(f"{self.reference.text} answered nothing that the user could say: {found}")
         self._times = self._times + 1 if simulation.input == self._last else 1
         self._last = simulation.input

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError, Answer
 from runner.agents.chat import ModelCall
-from runner.agents.helper_answers import Simulation
 from runner.connectors.base import Completion, Usage
 from runner.connectors.timing import count_in
 from runner.modes.interactive import NoAnswerError, Question
+from runner.reading.helper_answers import Simulation
 from runner.results.case_result import CaseResult, TurnResult, TurnUsage
 from runner.results.looks import ONCE, Looks
 from runner.results.model import Suite, TestResult

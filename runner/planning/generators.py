@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from bindings import World
 from runner.agents.answer import AgentError
 from runner.agents.chat import Chat
-from runner.agents.helper_answers import read_cases
 from runner.agents.references import ScriptReferenceError, call_function
 from runner.agents.requests import Scope
 from runner.cases.values import MadeCases, cases_from_values
@@ -23,6 +22,7 @@ from runner.cli.options import report_path
 from runner.durations import in_words
 from runner.errors import ConfigurationError
 from runner.planning.generator_parameters import DEFAULT_COUNT
+from runner.reading.helper_answers import read_cases
 from scripttest import HostError
 from scripttest.values import Value
 

@@ -241,7 +241,7 @@ def test_what_differs_from_the_recording_fails_its_case_and_shows_how(recorded: 
 SWALLOWED = {
     "a hook": {"src/index.ts": "function Create() { try { Process('llm.ChatCompletions', 'm', 'new'); } catch (e) {} return null; }"},
     "a simulator in a multi-turn case": {
-        "tests/cases.jsonl": json.dumps({"id": "a", "turns": [{"input": "hi"}], "simulator": {"use": "workers.test.user-simulator", "goal": "x"}})
+        "tests/cases.jsonl": json.dumps({"id": "a", "input": "hi", "simulator": {"use": "workers.test.user-simulator", "goal": "x"}})
     },
 }  # fmt: skip
 

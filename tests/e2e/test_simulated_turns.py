@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from agent_files import agent, case_file, run_cases
-from clerk import PLAYER, clerk, contains, ran, told
+from clerk import PLAYER, clerk, ran, told
 from command import MakeApplication, Record
 
 SOLVED = [
@@ -89,7 +89,7 @@ def test_the_flag_names_a_simulator_for_cases_that_name_none(app: MakeApplicatio
 def test_a_simulator_is_told_everything_in_its_message_and_in_its_metadata(app: MakeApplication) -> None:
     case = {
         "id": "T9",
-        "turns": [{"input": "go ahead"}],
+        "input": "go ahead",
         "simulator": {"use": "spy", "persona": "P", "goal": "G", "metadata": {"mood": "calm", "max_turns": 7}},
     }
     spy = agent(
@@ -212,78 +212,75 @@ def test_without_a_simulator_the_case_fails_before_anything_is_said(app: MakeApp
 
 # Once the written turns are sent, the simulator speaks only to an agent that waits
 
-COMPLETED = "agent completed, goal not reached"
-LOOPS = {**PLAYER, "metadata": {"does": "loop"}}
 WAITED = ("Help me", "static", "passed")
 DONE = ("thanks", "static", "passed")
-SETTLED: dict[str, tuple[Record, list[tuple[Any, str, str]], str | None]] = {
-    "the agent is done": ({"turns": [{"input": "thanks"}], "simulator": LOOPS}, [DONE], COMPLETED),
-    "the agent waited before": (
-        {"turns": [{"input": "Help me"}, {"input": "thanks"}], "simulator": LOOPS},
-        [WAITED, DONE],
-        COMPLETED,
-    ),
-    "the agent is done with what the simulator says": (
-        {"turns": [{"input": "Help me"}], "simulator": {"use": "scripts:play.Polite", "goal": "a trip"}},
-        [WAITED, ("thanks", "simulated", "passed")],
-        COMPLETED,
-    ),
+BROKEN = {**PLAYER, "metadata": {"does": "fail"}}
+SETTLED: dict[str, tuple[Record, list[tuple[Any, str, str]]]] = {
+    "the agent is done": ({"turns": [{"input": "thanks"}]}, [DONE]),
+    "the agent waited before": ({"turns": [{"input": "Help me"}, {"input": "thanks"}]}, [WAITED, DONE]),
     "more written turns than there may be": (
-        {"turns": [{"input": "Help me"}, {"input": "thanks"}], "simulator": LOOPS, "max_turns": 1},
+        {"turns": [{"input": "Help me"}, {"input": "thanks"}], "max_turns": 1},
         [WAITED, DONE],
-        COMPLETED,
     ),
-    "nobody has to answer": (
-        {"turns": [{"input": "thanks"}], "simulator": LOOPS, "on_missing_input": "fail"},
-        [DONE],
-        COMPLETED,
-    ),
-    "the goal is reached": (
-        {"turns": [{"input": "go ahead"}], "simulator": PLAYER},
-        [("go ahead", "static", "passed")],
-        "Goal achieved: The trip is submitted",
-    ),
+    "nobody has to answer": ({"turns": [{"input": "thanks"}], "on_missing_input": "fail"}, [DONE]),
+    "the goal is reached": ({"turns": [{"input": "go ahead"}]}, [("go ahead", "static", "passed")]),
     "the goal stands in the metadata": (
-        {"turns": [{"input": "thanks"}], "simulator": {"use": "player", "metadata": {"goal": "x", "does": "loop"}}},
+        {"turns": [{"input": "thanks"}], "simulator": {"use": "player", "metadata": {"goal": "x", "does": "fail"}}},
         [DONE],
-        COMPLETED,
     ),
     "there is no goal": (
-        {"turns": [{"input": "thanks"}], "simulator": {"use": "player", "metadata": {"does": "loop"}}},
+        {"turns": [{"input": "thanks"}], "simulator": {"use": "player", "metadata": {"does": "fail"}}},
         [DONE],
-        None,
     ),
-    "the simulator cannot say whether its goal is reached": (
-        {"turns": [{"input": "thanks"}], "simulator": {**PLAYER, "metadata": {"does": "fail"}}},
+    "a single turn": ({"type": "single_turn", "turns": [{"input": "Help me"}]}, [WAITED]),
+    "a graded conversation": (
+        {"turns": [{"input": "thanks", "assertions": ['Says "trip"']}], "mode": "conversation"},
         [DONE],
-        "agent completed, and whether the goal is reached is unknown: "
-        "The model scripted failed: 400 Bad Request: no players left. Rule 3 of assistants/player/replies.yml says so",
-    ),
-    "a single turn": (
-        {"type": "single_turn", "turns": [{"input": "thanks"}], "simulator": LOOPS},
-        [DONE],
-        None,
     ),
 }
+
+
+@pytest.mark.parametrize(("fields", "expected"), SETTLED.values(), ids=SETTLED.keys())
+def test_a_simulator_is_not_asked_where_the_written_turns_were_enough(
+    app: MakeApplication, fields: Record, expected: list[tuple[Any, str, str]]
+) -> None:
+    record = ran(app(clerk({"id": "a", "simulator": BROKEN, **fields})), code=0)
+
+    assert (record["status"], told(record)) == ("passed", expected)
+    assert not any("note" in turn for turn in record["turns"])
+
+
 POLITE = "export function Polite() { return { input: 'thanks', goal_achieved: false }; }"
 
 
-@pytest.mark.parametrize(("fields", "expected", "note"), SETTLED.values(), ids=SETTLED.keys())
-def test_an_agent_that_is_done_ends_a_case_with_written_turns(
-    app: MakeApplication, fields: Record, expected: list[tuple[Any, str, str]], note: str | None
+OPINIONS = {
+    "not reached": ("{ input: 'never said' }", "agent completed, goal not reached"),
+    "reached": ("{ goal_achieved: true, reasoning: 'fine' }", "Goal achieved: fine"),
+    "it cannot say": ("{}", "agent completed, and whether the goal is reached is unknown: scripts:play"),
+    "it says both": (
+        '\'{"goal_achieved": false, "goal_achieved": true}\'',
+        "agent completed, and whether the goal is reached is unknown: the answer of scripts:play cannot be evaluated, "
+        'since it has "goal_achieved" twice',
+    ),
+}
+
+
+@pytest.mark.parametrize(("opinion", "note"), OPINIONS.values(), ids=OPINIONS)
+def test_a_simulator_that_has_spoken_is_asked_once_more_when_the_agent_is_done(
+    app: MakeApplication, opinion: str, note: str
 ) -> None:
-    record = ran(app(clerk({"id": "a", **fields}, **{"/scripts/play.ts": POLITE})), code=0)
+    play = f"""\
+export function Simulate(asked) {{
+  console.log("asked");
+  return asked.turn_number === 2 ? {{ input: "thanks" }} : {opinion};
+}}
+"""
+    case = {"id": "a", "turns": [{"input": "Help me"}], "simulator": {"use": "scripts:play", "goal": "a trip"}}
+    record = ran(app(clerk(case, **{"/scripts/play.ts": play})), code=0)
 
-    assert (record["status"], told(record), record["turns"][-1].get("note")) == ("passed", expected, note)
-
-
-def test_final_assertions_decide_about_an_agent_that_is_done_too_early(app: MakeApplication) -> None:
-    case = {"id": "a", "turns": [{"input": "thanks"}], "simulator": LOOPS, "final_assertions": [contains("submitted")]}
-    application = app(clerk(case))
-    record = ran(application, code=1)
-
-    assert (told(record), record["turns"][-1]["note"], record["cause"]) == ([DONE], COMPLETED, "assertion")
-    assert f"\n  │          {COMPLETED}\n" in application.run("-i", case_file()).stdout
+    assert told(record) == [WAITED, ("thanks", "simulated", "passed")]
+    assert record["turns"][-1]["note"].startswith(note)
+    assert str(record["logs"]).count("asked") == 2
 
 
 def test_a_simulator_of_the_flag_answers_only_an_agent_that_waits(app: MakeApplication) -> None:

@@ -58,8 +58,10 @@ class Models:
         return [asked(request) for request in self.server.requests]
 
     def payloads(self) -> dict[str, Record]:
-        """What judges were asked, by criterion."""
-        return {request.payload["criteria"]: request.payload for request in self.asked if request.model == "judge"}
+        """What judges were asked, by criterion, without the frame around the output."""
+        payloads = [request.payload for request in self.asked if request.model == "judge"]
+        assert all(payload.pop("output_begins") == payload.pop("output_ends") for payload in payloads)
+        return {payload["criteria"]: payload for payload in payloads}
 
     def application(self, app: MakeApplication) -> Application:
         """An application with both."""

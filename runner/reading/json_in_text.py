@@ -7,6 +7,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from runner.reading.thinking import behind_thinking
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -28,9 +30,9 @@ def extract_json(text: str, *, yaml: bool = True) -> Any | None:
     """The JSON value in a text, or None.
 
     The first that is there: the whole text as JSON; a fenced block of JSON or YAML; the whole text as broken JSON, or
-    as YAML if `yaml`; the first object or array in prose, repaired if need be.
+    as YAML if `yaml`; the first object or array in prose, repaired if need be. What a model thinks is not read.
     """
-    text = text.strip()
+    text = behind_thinking(text).strip()
     found = _whole(text)
     if found is None and len(text) <= MAX_TEXT:
         found = _block(text, yaml)
@@ -54,10 +56,10 @@ def _block(text: str, yaml: bool) -> Any | None:
     if unfenced and (not yaml or len(text) > MAX_YAML):
         return None
     data = next((block["data"] for block in extract(text) if "data" in block), None)
-    return None if unfenced and _is_sentence(data) else data
+    return None if unfenced and is_sentence(data) else data
 
 
-def _is_sentence(data: Any) -> bool:
+def is_sentence(data: Any) -> bool:
     """Whether what was read as YAML is rather prose with a colon, like `Here it is: [1, 2]`."""
     return not isinstance(data, (dict, list)) or (isinstance(data, dict) and len(data) == 1 and " " in next(iter(data)))
 
@@ -100,7 +102,7 @@ def _repaired(text: str, start: int) -> tuple[Any | None, int]:
     """The value of the broken JSON at a position, and where it ends; None and the next position if it is none."""
     from bindings.processes.formats import parse
 
-    end = _closing(text, start)
+    end = closing(text, start)
     last = max(text.rfind("}"), text.rfind("]")) + 1
     for stop in [end] if end else [last, len(text)]:
         try:
@@ -112,8 +114,8 @@ def _repaired(text: str, start: int) -> tuple[Any | None, int]:
     return None, start + 1
 
 
-def _closing(text: str, start: int) -> int | None:
-    """The end of the bracket at a position, brackets in strings left aside."""
+def closing(text: str, start: int) -> int | None:
+    """The end of the bracket at a position, brackets in strings left aside; None if it stays open."""
     depth = 0
     for token in re.compile(_TOKEN).finditer(text, start):
         if not token[0].startswith('"'):

@@ -1,0 +1,143 @@
+"""What helper agents answer: validators, simulators and generators, with the shapes of `workers.test.validator`,
+`workers.test.user-simulator` and `workers.test.generator`, read leniently, but never out of thinking."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from runner.reading.decisions import Decision, Form, UnclearError, boolean, deciding_object
+from runner.reading.json_in_text import extract_json, values_in
+from runner.reading.thinking import behind_thinking
+from scripttest.values import Value
+
+
+def read_verdict(value: Any) -> dict[str, Any] | None:
+    """Reads the answer of a validator, an object or a text that contains one, as `{passed, judged?, reason?, score?,
+    off_scale?, suggestions?}`; None if it has no verdict. Raises UnclearError if it has no clear one.
+
+    `passed` may also be called `pass`, and be "yes" or "no". `judged: false` says that the validator could not judge:
+    it is kept and there is no score, unless `passed` is false, which is a verdict. `score` may be a number in a text;
+    one that is not from 0 to 1 becomes `off_scale`.
+    """
+    answer = _object(value, VERDICT)
+    decision = None if answer is None else _verdict(answer)
+    if answer is None or decision is None:
+        return None
+    judged = decision.yes is not None
+    verdict: dict[str, Any] = {"passed": decision.yes} if judged else {"passed": True, "judged": False}
+    reason = next((said for key in ("reason", "message", "reasoning") if (said := answer.get(key))), None)
+    if reason is not None:
+        verdict["reason"] = _text(reason)
+    score = number(answer.get("score"))
+    if score is not None and judged:
+        verdict["score" if 0 <= score <= 1 else "off_scale"] = score
+    if answer.get("suggestions"):
+        verdict["suggestions"] = answer["suggestions"]
+    return verdict
+
+
+def lone_score(value: Any) -> float | None:
+    """The score in an answer of a validator that has no verdict; None if there is none."""
+    answer = extract_json(value) if isinstance(value, str) else value
+    return number(answer.get("score")) if isinstance(answer, dict) else None
+
+
+def _verdict(answer: Mapping[str, Any]) -> Decision | None:
+    given = [boolean(answer[key]) for key in ("passed", "pass") if key in answer]
+    if {True, False} <= {*given}:
+        raise UnclearError('its "passed" and its "pass" contradict each other')
+    passed = given[0] if given else None
+    if boolean(answer.get("judged")) is False and passed is not False:
+        return Decision(yes=None)
+    return None if passed is None else Decision(yes=passed, detail=number(answer.get("score")))
+
+
+VERDICT = Form(keys=("passed", "pass"), others=("judged",), decision=_verdict)
+"""The form of the verdicts of judges."""
+
+
+class Simulation(Value):
+    """The next message of the simulated user."""
+
+    input: str
+    """Empty only when the goal is achieved."""
+    achieved: bool
+    """Whether the goal is; the input is not sent then."""
+    reasoning: str
+
+
+def read_simulation(value: Any) -> Simulation | None:
+    """Reads a simulator's answer, an object `{input, goal_achieved, reasoning?}` or a text; None if the user says
+    nothing. Raises UnclearError if it is not clear what.
+
+    `input` may also be called `message`; a text without such an object is itself the input.
+    """
+    answer = _object(value, SIMULATION)
+    decision = None if answer is None else _simulation(answer)
+    if answer is None or decision is None:
+        said = behind_thinking(value).strip() if isinstance(value, str) and answer is None else ""
+        return Simulation(input=said, achieved=False, reasoning="") if said else None
+    message, reasoning = decision.detail or "", answer.get("reasoning")
+    if not message and not decision.yes:
+        return None
+    return Simulation(input=message, achieved=bool(decision.yes), reasoning=_text(reasoning) if reasoning else "")
+
+
+def _simulation(answer: Mapping[str, Any]) -> Decision | None:
+    if not answer.keys() & {"input", "message", "goal_achieved"}:
+        return None
+    said = next((answer[key] for key in ("input", "message") if answer.get(key)), None)
+    message = "" if said is None else _text(said).strip()
+    return Decision(yes=boolean(answer.get("goal_achieved")) is True, detail=message or None)
+
+
+SIMULATION = Form(keys=("goal_achieved",), others=("input", "message"), decision=_simulation)
+"""The form of the answers of simulators."""
+
+
+def read_cases(value: Any) -> list[Any] | None:
+    """A generator's answer as a list of values, some of which are cases, as written: from a list, `{cases}`,
+    `{test_cases}`, one case, or a text that holds one of these, or one case after another."""
+    if isinstance(value, str):
+        value = behind_thinking(value)
+    found = extract_json(value) if isinstance(value, str) else value
+    if isinstance(found, dict):
+        listed = found.get("cases", found.get("test_cases"))
+        if listed is None and _is_case(found):
+            several = [case for case in values_in(value) if _is_case(case)] if isinstance(value, str) else []
+            listed = several if len(several) > 1 else [found]
+        found = listed
+    if not isinstance(found, list) or (found and not any(isinstance(case, dict) for case in found)):
+        return None
+    return found
+
+
+def _object(value: Any, form: Form) -> Mapping[str, Any] | None:
+    if isinstance(value, str):
+        return deciding_object(value, form)
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    return value if isinstance(value, dict) else None
+
+
+def _is_case(value: Any) -> bool:
+    return isinstance(value, dict) and ("id" in value or "input" in value or "messages" in value)
+
+
+def number(value: Any) -> float | None:
+    """A finite number, or a text that is one; None for all else."""
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < math.inf:
+        return None
+    return value
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
