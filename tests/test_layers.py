@@ -168,7 +168,7 @@ DOORS = {
     "runner/application": "application configuration configuration_schema context documents dotenv folders json_parts models positions sandbox trust yaml_keys",
     "runner/connectors": "base capabilities closed endpoint http journal limits load parts proxies recording runner_rules sse stored_answers timing",
     "runner/shapes": "declared durations fields numbers plain_fit times",
-    "runner/reading": "decisions helper_answers json_in_text thinking",
+    "runner/reading": "helper_answers json_in_text thinking",
     "runner/assertions": "__init__ base checking differences judged model snapshot_texts tools transcript values verdicts votes",
     "runner/cases": "attachments conversations dependencies graders json_schema messages model reader references repeats select values",
     "runner/agents": "answer assistant call chat helpers judges prompts references requests runtime script_votes service variants",

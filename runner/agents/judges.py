@@ -14,8 +14,7 @@ from runner.agents.requests import Scope
 from runner.assertions.base import NotEvaluated
 from runner.assertions.verdicts import SCALE, off_scale, shorten
 from runner.errors import RunnerError
-from runner.reading.decisions import UnclearError
-from runner.reading.helper_answers import lone_score, read_verdict
+from runner.reading.helper_answers import Unclear, lone_score, read_verdict
 from scripttest import HostError
 
 if TYPE_CHECKING:
@@ -130,12 +129,9 @@ class CaseJudges:
 def verdict_of(agent: str, output: Any, world: World) -> dict[str, Any]:
     """The verdict in what a validator answered, `{passed, judged?, reason?, score?, suggestions?}`; see `read_verdict`.
     A score that is not from 0 to 1 is a warning of the world's test. Raises AgentError when there is no verdict."""
-    why = ""
-    try:
-        verdict = read_verdict(output)
-    except UnclearError as error:
-        verdict, why = None, f", since {error}"
-    if verdict is None:
+    verdict = read_verdict(output)
+    if isinstance(verdict, Unclear):
+        why = f", since {verdict.why}" if verdict.why else ""
         said = shorten(json.dumps(output, ensure_ascii=False), _SHOWN)
         alone = not why and lone_score(output) is not None
         raise AgentError(

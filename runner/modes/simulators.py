@@ -28,8 +28,7 @@ from runner.assertions.base import NotEvaluated
 from runner.cases.references import simulator_reference
 from runner.errors import RunnerError
 from runner.modes.awaiting import text_in
-from runner.reading.decisions import UnclearError
-from runner.reading.helper_answers import Simulation, read_simulation
+from runner.reading.helper_answers import Simulation, Unclear, read_simulation
 from scripttest import ScriptError, Status
 
 if TYPE_CHECKING:
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
 
 ROLES = ("Simulate",)
 """The functions that a script reference means which names none."""
+NOTHING = "nothing that the user could say"
 NOT_NAMED = "no simulator is named. Name an agent or a script in simulator.use, or with --simulator"
 _OWN = ("persona", "goal", "max_turns")
 REPEATS = 3
@@ -126,13 +126,11 @@ class SimulatedUser:
             payload |= {"checkpoints_reached": list(reached), "checkpoints_pending": list(pending or ())}
         answer = await self._ask(payload)
         found = json.dumps(answer, ensure_ascii=False)[:200]
-        try:
-            simulation = read_simulation(answer)
-        except UnclearError as error:
-            said = f"the answer of {self.reference.text} cannot be evaluated, since {error}: {found}"
-            raise SimulatorError(said) from error
-        if simulation is None:
-            raise SimulatorError(f"{self.reference.text} answered nothing that the user could say: {found}")
+        simulation = read_simulation(answer)
+        if isinstance(simulation, Unclear):
+            who, why = self.reference.text, simulation.why
+            said = f"the answer of {who} cannot be evaluated, since {why}" if why else f"{who} answered {NOTHING}"
+            raise SimulatorError(f"{said}: {found}")
         self._times = self._times + 1 if simulation.input == self._last else 1
         self._last = simulation.input
         return simulation

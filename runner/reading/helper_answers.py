@@ -14,18 +14,28 @@ from runner.reading.thinking import behind_thinking
 from scripttest.values import Value
 
 
-def read_verdict(value: Any) -> dict[str, Any] | None:
+class Unclear(Value):
+    """An answer that cannot be used."""
+
+    why: str = ""
+    """As in `..., since it has "passed" twice`; empty if it simply has nothing of the kind."""
+
+
+def read_verdict(value: Any) -> dict[str, Any] | Unclear:
     """Reads the answer of a validator, an object or a text that contains one, as `{passed, judged?, reason?, score?,
-    off_scale?, suggestions?}`; None if it has no verdict. Raises UnclearError if it has no clear one.
+    off_scale?, suggestions?}`.
 
     `passed` may also be called `pass`, and be "yes" or "no". `judged: false` says that the validator could not judge:
     it is kept and there is no score, unless `passed` is false, which is a verdict. `score` may be a number in a text;
     one that is not from 0 to 1 becomes `off_scale`.
     """
-    answer = _object(value, VERDICT)
-    decision = None if answer is None else _verdict(answer)
+    try:
+        answer = _object(value, VERDICT)
+        decision = None if answer is None else _verdict(answer)
+    except UnclearError as error:
+        return Unclear(why=str(error))
     if answer is None or decision is None:
-        return None
+        return Unclear()
     judged = decision.yes is not None
     verdict: dict[str, Any] = {"passed": decision.yes} if judged else {"passed": True, "judged": False}
     reason = next((said for key in ("reason", "message", "reasoning") if (said := answer.get(key))), None)
@@ -69,20 +79,22 @@ class Simulation(Value):
     reasoning: str
 
 
-def read_simulation(value: Any) -> Simulation | None:
-    """Reads a simulator's answer, an object `{input, goal_achieved, reasoning?}` or a text; None if the user says
-    nothing. Raises UnclearError if it is not clear what.
+def read_simulation(value: Any) -> Simulation | Unclear:
+    """Reads a simulator's answer, an object `{input, goal_achieved, reasoning?}` or a text.
 
     `input` may also be called `message`; a text without such an object is itself the input.
     """
-    answer = _object(value, SIMULATION)
+    try:
+        answer = _object(value, SIMULATION)
+    except UnclearError as error:
+        return Unclear(why=str(error))
     decision = None if answer is None else _simulation(answer)
     if answer is None or decision is None:
         said = behind_thinking(value).strip() if isinstance(value, str) and answer is None else ""
-        return Simulation(input=said, achieved=False, reasoning="") if said else None
+        return Simulation(input=said, achieved=False, reasoning="") if said else Unclear()
     message, reasoning = decision.detail or "", answer.get("reasoning")
     if not message and not decision.yes:
-        return None
+        return Unclear()
     return Simulation(input=message, achieved=bool(decision.yes), reasoning=_text(reasoning) if reasoning else "")
 
 

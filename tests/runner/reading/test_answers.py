@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from runner.reading.decisions import UnclearError
-from runner.reading.helper_answers import Simulation, read_cases, read_simulation, read_verdict
+from runner.reading.helper_answers import Simulation, Unclear, read_cases, read_simulation, read_verdict
 from runner.reading.json_in_text import extract_json
 from runner.reading.thinking import behind_thinking, thinking_in
 
@@ -130,11 +129,9 @@ def test_a_verdict_is_read_or_there_is_none(answer: Any, verdict: Any) -> None:
 
 
 def understood(read: Callable[[Any], Any], answer: Any) -> Any:
-    """What an answer is read as; None if it has nothing, or nothing clear."""
-    try:
-        return read(answer)
-    except UnclearError:
-        return None
+    """What an answer is read as; None if it cannot be used."""
+    found = read(answer)
+    return None if isinstance(found, Unclear) else found
 
 
 PASSES, FAILS = '{"passed": true, "reason": "output is safe"}', '{"passed": false, "reason": "It is harmful"}'
@@ -197,14 +194,13 @@ UNCLEAR: dict[str, tuple[str, str]] = {
 
 @pytest.mark.parametrize("answer", PASSED.values(), ids=PASSED)
 def test_a_verdict_that_is_the_only_one_is_read(answer: str) -> None:
-    verdict = read_verdict(answer)
-    assert verdict is not None and verdict["passed"] is True
+    assert understood(read_verdict, answer)["passed"] is True
 
 
 @pytest.mark.parametrize(("answer", "why"), UNCLEAR.values(), ids=UNCLEAR)
 def test_no_verdict_is_put_together_or_taken_from_a_quotation(answer: str, why: str) -> None:
-    with pytest.raises(UnclearError, match=why):
-        read_verdict(answer)
+    found = read_verdict(answer)
+    assert isinstance(found, Unclear) and why in found.why
 
 
 @pytest.mark.parametrize(
