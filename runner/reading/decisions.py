@@ -199,9 +199,13 @@ def _without(text: str, found: Sequence[_Found]) -> str:
 
 
 def _is_quoted(beside: str, one: _Found) -> bool:
-    """Whether a value is in quotation marks, or part of an array or object that stays open."""
-    before, after = beside[: one.start], beside[one.end :].lstrip()[:1]
+    """Whether a value is in quotation marks or a code fence, and these do not end before other words; or part of an
+    array or object that stays open."""
+    before, rest = beside[: one.start], beside[one.end :].strip()
     if before[-1:] and before[-1:] in _QUOTES:
+        return True
+    in_fence = before.count(_FENCE) % 2 == 1 and _FENCE not in rest
+    if rest and (in_fence or before.count('"') % 2 == 1 or before.count("“") > before.count("”")):
         return True
     depth = 0
     for bracket in re.findall(r"[{}\[\]]", before):
@@ -209,7 +213,7 @@ def _is_quoted(beside: str, one: _Found) -> bool:
     if not depth:
         return False
     is_part = re.search(r"(?:[\[,]|[\"']\s*:)\s*\Z", before) is not None
-    return is_part or (after != "" and after in ",]}\"'")
+    return is_part or rest.startswith((",", "]", "}", '"', "'"))
 
 
 # broken ones
@@ -256,11 +260,11 @@ def _broken_object(text: str, spot: int) -> Any:
     if len(fences) % 2:
         return None
     tag = ""
-    for opening, end in zip(fences[::2], fences[1::2], strict=True):
-        if opening < spot < end:
+    for opening, closed in zip(fences[::2], fences[1::2], strict=True):
+        if opening < spot < closed:
             inside = re.compile(r"```(\w*)\s*").match(text, opening)
             assert inside is not None
-            tag, text, spot = inside[1].lower(), text[inside.end() : end].strip(), spot - inside.end()
+            tag, text, spot = inside[1].lower(), text[inside.end() : closed].strip(), spot - inside.end()
             break
     kind = "json"
     span: str | None = text
@@ -271,8 +275,9 @@ def _broken_object(text: str, spot: int) -> Any:
         else:
             span = _object_in_prose(text, spot)
     elif not text.endswith("}"):
-        end_of_it = closing(text, 0)
-        span = text[:end_of_it] if end_of_it else None if _is_cut_in_a_text(text) else text
+        end = closing(text, 0)
+        span = None if _is_cut_in_a_text(text) else text
+        span = span if end is None else _in_double_quotes(text[:end])
     try:
         value = None if span is None else parse(span, kind)
     except (ValueError, RecursionError):
@@ -281,13 +286,17 @@ def _broken_object(text: str, spot: int) -> Any:
 
 
 def _object_in_prose(text: str, spot: int) -> str | None:
-    """The object around a position, which has to end, and whose keys are not in single quotation marks."""
+    """The object around a position, which has to end."""
     for opening in list(re.finditer(r"\{", text[:spot]))[:MAX_FORGIVEN]:
         end = closing(text, opening.start())
         if end is not None and end > spot:
-            span = text[opening.start() : end]
-            return None if re.match(r"\{\s*'", span) else span
+            return _in_double_quotes(text[opening.start() : end])
     return None
+
+
+def _in_double_quotes(span: str) -> str | None:
+    """An object in prose; None if its keys are in single quotation marks, as in a quotation."""
+    return None if re.match(r"\{\s*'", span) else span
 
 
 def _is_cut_in_a_text(text: str) -> bool:
