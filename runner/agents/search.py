@@ -20,7 +20,7 @@ from runner.agents.mocked import mocked_process
 from runner.agents.requests import AgentRequest
 from runner.connectors.parts import text_of
 from runner.errors import ConfigurationError, RunnerError
-from runner.json_in_text import extract_json
+from runner.reading.json_in_text import extract_json
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
