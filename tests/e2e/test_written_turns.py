@@ -40,7 +40,7 @@ def test_static_turns_are_judged_one_by_one_and_at_the_end(app: MakeApplication)
     assert record["turns"][2]["output"] == "Trip submitted as EXP-1."
     assert [turn["awaiting_reason"] for turn in record["turns"]] == ["content_is_question"] * 2 + ["completed"]
     assert [len(turn["assertions"]) for turn in record["turns"]] == [1, 2, 2]
-    assert record["turns"][2]["note"] == "Goal achieved: The trip is submitted"
+    assert "note" not in record["turns"][2]
     assert [result["passed"] for result in record["final_assertions"]] == [True]
     assert (record["total_turns"], record["simulator"]) == (3, "player")
 
