@@ -85,6 +85,8 @@ export interface Mismatch {
   actual?: unknown;
   /** true: show expected and actual as a diff. */
   diff?: boolean;
+  /** The check on other values, for those that are compared as texts. */
+  holds?: (expected: unknown, actual: unknown) => unknown;
   /** true: there are no values to show. */
   bare?: boolean;
   /** true: something that the assertion needs broke. */
@@ -114,4 +116,6 @@ export interface Explained {
   actual_text?: string;
   /** Lines that start with `-` (expected), `+` (actual) or a space. */
   diff?: string;
+  /** What alone differs, where that is the form of texts; the reason says it too. */
+  form?: string;
 }

@@ -189,14 +189,4 @@ def _said_by_tools(tools: tuple[UsedTool, ...]) -> str:
         result = tool.use.result
         if isinstance(result, dict) and isinstance(result.get("message"), str) and result["message"]:
             return str(result["message"])
-    return " ".join(_named(tool.use) for tool in tools)
-
-
-def _named(use: ToolUse) -> str:
-    result = use.result
-    if isinstance(result, dict):
-        if isinstance(result.get("action"), str):
-            return f"[{use.name}: {result['action']}]"
-        if isinstance(result.get("success"), bool):
-            return f"[{use.name}: {'success' if result['success'] else 'failed'}]"
-    return f"[{use.name}]"
+    return " ".join(tool.use.label for tool in tools)

@@ -28,7 +28,7 @@ class AgentVariant(Value):
     """Replaces its own; None: it uses its own."""
     env: Mapping[str, str]
     digest: str
-    """The digest of its content, for a run that is resumed."""
+    """The digest of its prompts and variables, for a run that is resumed."""
 
     def of(self, assistant: Assistant) -> Assistant:
         """An agent as it is in this variant."""
@@ -40,7 +40,7 @@ class AgentVariant(Value):
 def agent_variant(variant: Variant, assistant: Assistant, directory: Path) -> AgentVariant:
     """A variant of an agent, its prompts read. Raises ConfigurationError."""
     prompts = own_prompts(_file(variant, assistant, directory)) if variant.prompts else None
-    content = json.dumps([variant.connector, prompts, variant.env], sort_keys=True, default=str)
+    content = json.dumps([prompts, variant.env], sort_keys=True, default=str)
     return AgentVariant(
         name=variant.name,
         agent=assistant.id,

@@ -31,6 +31,17 @@ class ToolUse(Value):
     result: Any = None
     error: str | None = None
 
+    @property
+    def label(self) -> str:
+        """What stands for the call where the agent says nothing: `[book: success]`."""
+        result = self.result
+        if isinstance(result, dict):
+            if isinstance(result.get("action"), str):
+                return f"[{self.name}: {result['action']}]"
+            if isinstance(result.get("success"), bool):
+                return f"[{self.name}: {'success' if result['success'] else 'failed'}]"
+        return f"[{self.name}]"
+
 
 class AgentUse(Value):
     """Another agent that was asked on the way to an answer."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from runner.assertions.base import Kind
+from runner.assertions.differences import form_only
 from runner.assertions.values import equal, json_of
 from runner.assertions.verdicts import decide, show
 
@@ -32,7 +33,9 @@ async def equals(assertion: Assertion, evidence: Evidence, judges: Judges) -> Ve
     found = None
     if not held and not assertion.negate and (place := _difference(expected, compared, "$")):
         found = f"{show(output)}; {place}"
-    return decide(assertion, held, expected, output, "to equal", found=found)
+    return decide(
+        assertion, held, expected, output, "to equal", found=found, form=lambda: form_only(expected, compared, equal)
+    )
 
 
 def problem(assertion: Assertion) -> str | None:

@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from runner.assertions.base import Kind, NotEvaluated
+from runner.assertions.differences import form_only
 from runner.assertions.values import KINDS, equal, json_of, kind_of, text_of
 from runner.assertions.verdicts import decide, nothing_to_judge, show
 from runner.errors import did_you_mean
@@ -41,10 +42,23 @@ async def json_path(assertion: Assertion, evidence: Evidence, judges: Judges) ->
     place = _look(root, path, evidence.state)
     actual = place.value
     one_of = isinstance(expected, list) and not isinstance(actual, list)
-    held = equal(actual, expected) or (one_of and any(equal(actual, item) for item in expected))
+
+    def holds(expected: Any, actual: Any) -> bool:
+        return equal(actual, expected) or (one_of and any(equal(actual, item) for item in expected))
+
     found = f"nothing there: {place.missing}" if place.missing else None
     verb = "to be one of" if one_of else "to equal"
-    return decide(assertion, held, expected, actual, verb, subject=path, found=found)
+    held = holds(expected, actual)
+    return decide(
+        assertion,
+        held,
+        expected,
+        actual,
+        verb,
+        subject=path,
+        found=found,
+        form=lambda: form_only(expected, actual, holds),
+    )
 
 
 async def type_is(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:

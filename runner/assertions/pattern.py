@@ -6,6 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from runner.assertions.base import Kind, NotEvaluated
+from runner.assertions.differences import form_only
+from runner.assertions.text import compared
 from runner.assertions.values import text_of
 from runner.assertions.verdicts import decide
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 _AT_ONCE = 0.02
 """Seconds for which a search may keep other cases waiting. A longer search continues on a thread."""
 
+_SPACES = re.compile(r"(?:\s|\\s)[*+?]?")
+"""Spaces in a pattern."""
 PLAIN = re.compile(r"""(?:(?:[A-Za-z0-9 _,:;"'=<>@!%&~/-]|\\[dwsDWS.]|\.)[*+?]?){1,200}""")
 """Patterns that are certainly valid: letters, classes and their repetition."""
 
@@ -35,7 +39,20 @@ async def regex(assertion: Assertion, evidence: Evidence, judges: Judges) -> Ver
             held = await asyncio.to_thread(pattern.search, text)
     except PatternError as error:
         raise NotEvaluated(str(error)) from error
-    return decide(assertion, held, source, evidence.output, "to match", wanted=f"`{source}`")
+
+    def holds(source: Any, output: Any) -> bool:
+        try:
+            return compile(source).search(text_of(output), _AT_ONCE)
+        except PatternError:
+            return False
+
+    def form() -> str:
+        return form_only(
+            source, "" if evidence.output is None else evidence.output, holds, lambda pattern: _SPACES.sub("", pattern)
+        )
+
+    actual, found = compared(evidence, source)
+    return decide(assertion, held, source, actual, "to match", wanted=f"`{source}`", found=found, form=form)
 
 
 def problem(assertion: Assertion) -> str | None:

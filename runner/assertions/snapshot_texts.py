@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import operator
+import re
 from difflib import unified_diff
 from typing import Any
 
+from runner.assertions.differences import form_only
 from runner.look_alikes import apart, visible
 
 LINES = 80
@@ -35,7 +38,14 @@ def difference(expected: str, actual: str) -> str:
         if diff[at].startswith("-") and diff[at + 1].startswith("+"):
             diff[at], diff[at + 1] = _apart(diff[at][1:], diff[at + 1][1:])
     more = [f"... {len(diff) - LINES} more lines"] if len(diff) > LINES else []
+    if form := form_only(_text_in(expected), _text_in(actual), operator.eq):
+        more.append(form)
     return "\n".join([*(f"{line[:WIDTH]}..." if len(line) > WIDTH else line for line in diff[:LINES]), *more])
+
+
+def _text_in(printed: str) -> str:
+    """The text of one line that is printed as JSON; all else as it is printed."""
+    return str(json.loads(printed)) if re.fullmatch(r'"(?:[^"\\]|\\.)*"', printed) else printed
 
 
 def _apart(stored: str, now: str) -> tuple[str, str]:

@@ -5,38 +5,43 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from runner.assertions.base import Kind
+from runner.assertions.differences import form_only
 from runner.assertions.values import equal, json_of, text_of, within
-from runner.assertions.verdicts import decide
+from runner.assertions.verdicts import decide, shorten
 
 if TYPE_CHECKING:
     from runner.assertions.base import Evidence, Judges, Verdict
+    from runner.assertions.differences import Holds
     from runner.assertions.model import Assertion
 
 
 async def contains(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
     """The output has the value in it."""
-    value, output = assertion.value, evidence.output
-    return decide(assertion, _has(evidence, value), value, output, "to contain")
+    return on_text(assertion, evidence, assertion.value, _has, "to contain")
 
 
 async def not_contains(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
     """The output does not have the value in it."""
-    value, output = assertion.value, evidence.output
-    return decide(assertion, not _has(evidence, value), value, output, "not to contain")
+    value = assertion.value
+    actual, found = compared(evidence, value)
+    return decide(assertion, not _has(value, evidence.output), value, actual, "not to contain", found=found)
 
 
 async def icontains(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
     """The output contains the text, in upper or lower case."""
-    value = assertion.value
-    wanted = value.casefold()
-    held = wanted in evidence.text.casefold() or any(wanted in text.casefold() for text in _texts(evidence.output))
-    return decide(assertion, held, value, evidence.output, "to contain, in any case of letters,")
+
+    def holds(value: Any, output: Any) -> bool:
+        wanted = value.casefold()
+        return any(wanted in text.casefold() for text in (text_of(output), *_texts(output)))
+
+    return on_text(assertion, evidence, assertion.value, holds, "to contain, in any case of letters,")
 
 
 async def starts_with(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
     """The text of the output begins with the text."""
-    value = assertion.value
-    return decide(assertion, evidence.text.startswith(value), value, evidence.output, "to start with")
+    return on_text(
+        assertion, evidence, assertion.value, lambda value, output: text_of(output).startswith(value), "to start with"
+    )
 
 
 def problem(assertion: Assertion) -> str | None:
@@ -51,10 +56,33 @@ def problem(assertion: Assertion) -> str | None:
     return None
 
 
-def _has(evidence: Evidence, value: Any) -> bool:
+def on_text(assertion: Assertion, evidence: Evidence, value: Any, holds: Holds, verb: str) -> Verdict:
+    """The verdict on a check that looks at the text of the output."""
+    output = "" if evidence.output is None else evidence.output
+    actual, found = compared(evidence, value)
+    return decide(
+        assertion,
+        holds(value, output),
+        value,
+        actual,
+        verb,
+        found=found,
+        form=lambda: form_only(value, output, holds),
+    )
+
+
+def compared(evidence: Evidence, value: Any) -> tuple[Any, str | None]:
+    """What a value is compared with, and how a message shows it: a text with the text of the output, which is compact
+    JSON unless it is a text; None: it is shown like all values."""
     output = evidence.output
+    if output is None or isinstance(output, str) or not isinstance(value, str):
+        return output, None
+    return evidence.text, shorten(evidence.text)
+
+
+def _has(value: Any, output: Any) -> bool:
     if isinstance(value, str):
-        return value in evidence.text or any(value in text for text in _texts(output))
+        return any(value in text for text in (text_of(output), *_texts(output)))
     if isinstance(output, str):
         if text_of(value) in output:
             return True

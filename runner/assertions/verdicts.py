@@ -8,7 +8,7 @@ from runner.assertions.base import NotEvaluated, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from runner.assertions.model import Assertion
@@ -28,6 +28,7 @@ def decide(
     subject: str = "the output",
     wanted: str | None = None,
     found: str | None = None,
+    form: Callable[[], str] | None = None,
 ) -> Verdict:
     """The verdict on a check, with a message if the assertion fails.
 
@@ -36,6 +37,7 @@ def decide(
         verb: for example `to contain`; `negate` puts "not" before it, or removes it
         wanted: the expected value as text; by default as JSON
         found: the actual value as text; by default as JSON
+        form: says whether only the form of texts differs; see `form_only`
     """
     if held is not assertion.negate:
         return Verdict(passed=held, expected=expected, actual=actual)
@@ -47,9 +49,10 @@ def decide(
         from runner.look_alikes import apart
 
         wanted, found = apart(wanted, found)
-    return Verdict(
-        passed=held, expected=expected, actual=actual, message=f"Expected {subject} {verb} {wanted}, found {found}"
-    )
+    message = f"Expected {subject} {verb} {wanted}, found {found}"
+    if form is not None and not assertion.negate and (said := form()):
+        message += f"; {said}"
+    return Verdict(passed=held, expected=expected, actual=actual, message=message)
 
 
 def nothing_to_judge(assertion: Assertion, expected: Any, actual: Any, message: str) -> Verdict:

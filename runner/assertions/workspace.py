@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from runner.assertions.base import Kind, NotEvaluated, Verdict
+from runner.assertions.differences import form_only
 from runner.assertions.verdicts import decide
 
 if TYPE_CHECKING:
@@ -32,7 +33,16 @@ async def file_contains(assertion: Assertion, evidence: Evidence, judges: Judges
         message = f"Expected the workspace to have {path}, found {_listed(files)}"
         return Verdict(passed=False, expected=assertion.value, actual=None, message=message)
     text = files[path].decode("utf-8", errors="replace")
-    return decide(assertion, assertion.value in text, assertion.value, text, "to contain", subject=path)
+    value = assertion.value
+    return decide(
+        assertion,
+        value in text,
+        value,
+        text,
+        "to contain",
+        subject=path,
+        form=lambda: form_only(value, text, lambda wanted, found: wanted in found),
+    )
 
 
 async def workspace(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:

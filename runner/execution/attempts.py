@@ -140,13 +140,12 @@ def ended(attempt: CaseAttempt, status: Status, milliseconds: float) -> TestResu
 
         more = [*parts_of_database(attempt.database), *parts_of_missing(attempt.world)]
         others = {part: fingerprints.parts.of(part) for part in more}
-        variant = attempt.chat.variant.digest if attempt.chat.variant is not None else ""
         fingerprint = fingerprints.of_case(
             attempt.assistant.id,
             attempt.case,
             attempt.folder,
             {**attempt.chat.parts, **others},
-            variant,
+            attempt.chat.variant,
             judged=attempt.world.is_judged,
             graded=attempt.is_graded,
         )

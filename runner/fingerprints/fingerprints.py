@@ -8,7 +8,7 @@ Many results share the parts of `parts.py`. In addition, each result has its own
 | `--NAME` | a flag that changes the result (`Flag.changes`); of those that change all results, each that is set |
 | `context` | the context of the run: user, team, locale, metadata |
 | `case` | the case, except how often it runs |
-| `variant` | the agent's own settings in one of several variants |
+| `variant` | the agent's own prompts and variables in one of several variants |
 | `attachments` | the content of attached files |
 
 A result that was made with `--coverage` also has `coverage`. Its scripts contained counters, so their digests are
@@ -32,6 +32,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from runner.agents.variants import AgentVariant
     from runner.cases.model import Case
     from runner.cli.options import RunOptions
 
@@ -76,7 +77,7 @@ class Fingerprints:
         case: Case,
         folder: Path,
         parts: Mapping[Part, str],
-        variant: str = "",
+        variant: AgentVariant | None = None,
         *,
         judged: bool,
         graded: bool,
@@ -85,7 +86,7 @@ class Fingerprints:
 
         Args:
             folder: where its files are looked for.
-            variant: digest of the agent's own settings in a variant.
+            variant: what the agent had of its own.
             judged: whether a judge was asked.
             graded: whether it has assertions or a score.
         """
@@ -98,7 +99,7 @@ class Fingerprints:
         agent: str,
         case: Case | None = None,
         folder: Path | None = None,
-        variant: str = "",
+        variant: AgentVariant | None = None,
     ) -> tuple[str, ...]:
         """What has changed since a fingerprint was made, as keys of it; empty if the result is still valid.
 
@@ -106,7 +107,7 @@ class Fingerprints:
             agent: the agent of the test or case.
             case: the case as it is now, for the result of a case.
             folder: folder of its files.
-            variant: digest of the agent's own settings in a variant.
+            variant: what the agent has of its own.
         """
         if before.get("format") != FORMAT:
             return ("format",)
@@ -127,11 +128,13 @@ class Fingerprints:
     def _for(self, agent: str) -> _Common:
         return self._of_agents.get(agent, self._common)
 
-    def _of_case(self, case: Case, folder: Path, variant: str) -> dict[str, str]:
+    def _of_case(self, case: Case, folder: Path, variant: AgentVariant | None) -> dict[str, str]:
         from runner.cases.attachments import files_of_case
 
         said = case.model_dump_json(exclude_unset=True, exclude=("repeat",)).encode("utf-8", "replace")
-        own = {"case": digest_of_bytes(said), **({"variant": variant} if variant else {})}
+        own = {"case": digest_of_bytes(said)}
+        if variant is not None:
+            own |= {"variant": variant.digest, **({"--connector": variant.connector} if variant.connector else {})}
         files = sorted(set(files_of_case(case, folder)))
         if files:
             own["attachments"] = digest_of([self._of_file(path) for path in files])

@@ -2,11 +2,12 @@
 
 | part | digest of |
 | --- | --- |
-| `agent ID` | `package.yao`, and the connector that it names |
+| `agent ID` | `package.yao` but for its connector |
+| `asks ID` | not a digest, but the connector that an agent names |
 | `prompts ID` | its prompts and presets, files that they include, the prompts of all agents, and its translations |
 | `replies ID` | the replies of an agent with the scripted model |
 | `runner ID` | its `runner.yml` |
-| `model ID` | the kind of model host of a connector, and its model |
+| `model ID` | not a digest, but the kind of model host of a connector, and its model |
 | `connector ID` | the rest of a connector's file, without its key |
 | `server ID` | the definition of an MCP server, and the descriptions of its tools |
 | `program ID` | the files of the application in the command of an MCP server |
@@ -98,6 +99,7 @@ class PartDigests:
         that it was made of."""
         self._of_kind: dict[str, Callable[[str], str]] = {
             "agent": self._agent,
+            "asks": self._asks,
             "prompts": self._prompts,
             "replies": self._replies,
             "runner": self._runner,
@@ -128,8 +130,8 @@ class PartDigests:
         return self._known[part]
 
     def along_with(self, part: Part) -> tuple[Part, ...]:
-        """The parts that are used where a part is: the environment variables that it names as `$ENV.NAME`, but for
-        those of keys, and the program of an MCP server."""
+        """The parts that are used where a part is: the connector of an agent, the environment variables that it names
+        as `$ENV.NAME`, but for those of keys, and the program of an MCP server."""
         if part not in self._along:
             self._along[part] = tuple(self._used_with(part))
         return self._along[part]
@@ -137,6 +139,8 @@ class PartDigests:
     def _used_with(self, part: Part) -> Iterable[Part]:
         kind, name = part.kind, part.name
         try:
+            if kind == "agent":
+                return [Part(kind="asks", name=name)]
             if kind == "connector":
                 _, options = self._definition(name)
                 return _variables_in(options)
@@ -164,14 +168,13 @@ class PartDigests:
 
     def _agent(self, id: str) -> str:
         assistant = self._all_assistants().get(id)
-        kept = ["name", "description", "type", "connector", "parameters", "servers", "loops", "turns", "uses"]
+        kept = ["name", "description", "type", "parameters", "servers", "loops", "turns", "uses"]
         kept += [] if assistant.sandbox is None else ["sandbox"]
-        fields = {field: getattr(assistant, field) for field in kept}
-        try:
-            connector = self._all_connectors().resolve(assistant.connector)
-        except ConfigurationError:
-            connector = ""
-        return digest_of([fields, connector, assistant.global_prompts])
+        return digest_of([{field: getattr(assistant, field) for field in kept}, assistant.global_prompts])
+
+    def _asks(self, id: str) -> str:
+        connector: str = self._all_connectors().resolve(self._all_assistants().get(id).connector)
+        return connector
 
     def _prompts(self, id: str) -> str:
         return digest_of_bytes(*self._prompt_texts(id))
@@ -197,7 +200,7 @@ class PartDigests:
 
     def _model(self, id: str) -> str:
         kind, _ = self._definition(id)
-        return digest_of([kind, self._all_connectors().model(id)])
+        return f"{kind} {self._all_connectors().model(id)}"
 
     def _connector(self, id: str) -> str:
         _, options = self._definition(id)

@@ -20,7 +20,7 @@ from enum import StrEnum
 from runner.errors import ConfigurationError
 from runner.parts import part_in
 from runner.results.case_json import is_cut_short
-from runner.results.fingerprint_changes import described
+from runner.results.fingerprint_changes import change_text
 from runner.results.verdict import Verdict, verdict_in
 from scripttest import Status, kind_of
 from scripttest.typing_names import Record
@@ -77,7 +77,7 @@ class Gap(Value):
         """The gap as a line for people."""
         shown = ", ".join(self.ids[:NAMED]) + (f" and {len(self.ids) - NAMED} more" if len(self.ids) > NAMED else "")
         if self.reason is Reason.CHANGED:
-            return f"{self.suite}: run again, since {described(self.parts)} changed: {shown}"
+            return f"{self.suite}: run again, since {change_text(self.parts)}: {shown}"
         if self.reason is Reason.RUNS:
             return f"{self.suite}: without a result of {', '.join(self.parts)}: {shown}"
         return f"{self.suite}: {_WORDS[self.reason]}: {shown}"
@@ -259,7 +259,6 @@ def _stale(
     fingerprint = record.get("fingerprint")
     if not isinstance(fingerprint, dict):
         return _Why(reason=Reason.UNKNOWN)
-    variant = source.variant.digest if source is not None and source.variant is not None else ""
-    folder = source.folder if source is not None else None
-    parts = fingerprints.changed(fingerprint, found.suite.agent, case, folder, variant)
+    of_source = (source.folder, source.variant) if source is not None else ()
+    parts = fingerprints.changed(fingerprint, found.suite.agent, case, *of_source)
     return _Why(reason=Reason.CHANGED, parts=parts) if parts else None

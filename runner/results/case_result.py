@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from runner.assertions.base import Judged
+from runner.results.value_texts import shown_answer
 from scripttest.values import Value
 
 TYPE_CHECKING = False
@@ -57,6 +58,11 @@ class TurnResult(Value):
     """The files that were sent with the input, as in `CaseResult`."""
     usage: TurnUsage | None = None
     """The tokens and costs of the answer; None when they are not known."""
+
+    @property
+    def answer(self) -> Any:
+        """The answer as all output shows it."""
+        return shown_answer(self.output, self.response)
 
 
 class CheckpointResult(Value):

@@ -15,7 +15,7 @@ from typing import Any
 from runner.assertions.values import equal
 from runner.results.changes import STANDARD, Change, Comparison, Measure, Side, Thresholds
 from runner.results.criteria import score_in
-from runner.results.fingerprint_changes import changed
+from runner.results.fingerprint_changes import changed_in
 from runner.results.report import Report
 from runner.results.result_keys import ResultKey, key_of
 from runner.results.result_texts import errors_of, tokens_of
@@ -79,7 +79,7 @@ def _change(key: ResultKey, before: _Result | None, after: _Result | None, thres
 def _parts(before: _Result | None, after: _Result | None) -> tuple[str, ...]:
     if before is None or after is None:
         return ()
-    return changed(before.record.get("fingerprint"), after.record.get("fingerprint"))
+    return changed_in(before.record, after.record)
 
 
 def _is_regression(was: Side | None, now: Side | None, thresholds: Thresholds) -> bool:

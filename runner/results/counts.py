@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from bindings import Answered
 from runner.results.criteria import Part, criteria_of, parts_in, score_in
 from runner.results.events import RunStatus
-from runner.results.model import TestResult
+from runner.results.model import Suite, TestResult
+from runner.results.result_keys import key_of
 from runner.results.verdict import Verdict, verdict_in, verdict_on
 from runner.statistics.pass_counts import PassCount
 from scripttest.values import Value
@@ -33,11 +34,12 @@ class Unchecked(Value):
     """Position of its suite in the run."""
     position: int
     """Position in the suite."""
-    id: str
+    name: str
+    """Its id, with its variant."""
 
     def order(self) -> tuple[int, int, str]:
         """What cases are sorted by."""
-        return self.suite, self.position, self.id
+        return self.suite, self.position, self.name
 
 
 class JudgedRun(Value):
@@ -147,12 +149,11 @@ class Counts:
 
     @property
     def checks_nothing_first(self) -> list[str]:
-        """Ids of the first cases that check nothing, in the order of the suites and their cases."""
-        return [case.id for case in self.first_of_nothing]
+        """Names of the first cases that check nothing, in the order of the suites and their cases."""
+        return [case.name for case in self.first_of_nothing]
 
-    def add(self, result: TestResult, suite: int, name: str) -> None:
-        """Counts one result of the suite of this name at a place among the suites; what its models took is told to
-        `take`."""
+    def add(self, result: TestResult, suite: Suite, place: int) -> None:
+        """Counts one result of the suite at a place among the suites; what its models took is told to `take`."""
         outcome, case, attempts = result.outcome, result.case, result.attempts
         self.count(
             verdict_on(result),
@@ -160,7 +161,7 @@ class Counts:
             missing_calls=sum(call.count for call in result.outside if call.answered is Answered.MISSING),
             not_judged=outcome.not_judged,
             milliseconds=sum(run.duration_ms for run in attempts) if attempts else round(outcome.milliseconds),
-            nothing=Unchecked(suite=suite, position=result.position, id=outcome.name)
+            nothing=Unchecked(suite=place, position=result.position, name=suite.name_of(outcome.name))
             if case is not None and case.checks_nothing
             else None,
         )
@@ -172,7 +173,7 @@ class Counts:
                 self.count_repeat(repeat.judged, repeat.saved, case.cost)
             first = None if repeat is None else repeat.wave
             of_tags = (Part(kind=TAG, name=tag) for tag in case.tags)
-            self.count_case(runs, [Part(kind=SUITE, name=name), *of_tags], first)
+            self.count_case(runs, [Part(kind=SUITE, name=suite.name), *of_tags], first)
             if case.scores or case.checkpoints:
                 from runner.results.turn_json import checkpoint_record, score_record
 
@@ -194,7 +195,9 @@ class Counts:
             missing_calls=_missing_in(record),
             not_judged=record.get("not_judged") or 0,
             milliseconds=sum(attempt["duration_ms"] for attempt in attempts),
-            nothing=Unchecked(suite=0, position=place, id=str(record["id"])) if record.get("checks_nothing") else None,
+            nothing=Unchecked(suite=0, position=place, name=key_of(record).name)
+            if record.get("checks_nothing")
+            else None,
         )
         if "input" in record:
             judged = [run for run in attempts if run.get("judged", True)] or [record]

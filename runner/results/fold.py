@@ -61,7 +61,7 @@ class Execution:
             place, suite = result.place, result.suite
             self._ended(result, place, is_counted=place not in self._attempted)
             self._attempted.discard(place)
-            self.of_suite[suite].add(result, self._places[suite], self.suites[suite].name)
+            self.of_suite[suite].add(result, self.suites[suite], self._places[suite])
             self.cut += result.cut_short
         elif isinstance(event, TestStart):
             self.running[event.place] = event.name

@@ -3,7 +3,7 @@ further runs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from runner.errors import ConfigurationError
 from runner.results.certainty import certainty_of
@@ -48,11 +48,12 @@ def as_runs(reports: Sequence[Report], names: Sequence[str]) -> Joined:
         suites |= {suite["id"]: suite for suite in report.suites}
         other = [key for key, case in known.items() if not says_the_same(case, last[key][1])]
         if other:
-            which = ", ".join(key.id for key in other[:3]) + (f" and {len(other) - 3} more" if len(other) > 3 else "")
+            which = ", ".join(key.name for key in other[:3]) + (f" and {len(other) - 3} more" if len(other) > 3 else "")
             said.append(f"{name}: cases that were changed in a later report are left out: {which}")
         of_report = {key_of(record): record for record in report.results}
         for key in [key for key in of_report if key not in other]:
             found.setdefault(key, []).append(of_report[key])
+    said += _of_several_connectors(found)
     newest = reports[-1]
     least = newest.start.get("min_pass_rate", 100)
     results = in_order(list(suites.values()), [_together(records, least) for records in found.values()])
@@ -92,6 +93,14 @@ def _distinct(reports: Sequence[Report], names: Sequence[str]) -> dict[str, str]
                 )
         found |= dict.fromkeys(report.run_ids, name)
     return found
+
+
+def _of_several_connectors(found: Mapping[ResultKey, Sequence[Record]]) -> Iterator[str]:
+    """What is said of cases whose runs are not alike because they asked different connectors."""
+    for key, records in found.items():
+        connectors = sorted({str(record["connector"]) for record in records if record.get("connector")})
+        if len(connectors) > 1:
+            yield f"the runs of {key.name} are with different connectors: {', '.join(connectors)}"
 
 
 def _together(records: Sequence[Record], least: float) -> Record:

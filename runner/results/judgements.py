@@ -10,7 +10,7 @@ from typing import Any
 from runner.results.criteria import objects_in, score_in
 from runner.results.result_keys import ResultKey
 from runner.results.turn_json import graded_turn
-from runner.results.value_texts import text_of
+from runner.results.value_texts import as_text, text_of
 from scripttest.typing_names import Record
 from scripttest.values import Value
 
@@ -150,7 +150,7 @@ def _of_checks(checks: Iterable[Record], of_all: JudgementKey, answer: _Answer) 
             passed=check["passed"],
             score=score_in(check.get("score")),
             input="" if answer.said is None else text_of(answer.said),
-            output="" if answer.output is None else text_of(answer.output),
+            output="" if answer.output is None else as_text(answer.output),
             judge=str(judge or ""),
             votes=tuple(bool(vote["passed"]) for vote in votes),
             scores=tuple(scores),

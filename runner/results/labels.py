@@ -16,7 +16,7 @@ from runner.errors import ConfigurationError
 from runner.results.criteria import score_in
 from runner.results.judgements import Judgement, JudgementKey
 from runner.security.files import read_bytes
-from scripttest.values import Value, fields_of
+from scripttest.values import Value
 
 FIELDS = ("suite", "id", "run", "turn", "criterion", "input", "output", "passed", "score")
 YES, NO = ("true", "yes", "y", "1", "pass", "passed"), ("false", "no", "n", "0", "fail", "failed")
@@ -82,7 +82,7 @@ def _record(one: Judgement, label: Label | None) -> dict[str, Any]:
     said = {"passed": None} if label is None else {"passed": label.passed}
     score = {} if label is None or label.score is None else {"score": label.score}
     why = {} if label is None or not label.why else {"why": label.why}
-    return {**fields_of(one.key), "input": one.input, "output": one.output, **said, **score, **why}
+    return {**one.key.record, "input": one.input, "output": one.output, **said, **score, **why}
 
 
 def _safe(value: Any) -> Any:

@@ -84,7 +84,11 @@ class Suite(Value):
         """The name in the console and in reports. A suite of cases is named by its label, so that reports of several
         machines agree."""
         name = self.label if self.has_cases else self.id
-        return f"{name} [{self.variant}]" if self.variant else name
+        return self.name_of(name)
+
+    def name_of(self, test: str) -> str:
+        """What names a test where the suite is not named beside it, as `ResultKey.name` does."""
+        return f"{test} [{self.variant}]" if self.variant else test
 
     @property
     def input(self) -> str:

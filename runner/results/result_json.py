@@ -105,6 +105,8 @@ def _record(result: TestResult, suite: Suite) -> Record:
         record = {"type": "result", "suite": suite.name, "position": result.position}
         own = result_record(result)
         record |= {"id": own.pop("name"), "script": result.suite, **own}
+    if suite.variant:
+        record["variant"] = suite.variant
     if result.judgements:
         from runner.results.turn_json import assertion_records
 

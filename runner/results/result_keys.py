@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from scripttest.values import Value
+from scripttest.values import Value, fields_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class ResultKey(Value):
@@ -13,8 +16,25 @@ class ResultKey(Value):
 
     suite: str
     id: str
+    variant: str = ""
+    """The variant of the agent; empty where a run has none."""
+
+    @property
+    def name(self) -> str:
+        """What names the result where its suite does not: `hi [good]`."""
+        return f"{self.id} [{self.variant}]" if self.variant else self.id
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The key as JSON, `{suite, id, variant?, ...}`."""
+        return {name: value for name, value in fields_of(self).items() if name != "variant" or value}
+
+    @property
+    def without_variant(self) -> str:
+        """The suite as it is named in all variants."""
+        return self.suite.removesuffix(f" [{self.variant}]") if self.variant else self.suite
 
 
 def key_of(record: Mapping[str, Any]) -> ResultKey:
     """The key of a result in a report."""
-    return ResultKey(suite=record["suite"], id=record["id"])
+    return ResultKey(suite=record["suite"], id=record["id"], variant=record.get("variant", ""))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from runner.results.result_keys import key_of
 from runner.results.summary import unjudged
 from scripttest import Cause, Status
 from scripttest.typing_names import Record
@@ -100,9 +101,11 @@ def _graded(record: Record, limit: int) -> Iterator[tuple[str, list[str]]]:
                 yield check["message"], [f"{where}, {side}: {text}" for side, text in values_of(check, limit)]
 
 
-def name_of(record: Record) -> str:
-    """The id of a result, and which run it was if there were several."""
-    return f"{record['id']} (run {record['run']})" if record.get("run") else str(record["id"])
+def name_of(record: Record, *, alone: bool = False) -> str:
+    """The id of a result, and which run it was if there were several; `alone`, with its variant, where no suite is
+    named beside it."""
+    name = key_of(record).name if alone else str(record["id"])
+    return f"{name} (run {record['run']})" if record.get("run") else name
 
 
 def remarks_of(record: Record) -> list[str]:

@@ -1,9 +1,11 @@
-"""Short texts for people: values, messages, assertions and calls of tools."""
+"""What people are shown of values, answers, messages, assertions and calls of tools."""
 
 from __future__ import annotations
 
 import json
 import re
+
+from scripttest.typing_names import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ def written(result: AssertionResult) -> str:
 
 
 def text_of(said: Any) -> str:
-    """A message, its content, or an output, as text; files as `[image]`."""
+    """A message, or its content, as text; files as `[image]`. An answer is shown by `as_text`."""
     if isinstance(said, dict) and "content" in said:
         return text_of(said["content"])
     if isinstance(said, list) and said and all(isinstance(part, dict) and "type" in part for part in said):
@@ -45,6 +47,18 @@ def text_of(said: Any) -> str:
 def as_text(value: Any, indent: int | None = None) -> str:
     """A text as it is, any other value as JSON; with `indent` blanks for each level, over several lines."""
     return value if isinstance(value, str) else json.dumps(value, indent=indent, ensure_ascii=False)
+
+
+def shown_answer(output: Any, response: str) -> Any:
+    """The output of the agent, `data` of its Next hook first of all, else the text of the completion; None where it
+    has answered nothing."""
+    return response or None if output is None or output == "" else output
+
+
+def answer_of(record: Record) -> Any:
+    """The answer in the record of a result or of a turn; of a conversation the last one."""
+    output = record.get("final_output") if "test_id" in record else record.get("output")
+    return shown_answer(output, record.get("response") or "")
 
 
 def as_value(output: Any) -> Any:

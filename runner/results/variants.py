@@ -13,7 +13,7 @@ from runner.results.looks import looks_in
 from runner.results.report import Report
 from runner.results.result_keys import ResultKey, key_of
 from runner.results.sides import Sides
-from runner.results.value_texts import text_of
+from runner.results.value_texts import answer_of, as_text
 from runner.statistics.pass_counts import PassCount
 from scripttest.typing_names import Record
 from scripttest.values import Value
@@ -83,7 +83,11 @@ def part_of(report: Report, variant: str) -> Report:
         for suite in report.suites
         if suite["id"] in names
     ]
-    results = [{**record, "suite": names[record["suite"]]} for record in report.results if record["suite"] in names]
+    results = [
+        {**{key: value for key, value in record.items() if key != "variant"}, "suite": names[record["suite"]]}
+        for record in report.results
+        if record["suite"] in names
+    ]
     return report.replace(start={**report.start, "suites": suites}, results=results, text="", origin={})
 
 
@@ -132,4 +136,5 @@ def marked(first: str, other: str) -> Marked:
 
 
 def _answer(record: Record | None) -> str:
-    return "" if record is None or record.get("output") is None else text_of(record["output"])
+    answer = None if record is None else answer_of(record)
+    return "" if answer is None else as_text(answer)

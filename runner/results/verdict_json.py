@@ -18,7 +18,7 @@ def verdict_record(found: ChangeReport) -> dict[str, object]:
     """The verdict as JSON; rates and intervals are from 0 to 1."""
 
     def named(keys: Sequence[ResultKey]) -> list[dict[str, str]]:
-        return [fields_of(key) for key in keys]
+        return [key.record for key in keys]
 
     def values(rates: Sides[Estimate]) -> dict[str, object]:
         return fields_of(rates.each(lambda rate: _maybe(rate.value)))
@@ -42,8 +42,8 @@ def verdict_record(found: ChangeReport) -> dict[str, object]:
         "better": _maybe(change.better),
         "worse_exact": _maybe(change.worse_exact),
         "better_exact": _maybe(change.better_exact),
-        "broke": [case.key.id for case in found.broke],
-        "suspects": [case.key.id for case in found.suspects],
+        "broke": [case.key.name for case in found.broke],
+        "suspects": [case.key.name for case in found.suspects],
         "margin": found.margin,
         "level": 0.95,
         "detectable": _maybe(reach.detectable) if reach else None,

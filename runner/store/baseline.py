@@ -11,7 +11,7 @@ from typing import Any
 
 from runner.errors import ConfigurationError, did_you_mean
 from runner.results.counts import counted
-from runner.results.fingerprint_changes import changed
+from runner.results.fingerprint_changes import changed_in
 from runner.results.histories import as_runs
 from runner.results.report import Report
 from runner.results.result_keys import ResultKey
@@ -126,5 +126,4 @@ def _counts(record: Record, newest: Mapping[ResultKey, Record], wanted: set[Resu
     known = newest.get(key)
     if known is None:
         return True
-    made_of = known.get("fingerprint"), record.get("fingerprint")
-    return None not in made_of and not changed(*made_of)
+    return None not in (known.get("fingerprint"), record.get("fingerprint")) and not changed_in(known, record)

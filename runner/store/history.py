@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from itertools import pairwise
 
 from runner.results.changes import STANDARD
-from runner.results.fingerprint_changes import changed
+from runner.results.fingerprint_changes import asked_by, changed
 from runner.results.verdict import Verdict
 from runner.statistics.intervals import Interval, wilson
 from runner.statistics.pass_counts import PassCount
@@ -27,9 +27,9 @@ class Trend(StrEnum):
     BROKE = "broke"
     """It passes less often than before, beyond chance."""
     FAILS = "fails"
-    """It has never passed since it last changed, and in none of the newest runs."""
+    """It has never passed since it last changed, nor with the model that it asks now."""
     FLAKY = "flaky"
-    """It passed and failed while its pass rate did not change."""
+    """It passed and failed with one model, while its pass rate did not change."""
     NO_VERDICT = "no verdict"
     """The newest run of it broke, or was inconclusive."""
     SLOWER = "slower"
@@ -78,8 +78,10 @@ class TestHistory(Value):
     test: str
     results: tuple[KeptResult, ...]
     """Its verdicts, one for each run that came to it."""
+    asked: tuple[str, ...]
+    """The connector of each, and its model where that is not the same in all; empty for what asks no model."""
     passed: int
-    """Runs that passed since its pass rate last changed ..."""
+    """Runs that passed, with what the newest asks, since its pass rate last changed ..."""
     judged: int
     """... of those that passed or failed since then."""
     all_passed: int
@@ -155,29 +157,35 @@ def _rate(one: TestHistory) -> float:
 
 
 def _history(store: Store, runs: Mapping[str, KeptRun], results: Sequence[KeptResult]) -> TestHistory:
+    asked = _asked(store, results)
     judged = [result for result in results if result.judged]
 
     def since(at: int, of: Sequence[KeptResult], p: float) -> Since:
         before, after = of[at - 1], of[at]
         made_of = store.fingerprint(before.made_of), store.fingerprint(after.made_of)
-        parts, is_known = changed(*made_of), None not in made_of
+        parts, is_known = changed(*made_of, before.connector, after.connector), None not in made_of
         return Since(run=runs[after.run], before=runs[before.run], parts=parts, is_known=is_known, p=p)
 
     outcomes = [PassCount(passed=result.passed, judged=result.judged) for result in judged]
     rate = rate_break(outcomes, steady=_is_steady(store, judged)) if judged else None
     newest = judged[rate.at :] if rate is not None else judged
+    asks = {one.seq: name for one, name in zip(results, asked, strict=True)}
+    newest = [one for one in newest if asks[one.seq] == asks[newest[-1].seq]]
     passed, count = sum(one.passed for one in newest), sum(one.judged for one in newest)
     streak = _streak(judged)
+    now = {one.seq for one in judged if asks[one.seq] == asks[judged[-1].seq]}
     fine = [result for result in judged if result.verdict == Verdict.PASSED]
-    duration, milliseconds = _level(fine, lambda one: one.duration_ms, since, _is_slower)
-    price, cost = _level(judged, lambda one: one.cost, since, _takes_more)
-    tokens_level, tokens = _level(judged, lambda one: one.tokens, since, _takes_more)
+    duration, milliseconds = _level(fine, now, lambda one: one.duration_ms, since, _is_slower)
+    price, cost = _level(judged, now, lambda one: one.cost, since, _takes_more)
+    tokens_level, tokens = _level(judged, now, lambda one: one.tokens, since, _takes_more)
     price = price if cost is not None else tokens_level
-    trends = set(_trends(results, rate, passed, count, streak == len(newest), duration, price))
+    all_fail = all(one.verdict == Verdict.FAILED for one in newest)
+    trends = set(_trends(results, rate, passed, count, all_fail, duration, price))
     return TestHistory(
         suite=results[-1].suite,
         test=results[-1].test,
         results=tuple(results),
+        asked=asked,
         passed=passed,
         judged=count,
         all_passed=sum(one.passed for one in judged),
@@ -230,10 +238,24 @@ def _is_steady(store: Store, judged: Sequence[KeptResult]) -> bool:
         return False
     for one, other in pairwise(judged):
         if one.passed != other.passed and one.made_of is not None and other.made_of is not None:
-            before, after = store.fingerprint(one.made_of), store.fingerprint(other.made_of)
-            if not changed(before, after):
+            made_of = store.fingerprint(one.made_of), store.fingerprint(other.made_of)
+            if not changed(*made_of, one.connector, other.connector):
                 return False
     return True
+
+
+def _asked(store: Store, results: Sequence[KeptResult]) -> tuple[str, ...]:
+    """What each result has asked, so that two have the same name only if it was the same."""
+    connectors = [one.connector or "" for one in results]
+    if len({one.made_of for one in results}) < 2:
+        return tuple(connectors)
+    models = [asked_by(one.connector, store.fingerprint(one.made_of)) for one in results]
+    known = {(name, model) for name, model in zip(connectors, models, strict=True) if model}
+    several = {name for name in connectors if sum(name == other for other, _ in known) > 1}
+    return tuple(
+        f"{name} ({model})" if model and name in several else name
+        for name, model in zip(connectors, models, strict=True)
+    )
 
 
 def _streak(judged: Sequence[KeptResult]) -> int:
@@ -244,20 +266,26 @@ def _streak(judged: Sequence[KeptResult]) -> int:
 
 def _level(
     results: Sequence[KeptResult],
+    now: Collection[int],
     figure: Callable[[KeptResult], float | None],
     since: Callable[[int, Sequence[KeptResult], float], Since],
     counts: Callable[[float, float], bool],
 ) -> tuple[Level | None, float | None]:
-    """How a figure changed, if that counts, and its mean from then on."""
+    """How a figure changed, if that counts, and its mean from then on, in results that ask what the newest one asks,
+    which are the numbers `now`."""
     known = [(one, value) for one in results if (value := figure(one))]
     if not known:
         return None, None
     having, values = [one for one, _ in known], [value for _, value in known]
     found = level_break(values)
     if found is None or not (counts(found.before, found.after) or counts(found.after, found.before)):
-        return None, sum(values) / len(values)
-    level = Level(before=found.before, after=found.after, since=since(found.at, having, found.p))
-    return level, sum(values[found.at :]) / len(values[found.at :])
+        found = None
+    newest = known[found.at :] if found is not None else known
+    alike = [value for one, value in newest if one.seq in now]
+    mean = sum(alike) / len(alike) if alike else None
+    if found is None:
+        return None, mean
+    return Level(before=found.before, after=found.after, since=since(found.at, having, found.p)), mean
 
 
 def _is_slower(before: float, after: float) -> bool:

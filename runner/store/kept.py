@@ -24,6 +24,8 @@ class KeptRun(Value):
     place: str | None
     """Which application on which machine it was made in; see `runner.store.places.place_of`."""
     profile: str | None
+    connectors: tuple[str, ...]
+    """What its tests have asked so far, in the order of their names."""
     reports: tuple[str, ...]
     """Its `.jsonl` reports, which `--resume` takes."""
     start: Record

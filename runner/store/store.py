@@ -235,6 +235,7 @@ class Store:
                 (id,),
             )
         )
+        asked = "SELECT DISTINCT connector FROM results WHERE run = ? AND connector IS NOT NULL ORDER BY 1"
         ((last,),) = self.rows(RESULTS, "SELECT coalesce(max(seq), 0) AS seq FROM results WHERE run = ?", (id,))
         ((labels,),) = self.rows({}, "SELECT count(*) FROM labels WHERE run = ? AND passed IS NOT NULL", (id,))
         with parsing(self.folder, f"run {id}"):
@@ -248,6 +249,7 @@ class Store:
             commit=commit,
             place=place,
             profile=profile,
+            connectors=tuple(name for (name,) in self.rows(RESULTS, asked, (id,))),
             reports=parsed[0],
             start=parsed[1],
             summary=parsed[2],

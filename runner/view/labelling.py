@@ -9,7 +9,7 @@ from typing import Any
 from runner.errors import ConfigurationError
 from runner.results.judgements import Judgement, JudgementKey, judgements_in
 from runner.results.labels import Label, text_of_labels
-from runner.results.value_texts import text_of
+from runner.results.value_texts import as_text, text_of
 from runner.store.kept import KeptLabel
 from scripttest.typing_names import Record
 from scripttest.values import Value
@@ -117,8 +117,9 @@ def exported(labels: Sequence[KeptLabel], lines: Mapping[tuple[str, str], Sequen
 
 def _whole(line: Mapping[str, Any], run: int) -> Judgement | None:
     """The answer of a case as something to be judged."""
-    if "input" not in line or line.get("output") is None:
+    output = line.get("output")
+    if "input" not in line or output is None:
         return None
     key = JudgementKey(suite=str(line["suite"]), id=str(line["id"]), run=run, turn=0, criterion="")
-    said, output = line["input"], line["output"]
-    return Judgement(key=key, passed=True, score=None, input=text_of(said), output=text_of(output), judge="")
+    said = text_of(line["input"])
+    return Judgement(key=key, passed=True, score=None, input=said, output=as_text(output), judge="")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from runner.results.fingerprint_changes import described
-from runner.results.value_texts import text_of
+from runner.results.fingerprint_changes import ARROW, change_text
+from runner.results.value_texts import answer_of, as_text
 from runner.store.history import Since, TestHistory, histories, history_of
 from runner.store.kept import KeptResult, KeptRun
 from runner.store.rows import key_of
@@ -19,13 +19,13 @@ NEWEST = 50
 """Runs that the list of tests looks at."""
 SHOWN = 12
 """Verdicts of a test in that list."""
-FIGURES = ("verdict", "cause", "passed", "judged", "duration_ms", "score", "tokens", "cost", "connector", "run")
+FIGURES = ("verdict", "cause", "passed", "judged", "duration_ms", "score", "tokens", "cost", "run")
 
 
 def over_time(store: Store, suite: str, test: str) -> Record:
     """`{suite, test, said: [sentence, ...], rate?: [low, value, high], occurrences: [{run, name, started_at, branch,
-    revision, verdict, cause, passed, judged, duration_ms, score, tokens, cost, connector, answer?, error?}, ...],
-    version}`; `name` is what the run calls the suite."""
+    revision, asked, verdict, cause, passed, judged, duration_ms, score, tokens, cost, answer?, error?}, ...],
+    version}`; `name` is what the run calls the suite, `asked` the connector, with its model where that changed."""
     runs = store.runs(limit=MOST)
     history = history_of(store, suite, test, runs)
     record: Record = {"suite": suite, "test": test, "said": [], "version": VERSION, "occurrences": []}
@@ -34,7 +34,8 @@ def over_time(store: Store, suite: str, test: str) -> Record:
     if history.judged:
         record["rate"] = [history.interval.low, history.passed / history.judged, history.interval.high]
     known = {run.id: run for run in runs}
-    occurrences = [_occurrence(store, known[one.run], one) for one in reversed(history.results)]
+    asked = zip(history.results, history.asked, strict=True)
+    occurrences = [_occurrence(store, known[one.run], one, name) for one, name in reversed([*asked])]
     return {**record, "said": _sentences(history), "occurrences": occurrences}
 
 
@@ -56,13 +57,14 @@ def _sentences(history: TestHistory) -> list[str]:
 def _since(since: Since) -> str:
     """Since when, and what is not the same any more."""
     commit = f" (commit {since.run.commit[:8]})" if since.run.commit else ""
-    parts = f", when {described(since.parts)} changed" if since.parts else ""
+    text = change_text(since.parts)
+    parts = "" if not text else f" ({text})" if ARROW in text else f", when {text}"
     return f"Since the run of {since.run.started_at[:16].replace('T', ' ')} UTC{commit}{parts}"
 
 
 def all_tests(store: Store) -> Record:
-    """`{tests: [{suite, test, trends, verdicts, passed, judged, duration_ms, last}, ...], version}` of the newest runs,
-    the worst first; `verdicts` has the newest one last."""
+    """`{tests: [{suite, test, trends, verdicts, asked, passed, judged, duration_ms, last}, ...], version}` of the
+    newest runs, the worst first; `verdicts` and `asked` have the newest one last."""
     runs = store.runs(limit=NEWEST)
     began = {run.id: run.started_at for run in runs}
     return {"tests": [_test(one, began[one.results[-1].run]) for one in histories(store, runs)], "version": VERSION}
@@ -74,6 +76,7 @@ def _test(history: TestHistory, last: str) -> Record:
         "test": history.test,
         "trends": list(history.trends),
         "verdicts": [one.verdict for one in history.results[-SHOWN:]],
+        "asked": [*reversed(dict.fromkeys(filter(None, reversed(history.asked))))],
         "passed": history.all_passed,
         "judged": history.all_judged,
         "duration_ms": sum(one.duration_ms for one in history.results) / len(history.results),
@@ -81,17 +84,18 @@ def _test(history: TestHistory, last: str) -> Record:
     }
 
 
-def _occurrence(store: Store, run: KeptRun, one: KeptResult) -> Record:
+def _occurrence(store: Store, run: KeptRun, one: KeptResult, asked: str) -> Record:
     names = {key_of(suite): suite["id"] for suite in run.start["suites"]}
     about = {
         "name": names.get(one.suite, one.suite),
         "started_at": run.started_at,
         "branch": run.branch,
         "revision": run.commit,
+        "asked": asked,
     }
     line = store.line(_said(store, one).seq)
-    said = {"answer": line.get("output"), "error": line.get("error")}
-    texts = {name: _excerpt(text_of(value)) for name, value in said.items() if value is not None}
+    said = {"answer": answer_of(line), "error": line.get("error")}
+    texts = {name: _excerpt(as_text(value)) for name, value in said.items() if value is not None}
     return {**{name: getattr(one, name) for name in FIGURES}, **about, **texts}
 
 

@@ -112,7 +112,7 @@ class Runs:
             "branch": run.branch,
             "revision": run.commit,
             "profile": run.profile,
-            "connectors": sorted({suite["connector"] for suite in suites if suite.get("connector")}),
+            "connectors": list(run.connectors),
             "counts": counts,
             "planned": run.start.get("total_cases"),
             "duration_ms": run.summary.get("duration_ms"),

@@ -5,5 +5,5 @@ import { differ, equal as isEqual } from "./support";
 export const equal: Check = {
   params: ["actual", "expected"],
   test: (kernel, args) =>
-    isEqual(kernel, args[0], args[1]) ? undefined : { ...differ("Not equal", args), diff: true },
+    isEqual(kernel, args[0], args[1]) ? undefined : { ...differ("Not equal", args), diff: true, holds: (expected, actual) => isEqual(kernel, actual, expected) },
 };

@@ -55,12 +55,15 @@ export const jsonPath: Check = {
       }
     }
     const actual = find(kernel, root, path);
-    const agrees = (value: unknown): boolean =>
+    const agrees = (value: unknown, actual: unknown): boolean =>
       (actual === undefined && value === null) || equal(kernel, actual, value);
-    let holds = agrees(expected);
-    if (std.isArray(expected) && !std.isArray(actual)) {
-      for (let i = 0; i < expected.length && !holds; i++) holds = agrees(expected[i]);
-    }
-    return holds ? undefined : { reason: "Not equal at " + path, expected, actual, diff: true };
+    const holds = (expected: unknown, actual: unknown): boolean => {
+      if (agrees(expected, actual)) return true;
+      if (std.isArray(expected) && !std.isArray(actual)) {
+        for (let i = 0; i < expected.length; i++) if (agrees(expected[i], actual)) return true;
+      }
+      return false;
+    };
+    return holds(expected, actual) ? undefined : { reason: "Not equal at " + path, expected, actual, diff: true, holds };
   },
 };

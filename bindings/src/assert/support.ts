@@ -79,7 +79,11 @@ export function search(
     params: ["value", target],
     test(kernel, args) {
       const found = find(kernel, args[0], args[1]);
-      return found === wanted ? undefined : typeof found === "object" ? found : differ(reason, args);
+      return found === wanted ? undefined : typeof found === "object" ? found : wanted ? { ...differ(reason, args), holds } : differ(reason, args);
+
+      function holds(expected: unknown, actual: unknown): boolean {
+        return find(kernel, actual, expected) === true;
+      }
     },
   };
 }

@@ -36,7 +36,8 @@ export default function (kernel: Kernel): Assertions {
     const fail = (outcome: Explained): Checked => {
       const given = count > most ? args[most] : undefined;
       const message = saysNothing(given) ? undefined : typeof given === "string" ? given : explain(kernel).inspect(given);
-      return { message, outcome };
+      const { form, ...told } = outcome;
+      return { message: message && form ? message + "; " + form : message, outcome: told };
     };
     const finish = (mismatch: Mismatch | undefined): Checked => {
       if (!mismatch) return { outcome: undefined };

@@ -6,6 +6,7 @@
  */
 
 import { isObject } from "../objects";
+import { forms, type Holds } from "../explain/forms";
 import { compareLines } from "../explain/lines";
 import { lookAlikes } from "../explain/look-alikes";
 import { printer, type PrintOptions } from "../explain/print";
@@ -31,7 +32,7 @@ export interface Explain {
   /** A mismatch in the form that is sent out of the realm. */
   mismatch(mismatch: Mismatch): Explained;
   /** The difference between two printed values, such as a value and its snapshot. */
-  ofTexts(expected: string, actual: string): { expected_text: string; actual_text: string; diff?: string };
+  ofTexts(expected: string, actual: string): { expected_text: string; actual_text: string; diff?: string; form?: string };
   /** The message for an assertion that was called with too few or too many arguments. */
   miscounted(name: string, params: readonly string[], count: number): string;
   /** The whole value as text for a snapshot; undefined if it is too large. */
@@ -46,6 +47,8 @@ const jsonLimit = 16_384;
 /** Every report shows at least this many characters of a printed value, so the difference must be within them. */
 const shownLimit = 1_500;
 /** Lines of a diff that show no difference: equal lines, notes, and counts of what was left out. */
+/** A text of one line, printed as JSON. */
+const oneText = /^"(?:[^"\\]|\\["\\/bfnrt]|\\u[\da-f]{4})*"$/i;
 const unchanged = /^( |[-+] +\.\.\. \d+ more$)/;
 
 export default function (kernel: Kernel): Explain {
@@ -53,6 +56,7 @@ export default function (kernel: Kernel): Explain {
   const signs = lookAlikes(std);
   const { print, label, masks, className } = printer(std, signs.visible);
   const ofTexts = texts(std, signs);
+  const formOf = forms(std);
 
   const inspect = (value: unknown, { depth = 6, items = 100, length = 10_000, masked }: Partial<PrintOptions> = {}): string =>
     print(value, { depth, items, length, masked });
@@ -188,11 +192,20 @@ export default function (kernel: Kernel): Explain {
       outcome.expected_text = differ && !std.hasOwn(found, "diff") ? searched(expected, actual, pair[0]) : pair[0];
       outcome.expected = json(expected) ?? std.stringify(outcome.expected_text);
     }
+    if (std.hasOwn(found, "holds") && found.holds) {
+      const form = formOnly(json(expected), json(actual), found.holds);
+      if (form) outcome.reason += "; " + (outcome.form = form);
+    }
     if (std.hasOwn(found, "diff")) {
       const compared = isObject(expected) ? isObject(actual) : typeof expected === "string" && typeof actual === "string" && ofTexts.isWorthADiff(expected, actual);
       if (compared) outcome.diff = diff(expected, actual);
     }
     return outcome;
+  }
+
+  /** What `forms` tells of two values that are plain JSON. */
+  function formOnly(expected: string | undefined, actual: string | undefined, holds: Holds): string {
+    return expected && actual ? formOf(std.parse(expected), std.parse(actual), holds) : "";
   }
 
   function miscounted(name: string, params: readonly string[], count: number): string {
@@ -207,5 +220,15 @@ export default function (kernel: Kernel): Explain {
     );
   }
 
-  return { inspect, diff, json, thrown, mismatch, miscounted, whole, label, masks, ofTexts: (expected, actual) => ofTexts.ofPrinted(expected, actual) };
+  /** A printed value and its snapshot. Texts of one line are printed as JSON. */
+  function snapshots(expected: string, actual: string): ReturnType<Explain["ofTexts"]> {
+    const form = formOnly(quoted(expected), quoted(actual), (x, y) => x === y);
+    return { ...ofTexts.ofPrinted(expected, actual), form: form || undefined };
+  }
+
+  function quoted(printed: string): string | undefined {
+    return std.exec(oneText, printed) ? printed : json(printed);
+  }
+
+  return { inspect, diff, json, thrown, mismatch, miscounted, whole, label, masks, ofTexts: snapshots };
 }

@@ -117,8 +117,9 @@ export default function (core: Core): true {
   }
 
   function differs(t: T, type: string, actual: string, { expected, reason }: Answer): false {
-    const told = expected === undefined ? { actual_text: actual } : core.part<Explain>("explain").ofTexts(expected, actual);
-    fail(t, "assertion", reason ?? "Not equal to the snapshot", { type, expected, actual, ...told });
+    const { form, ...told } = expected === undefined ? { actual_text: actual } : core.part<Explain>("explain").ofTexts(expected, actual);
+    const what = reason ?? "Not equal to the snapshot";
+    fail(t, "assertion", form ? what + "; " + form : what, { type, expected, actual, ...told });
     return false;
   }
 

@@ -12,7 +12,7 @@ from runner.reporters.console.verdict_lines import CASE_HEAD, HEAD, case_rows, m
 from runner.reporters.files.markdown_parts import block, details, inline, table
 from runner.results.change_report import ChangeReport
 from runner.results.changes import KINDS, Change, Comparison, Side
-from runner.results.fingerprint_changes import described
+from runner.results.fingerprint_changes import change_text
 from runner.results.verdict_json import verdict_record
 from scripttest.typing_names import Record
 
@@ -49,7 +49,7 @@ def as_markdown(
         text += f"## {kind.title}\n\n"
         for change in changes:
             fact = fact_of(kind.key, change)
-            parts = f"; {inline(described(change.parts))} changed" if change.parts else ""
+            parts = f"; {inline(change_text(change.parts))}" if change.parts else ""
             text += f"- {inline(change.suite)} › **{inline(change.id)}**{': ' if fact else ''}{inline(fact)}{parts}\n"
         text += "\n"
         for change in changes:

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from runner.reporters.console.style import Style, count, in_milliseconds
 from runner.reporters.console.variant_lines import aligned
-from runner.results.fingerprint_changes import changed, described
+from runner.results.fingerprint_changes import change_text, changed, described
 from runner.results.result_texts import dollars
 from runner.security.terminal import in_line
-from runner.store.history import Level, Since, TestHistory, Trend
+from runner.store.history import SCRIPTED, Level, Since, TestHistory, Trend
 from runner.store.kept import KeptRun
 from runner.store.store import Store
 from scripttest.typing_names import Record
@@ -17,9 +17,10 @@ from scripttest.typing_names import Record
 Row = tuple[str, ...]
 SHORT = 7
 """Characters of a commit that are shown."""
-HEAD: Row = ("Test", "Passed", "Trend", "Since", "Took", "Cost")
-OF_TEST: Row = ("Run", "When", "Branch", "Commit", "Verdict", "Passed", "Took", "Tokens", "Cost", "Changed")
-OF_RUNS: Row = ("Run", "When", "Branch", "Commit", "State", "Passed", "Failed", "Errors", "Skipped", "Labels")
+HEAD: Row = ("Test", "Connector", "Passed", "Trend", "Since", "Took", "Cost")
+OF_RUN: Row = ("Run", "When", "Branch", "Commit", "Connector")
+OF_TEST: Row = (*OF_RUN, "Verdict", "Passed", "Took", "Tokens", "Cost", "Changed")
+OF_RUNS: Row = (*OF_RUN, "State", "Passed", "Failed", "Errors", "Skipped", "Labels")
 COLORS = {
     **dict.fromkeys((Trend.BROKE, Trend.FAILS, Trend.NO_VERDICT), "red"),
     **dict.fromkeys((Trend.FLAKY, Trend.SLOWER, Trend.DEARER), "yellow"),
@@ -34,7 +35,8 @@ def table_of(found: Sequence[TestHistory], style: Style) -> str:
     rows = [HEAD]
     for one in found:
         name = f"{one.suite} › {one.test}" if several else one.test
-        rows.append((name, rate_of(one), ", ".join(one.trends), _short_since(one), _took(one), _cost(one)))
+        asks = one.asked[-1] if len(set(one.asked)) > 1 else ""
+        rows.append((name, asks, rate_of(one), ", ".join(one.trends), _short_since(one), _took(one), _cost(one)))
     head, *lines = aligned(_filled(rows)).split("\n")
     painted = [style.paint(line, COLORS[one.worst]) for line, one in zip(lines, found, strict=False)]
     return "\n".join([head, *painted, *lines[len(found) :]])
@@ -44,7 +46,8 @@ def text_of(one: TestHistory, store: Store, runs: Mapping[str, KeptRun], style: 
     """The runs of one test as text, the newest first."""
     text = f"{in_line(one.suite)} › {style.paint(in_line(one.test), 'bold')}\n"
     before = "" if one.rate_before is None else f", {_percent(one.rate_before)} before"
-    text += f"  Passed:  {rate_of(one)} of {count(one.judged, 'run')}{before}\n" if one.judged else ""
+    asks = f" with {one.asked[-1]}" if len(set(one.asked)) > 1 else ""
+    text += f"  Passed:  {rate_of(one)} of {count(one.judged, 'run')}{asks}{before}\n" if one.judged else ""
     for trend in one.trends:
         if said := _said(one, trend):
             text += f"  {style.paint(trend.capitalize(), COLORS[trend])} {said}\n"
@@ -52,38 +55,41 @@ def text_of(one: TestHistory, store: Store, runs: Mapping[str, KeptRun], style: 
         text += f"  Failed in the newest {count(one.failing, 'run') if one.failing > 1 else 'run'}"
         text += f", {since_text(one.failing_since)}\n" if one.failing_since else "\n"
     rows = [OF_TEST]
+    asked = _worth_naming(one.asked)
     for at, result in reversed(list(enumerate(one.results))):
         run = runs[result.run]
         parts: tuple[str, ...] = ()
         if at:
-            parts = changed(store.fingerprint(one.results[at - 1].made_of), store.fingerprint(result.made_of))
+            earlier = one.results[at - 1]
+            made_of = store.fingerprint(earlier.made_of), store.fingerprint(result.made_of)
+            parts = changed(*made_of, earlier.connector, result.connector)
         passed = f"{result.passed}/{result.judged}" if result.judged > 1 else ""
         tokens = "" if result.tokens is None else f"{result.tokens:.0f}"
         cost = "" if result.cost is None else dollars(result.cost)
         took = in_milliseconds(result.duration_ms)
-        changes = described(parts)
-        rows.append(
-            (run.id, when(run), run.branch or "", commit(run), result.verdict, passed, took, tokens, cost, changes)
-        )
+        about = (run.id, when(run), run.branch or "", commit(run), asked[at])
+        rows.append((*about, result.verdict, passed, took, tokens, cost, described(parts)))
     return text + "\n" + aligned(_filled(rows))
 
 
 def list_of(runs: Sequence[KeptRun]) -> str:
     """The runs of a store as a table, the newest first."""
     rows = [OF_RUNS]
-    for run in runs:
+    asked = _worth_naming([", ".join(run.connectors) for run in runs])
+    for run, connectors in zip(runs, asked, strict=True):
         counts = run.counts
         errors = counts.get("broken", 0) + counts.get("inconclusive", 0)
         numbers = (counts.get("passed", 0), counts.get("failed", 0), errors, counts.get("skipped", 0), run.labels)
         state = ", ".join(dict.fromkeys((run.state, str(run.summary.get("stopped", run.state)))))
-        rows.append((run.id, when(run), run.branch or "", commit(run), state, *map(_number, numbers)))
+        about = (run.id, when(run), run.branch or "", commit(run), connectors)
+        rows.append((*about, state, *map(_number, numbers)))
     return aligned(_filled(rows))
 
 
 def run_record(run: KeptRun) -> Record:
-    """`{id, started_at, ended_at, state, branch, commit, profile, reports, counts, labels}`."""
-    names = ("id", "started_at", "ended_at", "state", "branch", "commit", "profile", "reports", "counts", "labels")
-    return {name: getattr(run, name) for name in names}
+    """`{id, started_at, ended_at, state, branch, commit, profile, connectors, reports, counts, labels}`."""
+    own = ("id", "started_at", "ended_at", "state", "branch", "commit", "profile", "connectors", "reports", "counts")
+    return {name: getattr(run, name) for name in (*own, "labels")}
 
 
 def history_record(one: TestHistory, *, with_results: bool = False) -> Record:
@@ -115,7 +121,8 @@ def history_record(one: TestHistory, *, with_results: bool = False) -> Record:
     if with_results:
         left_out = ("suite", "test", "position", "attempt")
         record["results"] = [
-            {key: value for key, value in result.__dict__.items() if key not in left_out} for result in one.results
+            {key: value for key, value in result.__dict__.items() if key not in left_out} | {"asked": asked}
+            for result, asked in zip(one.results, one.asked, strict=True)
         ]
     return record
 
@@ -133,7 +140,7 @@ def since_text(since: Since) -> str:
     facts = ", ".join(filter(None, (run.branch if run.commit else None, when(run))))
     text = f"since {commit(run)} ({facts})" if run.commit else f"since run {run.id} ({facts})"
     if since.parts:
-        return f"{text}: {described(since.parts)} changed"
+        return f"{text}: {change_text(since.parts)}"
     return f"{text}: nothing that it is made of changed" if since.is_known else text
 
 
@@ -162,6 +169,11 @@ def _said(one: TestHistory, trend: Trend) -> str:
     if trend is Trend.FLAKY:
         return f"{one.judged - one.passed} of {count(one.judged, 'run')} failed, and its pass rate did not change"
     return ""
+
+
+def _worth_naming(asked: Sequence[str]) -> Sequence[str]:
+    """What runs have asked; nothing where that was no model in any of them."""
+    return [""] * len(asked) if {*asked} <= {"", SCRIPTED} else asked
 
 
 def _short_since(one: TestHistory) -> str:

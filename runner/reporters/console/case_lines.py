@@ -40,7 +40,7 @@ class CaseLines:
         cases += ")" if start.selected == start.total else f" of {start.total})"
         title = "  Agent Test" + (" (Multi-Turn)" if suite.multi_turn else "")
         lines = [DOUBLE, title, DOUBLE, f"ℹ Agent: {self._style.paint(suite.agent, 'bold')}"]
-        lines.append(f"ℹ Input: {suite.label}" + ("" if suite.is_message else f" {cases}"))
+        lines.append(f"ℹ Input: {suite.name}" + ("" if suite.is_message else f" {cases}"))
         if suite.connector:
             lines.append(f"ℹ Connector: {suite.connector}")
         return "\n".join([*lines, "", SINGLE, "  Running Tests", SINGLE, ""]) + "\n"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from runner.reporters.console.style import count, in_milliseconds
 from runner.results.changes import Change, Comparison, Measure, Side
-from runner.results.fingerprint_changes import described
+from runner.results.fingerprint_changes import change_text
 from runner.results.result_texts import dollars
 
 COST_DIGITS = 6
@@ -54,7 +54,7 @@ def fact_of(kind: str, change: Change) -> str:
 def parts_of(found: Comparison) -> str:
     """What the results of the two runs were made of that is not the same: `the model of local changed (12 results)`;
     empty when there is nothing, or it is not known."""
-    return ", ".join(f"{described([part])} changed ({count(number, 'result')})" for part, number in found.parts.items())
+    return ", ".join(f"{change_text([part])} ({count(number, 'result')})" for part, number in found.parts.items())
 
 
 def runs_of(change: Change) -> str:

@@ -10,7 +10,7 @@ from runner.reporters.console.variant_lines import aligned
 from runner.reporters.console.verdict_lines import CASE_HEAD, HEAD, case_rows, measure_rows, sentences
 from runner.results.change_report import ChangeReport
 from runner.results.changes import KINDS, Change, Comparison
-from runner.results.fingerprint_changes import described
+from runner.results.fingerprint_changes import change_text
 from runner.security.terminal import in_line
 
 COLORS = {"bad": "red", "warning": "yellow", "good": "green", "neutral": "cyan", "quiet": "dim"}
@@ -56,7 +56,7 @@ def _lines_of(kind: str, change: Change) -> str:
     if kind in WITH_ERROR and (error := error_of(change)):
         text += f"    {error}\n"
     if change.parts:
-        text += f"    {described(change.parts)} changed\n"
+        text += f"    {change_text(change.parts)}\n"
     if kind == "changed":
         text += "".join(f"    {line}\n" for line in change.diff)
     return text

@@ -19,7 +19,7 @@ from runner.results.case_result import (
 from runner.results.model import TestResult
 from runner.results.result_texts import trials_text
 from runner.results.turn_json import graded_turn
-from runner.results.value_texts import called, cut, one_line, text_of, written
+from runner.results.value_texts import as_text, called, cut, one_line, text_of, written
 from runner.security.terminal import in_line
 from scripttest import Status
 from scripttest.values import Value, fields_of
@@ -130,9 +130,8 @@ class TurnLines:
 
     def _answer(self, turn: TurnResult) -> list[str]:
         lines = [f"Agent: [tool: {called(tool)}]" for tool in turn.tools]
-        by_tools = turn.tools and isinstance(turn.output, str)  # a replacement, made from their results
-        text = turn.response or ("" if by_tools else text_of(turn.output))
-        if text:
+        text = "" if turn.answer is None else as_text(turn.answer)
+        if text and text != " ".join(tool.label for tool in turn.tools):
             lines.append(f'Agent: "{cut(text.strip(), WHOLE_TEXT_LIMIT) if self._verbose else one_line(text)}"')
         if self._verbose and turn.awaiting_input:
             hint = f", hint: {turn.input_hint}" if turn.input_hint else ""

@@ -26,7 +26,7 @@ def as_matrix(rows: Sequence[MatrixRow], names: Sequence[str]) -> list[Row]:
     several = len({row.key.suite for row in rows}) > 1
     table: list[Row] = [("Case", *names)]
     for row in rows:
-        name = f"{row.key.suite} › {row.key.id}" if several else row.key.id
+        name = f"{row.key.suite} › {row.key.id}" if several else row.key.name
         table.append((name, *(f"{rate.passed}/{rate.judged}" if rate.judged else "none" for rate in row.rates)))
     return table
 
@@ -52,7 +52,7 @@ def text_of(report: Report, style: Style) -> str:
 def as_answers(rows: Sequence[MatrixRow], names: Sequence[str], style: Style) -> str:
     """The answers of cases that do not pass as often in each variant, below each other."""
     shown = [row for row in rows if row.differs and len(set(row.answers)) > 1][:ANSWERS]
-    return "".join(f"\n  {row.key.id}\n{_answers(row, names, style)}" for row in shown)
+    return "".join(f"\n  {row.key.name}\n{_answers(row, names, style)}" for row in shown)
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:

@@ -47,7 +47,7 @@ def case_rows(found: ChangeReport) -> list[Row]:
     """The cases that broke, then those that are suspect, and those that fell."""
     shown = sorted(found.fell, key=lambda case: (not case.broke, not case.is_suspect, -case.fall))
     return [
-        (case.key.id, *map(_runs_of, case.figures.both), _p(case), _word(case)) for case in shown[:LISTED]
+        (case.key.name, *map(_runs_of, case.figures.both), _p(case), _word(case)) for case in shown[:LISTED]
     ]  # fmt: skip
 
 
@@ -276,10 +276,11 @@ def _about(found: ChangeReport, runs: int) -> str:
 
 def confirming_command(cases: Sequence[ComparedCase], variants: Sequence[str] = ()) -> str:
     """The command that runs cases again, in the variants of their run."""
-    suites = dict.fromkeys(case.key.suite for case in cases)
+    suites = dict.fromkeys(case.key.without_variant for case in cases)
     inputs = " ".join(f"-i {_quoted(suite)}" for suite in suites)
-    names = "|".join(re.escape(case.key.id).replace(r"\-", "-").replace(r"\ ", " ") for case in cases)
-    pattern = f"^({names})$" if len(cases) > 1 else f"^{names}$"
+    ids = dict.fromkeys(case.key.id for case in cases)
+    names = "|".join(re.escape(id).replace(r"\-", "-").replace(r"\ ", " ") for id in ids)
+    pattern = f"^({names})$" if len(ids) > 1 else f"^{names}$"
     more = "".join(f" --variant {_quoted(variant)}" for variant in variants)
     return f"yao-test {inputs} --run {_quoted(pattern)}{more} --runs {CONFIRMING_RUNS} -o again.jsonl"
 
@@ -315,4 +316,4 @@ def _left_out(found: ChangeReport) -> list[str]:
 
 def _named(keys: Sequence[ResultKey]) -> str:
     more = f" and {len(keys) - NAMED} more" if len(keys) > NAMED else ""
-    return in_line(", ".join(key.id for key in keys[:NAMED])) + more
+    return in_line(", ".join(key.name for key in keys[:NAMED])) + more

@@ -34,7 +34,7 @@ from runner.results.result_texts import (
 from runner.results.snapshot_lines import in_lines, snapshots_in
 from runner.results.suite_json import has_cases
 from runner.results.summary import counts_record, usage_record
-from runner.results.value_texts import as_text
+from runner.results.value_texts import answer_of, as_text
 from runner.results.verdict import Verdict, verdict_in
 from scripttest import Cause, Status
 from scripttest.typing_names import Record
@@ -215,8 +215,8 @@ def _said(when: str, part: Record, answer_too: bool) -> list[str]:
     """The messages of a case or a turn, and their attachments."""
     lines = [f"{when}input: {as_text(part['input'])}"] if part.get("input") is not None else []
     lines += [f"{when}attachment: {line}" for line in sizes(part.get("attachments"))]
-    if answer_too and part.get("output") not in (None, ""):
-        lines.append(f"{when}output: {as_text(part['output'])}")
+    if answer_too and (answer := answer_of(part)) is not None:
+        lines.append(f"{when}output: {as_text(answer)}")
     return lines
 
 

@@ -9,7 +9,7 @@ from runner.reporters.files.markdown_parts import block, code, details, duration
 from runner.results.attachments import sizes
 from runner.results.result_texts import differences_of, errors_of, name_of, remarks_of, values_of, warnings_of
 from runner.results.suite_json import shown_name
-from runner.results.value_texts import as_text
+from runner.results.value_texts import answer_of, as_text
 from runner.results.verdict import Verdict, verdict_in
 from scripttest import Status
 from scripttest.typing_names import Record
@@ -28,7 +28,8 @@ def heading(record: Record) -> str:
     """`### ✅ T001 - Passed (234ms)`."""
     verdict = verdict_in(record)
     said = "Error" if verdict is Verdict.BROKEN else verdict.capitalize()
-    return f"### {MARKS[verdict]} {inline(name_of(record))} - {said} ({duration(record['duration_ms'])})\n\n"
+    name = inline(name_of(record, alone=True))
+    return f"### {MARKS[verdict]} {name} - {said} ({duration(record['duration_ms'])})\n\n"
 
 
 def _place(suite: Record, record: Record) -> str:
@@ -92,8 +93,8 @@ def _content(record: Record) -> Iterator[str]:
     if is_case and record.get("input") is not None:
         yield _titled("Input", record["input"])
     yield _attachments(record)
-    if is_case and record.get("output") is not None and not record.get("turns"):
-        yield _titled("Output", record["output"])
+    if is_case and not record.get("turns") and (answer := answer_of(record)) is not None:
+        yield _titled("Output", answer)
     if record.get("expected") is not None:
         yield _titled("Expected", record["expected"])
     yield _assertions("Assertions", record.get("assertions"))
@@ -195,8 +196,8 @@ def _turn(turn: Record) -> str:
     if turn.get("input") is not None:
         text += f"User:\n\n{block(turn['input'])}"
     text += _attachments(turn)
-    if turn.get("output") not in (None, ""):
-        text += f"Agent:\n\n{block(turn['output'])}"
+    if (answer := answer_of(turn)) is not None:
+        text += f"Agent:\n\n{block(answer)}"
     text += _tools(turn.get("tool_calls"))
     text += _assertions("Assertions", turn.get("assertions"))
     for key in ("error", "skip_reason", "note"):

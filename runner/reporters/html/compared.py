@@ -10,7 +10,7 @@ from runner.reporters.console.overview_lines import overview
 from runner.reporters.console.verdict_lines import case_rows, measure_rows, parts_shown, sentences
 from runner.results.change_report import ChangeReport
 from runner.results.changes import KINDS, Change, Comparison
-from runner.results.fingerprint_changes import described
+from runner.results.fingerprint_changes import change_text
 from runner.results.report import Report
 from runner.results.result_keys import ResultKey, key_of
 from runner.results.sides import Sides
@@ -36,13 +36,13 @@ def comparison_record(
     the report, the row of the baseline, or -1. `fact` is the change in a few words. `parts` and `made_of` say which
     parts of the application have changed, for all results and for one.
     """
-    changes = {ResultKey(suite=change.suite, id=change.id): change for change in found.changes}
+    changes = {(change.suite, change.id): change for change in found.changes}
     rows: dict[int, Record] = {}
     for at, result in enumerate(report.results):
-        change = changes[key_of(result)]
+        change = changes[result["suite"], result["id"]]
         if change.kinds or change.regression:
             kinds = [[kind, fact_of(kind, change)] for kind in change.kinds]
-            made_of = {"made_of": f"{described(change.parts)} changed"} if change.parts else {}
+            made_of = {"made_of": change_text(change.parts)} if change.parts else {}
             rows[at] = {"kinds": kinds, "badges": _badges(change), **made_of}
     counted = [(kind, len(found.of(kind.key))) for kind in KINDS if kind.key != "removed"]
     return {

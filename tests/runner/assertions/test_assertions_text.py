@@ -36,7 +36,7 @@ ROWS: list[tuple[str, dict[str, Any], Any, str]] = [
         "not_contains fails",
         {"type": "not_contains", "value": "error"},
         {"status": "error"},
-        'Expected the output not to contain "error", found {"status": "error"}',
+        'Expected the output not to contain "error", found {"status":"error"}',
     ),
     (
         "not_contains negated",

@@ -3,6 +3,7 @@
 import { render } from "preact";
 import type { Before } from "./detail";
 import { visible } from "./format";
+import { suiteName } from "./model";
 import { Page } from "./page";
 import { Report } from "./report";
 import { inPage, isInPage, readComparison, readVariants, Store } from "./store";
@@ -13,7 +14,7 @@ import "./styles.css";
 function App({ store, before, variants }: { store: Store; before: Before | null; variants: Variants | null }) {
   const [theme, chooseTheme, colours] = useTheme();
   const { suites, version } = store.index.start;
-  const title = <>Test report <span class="faint">{suites.length === 1 ? visible(suites[0].label) : ""}</span></>;
+  const title = <>Test report <span class="faint">{suites.length === 1 ? visible(suiteName(suites[0])) : ""}</span></>;
   return (
     <Page title={title} theme={theme} onTheme={chooseTheme} version={version} main={["results", "results"]}>
       <Report store={store} before={before} variants={variants} colours={colours} />

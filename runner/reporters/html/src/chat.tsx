@@ -53,6 +53,16 @@ export function Content({ content }: { content: Json | undefined }) {
   return <Value value={content} label="Message" />;
 }
 
+/** An answer: a text, or a JSON value as it is, also where it looks like a message. */
+export function Answer({ answer }: { answer: Json }) {
+  return typeof answer === "string" ? <LongText text={answer} /> : <Value value={answer} label="Answer" />;
+}
+
+/** What the model said where the agent answered something else. */
+export function Completion({ text }: { text: string }) {
+  return <details class="stack"><summary>Text of the completion</summary><Value value={text} label="Completion" /></details>;
+}
+
 function Part({ part }: { part: Record<string, Json> }) {
   const around = useContext(AroundResults);
   const { at, files } = useContext(At);
@@ -153,8 +163,8 @@ export function Turns({ turns, open }: { turns: Turn[]; open?: boolean }) {
               {turn.tool_calls && <li class="between"><Tools tools={turn.tool_calls} /></li>}
               {turn.output != null && turn.output !== "" && (
                 <Bubble side="agent" who="Agent" note={turn.input_hint && `hint: ${turn.input_hint}`}>
-                  <Content content={turn.output} />
-                  {turn.response && textOf(turn.output) !== turn.response && <LongText text={turn.response} />}
+                  <Answer answer={turn.output} />
+                  {turn.response && textOf(turn.output) !== turn.response && <Completion text={turn.response} />}
                 </Bubble>
               )}
             </ol>

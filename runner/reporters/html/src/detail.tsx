@@ -5,9 +5,9 @@ import { AroundResults, At } from "./around";
 import { Assertions, Checkpoints, Scores, Values } from "./assertions";
 import { Attempts, Trials } from "./attempts";
 import { factsOf, type Comparison } from "./changes";
-import { Content, Files, Messages, messagesIn, Tools, Turns } from "./chat";
+import { Completion, Content, Files, Messages, messagesIn, Tools, Turns } from "./chat";
 import { alike, capital, duration, money, number, plural, visible } from "./format";
-import { verdictOf, type Attachment, type Entry, type Extra, type Result, type ResultWarning, type Row, type Step, type Suite } from "./model";
+import { suiteName, verdictOf, type Attachment, type Entry, type Extra, type Result, type ResultWarning, type Row, type Step, type Suite } from "./model";
 import type { Store } from "./store";
 import { TraceOf } from "./trace";
 import { Badge, Copy, Diff, Labelled, Section, Sign, Value } from "./values";
@@ -201,7 +201,7 @@ function Exchange({ result }: { result: Result }) {
         </Labelled>
       </div>
       {result.response && typeof result.output !== "string" && result.output != null && (
-        <details class="stack"><summary>Text of the completion</summary><Value value={result.response} label="Completion" /></details>
+        <Completion text={result.response} />
       )}
       {result.expected != null && <Labelled label="Expected"><Value value={result.expected} label="Expected" /></Labelled>}
     </Section>
@@ -261,7 +261,7 @@ function Steps({ steps, extra }: { steps: Step[]; extra: Extra }) {
 function Facts({ result, suite }: { result: Result; suite: Suite }) {
   const { usage } = result;
   const facts: [string, string | undefined][] = [
-    ["Suite", suite.kind === "script_test" ? suite.id : suite.label],
+    ["Suite", suite.kind === "script_test" ? suite.id : suiteName(suite)],
     ["File", suite.file && suite.file + (result.line ? `:${result.line}` : "")],
     ["Agent", suite.agent],
     ["Connector", result.connector ?? suite.connector],

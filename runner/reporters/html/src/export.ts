@@ -26,7 +26,7 @@ export async function asJson(store: Store, positions: number[]): Promise<string>
 
 function partOf(suite: Suite, results: Result[]): object {
   const isScript = suite.kind === "script_test";
-  const what = isScript ? { script: suite.id, script_path: suite.label } : { input: suite.label };
+  const what = isScript ? { script: suite.id, script_path: suite.label } : suite.variant ? { input: suite.id, suite } : { input: suite.label };
   const agent = isScript ? {} : { agent_id: suite.agent, connector: suite.connector };
   const summary = { ...countsOf(results), ...agent };
   return { type: suite.kind, ...what, summary, results: results.map((result) => withoutPlace(result, suite)) };

@@ -3,7 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { causeName } from "./detail";
 import { number, plural, reason, visible } from "./format";
-import type { Index } from "./model";
+import { nameOf, type Index } from "./model";
 import { Badge } from "./values";
 
 interface Group {
@@ -49,7 +49,7 @@ function OneGroup({ group, index, onOpen }: { group: Group; index: Index; onOpen
       {group.expected && !group.error.includes(group.expected) && <p class="group-expected" dir="auto"><span class="faint">expected</span> <code>{visible(group.expected)}</code></p>}
       <ul class="links">
         {group.rows.slice(0, limit).map((at) => (
-          <li><button type="button" class="link" onClick={() => onOpen(at)}>{visible(index.rows[at].id)}</button></li>
+          <li><button type="button" class="link" onClick={() => onOpen(at)}>{visible(nameOf(index, index.rows[at]))}</button></li>
         ))}
         {left > 0 && <li><button type="button" class="more" onClick={() => setLimit(limit + 100)}>and {number(left)} more</button></li>}
       </ul>

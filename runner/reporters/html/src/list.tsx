@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Change, Tone } from "./changes";
 import { Detail, type Before } from "./detail";
 import { duration, percent, plural, reason, visible } from "./format";
-import { verdictOf, type Row } from "./model";
+import { inVariant, nameOf, suiteName, verdictOf, type Row, type Suite } from "./model";
 import { heightOf, Places, useHeights, useRowHeight, useWindow } from "./rows";
 import { Marks } from "./stability";
 import type { Store } from "./store";
@@ -115,10 +115,10 @@ export function List({ store, positions, before, open, goal, printing, onToggle 
                   setActive(place);
                   onToggle(at);
                 }}>
-                <Head row={row} suite={store.index.start.suites[row.suite].label} badges={before?.comparison.rows[at]?.badges ?? []} />
+                <Head row={row} suite={store.index.start.suites[row.suite]} badges={before?.comparison.rows[at]?.badges ?? []} />
               </button>
               {isOpen && (
-                <div class="detail" id={`detail-${at}`} role="region" aria-label={`Result ${row.id}`} ref={(element) => measure(at, element)}>
+                <div class="detail" id={`detail-${at}`} role="region" aria-label={`Result ${nameOf(store.index, row)}`} ref={(element) => measure(at, element)}>
                   <Detail store={store} at={at} before={before} />
                 </div>
               )}
@@ -134,14 +134,14 @@ export function List({ store, positions, before, open, goal, printing, onToggle 
 const MODES: Record<string, string> = { multi_turn: "multi-turn", dynamic: "dynamic", conversation: "conversation" };
 const TONES: Record<Tone, string> = { bad: "failed", warning: "warning", good: "passed", neutral: "accent", quiet: "" };
 
-function Head({ row, suite, badges }: { row: Row; suite: string; badges: Change["badges"] }) {
+function Head({ row, suite, badges }: { row: Row; suite: Suite; badges: Change["badges"] }) {
   const said = row.error ? reason(row.error) : row.input;
   return (
     <>
       <Sign status={verdictOf(row)} />
       <span class="row-what">
-        <span class="row-title"><span class="row-id">{visible(row.id)}</span>{row.name && <span class="row-name">{visible(row.name)}</span>}</span>
-        <span class={`row-said ${row.status === "failed" && row.error ? "problem" : ""}`}>{said ? visible(said) : visible(suite)}</span>
+        <span class="row-title"><span class="row-id">{visible(inVariant(row.id, suite))}</span>{row.name && <span class="row-name">{visible(row.name)}</span>}</span>
+        <span class={`row-said ${row.status === "failed" && row.error ? "problem" : ""}`}>{said ? visible(said) : visible(suiteName(suite))}</span>
       </span>
       <span class="row-facts">
         {badges.map(([text, tone]) => <Badge kind={TONES[tone]}>{text}</Badge>)}

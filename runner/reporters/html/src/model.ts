@@ -10,6 +10,8 @@ export interface Suite {
   file: string;
   agent: string;
   connector: string;
+  /** The variant of the agent that its cases run with. */
+  variant?: string;
   /** Identifies it in all runs of a store. */
   key?: string;
 }
@@ -20,6 +22,12 @@ export interface Start {
   environment: Record<string, string>;
   suites: Suite[];
 }
+
+/** What names a suite, or a test where its suite is not named beside it, in one variant. */
+export const inVariant = (name: string, { variant }: Suite): string => (variant ? `${name} [${variant}]` : name);
+
+/** The name of a suite for people. */
+export const suiteName = (suite: Suite): string => inVariant(suite.label, suite);
 
 /** Figures from 0 to 1, with their intervals at 95 %. */
 export interface Rates {
@@ -125,6 +133,9 @@ export interface Row {
   runs?: RunFigures & { marks: string };
   warnings?: number;
 }
+
+/** The name of a result. */
+export const nameOf = ({ start }: Index, row: Row): string => inVariant(row.id, start.suites[row.suite]);
 
 /** Causes of failures that are not the fault of what was tested. */
 const blameless = new Set<string>();

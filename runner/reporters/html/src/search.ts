@@ -1,6 +1,7 @@
 /** Full-text search. It searches the index at once, and the results as their blocks are read. */
 
 import { useEffect, useState } from "preact/hooks";
+import { inVariant, suiteName } from "./model";
 import type { Store } from "./store";
 import { termsOf } from "./view";
 
@@ -27,7 +28,7 @@ export function useSearch(store: Store, query: string): Search {
     const hits = new Uint8Array(rows.length);
     const shallow = rows.map((row) => {
       const suite = start.suites[row.suite];
-      return `${row.id}\n${row.name ?? ""}\n${row.error ?? ""}\n${suite.label}\n${suite.agent}`.toLowerCase();
+      return `${inVariant(row.id, suite)}\n${row.name ?? ""}\n${row.error ?? ""}\n${suiteName(suite)}\n${suite.agent}`.toLowerCase();
     });
     shallow.forEach((text, at) => {
       if (terms.every((term) => text.includes(term))) hits[at] = 1;

@@ -5,7 +5,7 @@ import "uplot/dist/uPlot.min.css";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Table } from "./attempts";
 import { duration, number, range, visible } from "./format";
-import type { Index, RunFigures } from "./model";
+import { nameOf, type Index, type RunFigures } from "./model";
 
 /** Lowest pass rate in percent, name of the class as in `--runs`, style. */
 const CLASSES: [number, string, string][] = [
@@ -23,7 +23,7 @@ const classOf = (rate: number) => CLASSES.find(([least]) => rate >= least) ?? CL
 
 interface Case {
   at: number;
-  id: string;
+  name: string;
   runs: RunFigures & { marks: string };
 }
 
@@ -47,14 +47,14 @@ export function Stability({ index, theme, onOpen }: { index: Index; theme: strin
         </div>
         <p class="told faint" aria-hidden="true">
           {one
-            ? `${visible(one.id)}: ${one.runs.pass_rate} % of ${one.runs.count} runs, ${range(one.runs.min_duration_ms, one.runs.max_duration_ms)}, mean ${duration(one.runs.avg_duration_ms)}`
+            ? `${visible(one.name)}: ${one.runs.pass_rate} % of ${one.runs.count} runs, ${range(one.runs.min_duration_ms, one.runs.max_duration_ms)}, mean ${duration(one.runs.avg_duration_ms)}`
             : "Least stable first. Point at a case to see its figures, click to open it, drag to zoom, click twice to zoom out."}
         </p>
         {worst.length > 0 && (
           <Table head={["Case", "Runs", "Pass rate", "Consistency", "Mean", "Spread"]} label="Least stable cases">
-            {worst.map(({ at, id, runs }) => (
+            {worst.map(({ at, name, runs }) => (
               <tr>
-                <td class="wide"><button type="button" class="link" onClick={() => onOpen(at)}>{visible(id)}</button></td>
+                <td class="wide"><button type="button" class="link" onClick={() => onOpen(at)}>{visible(name)}</button></td>
                 <td><Marks runs={runs} /></td>
                 <td class="figure">{runs.pass_rate} %</td>
                 <td class="figure">{runs.consistency ?? "–"}</td>
@@ -69,9 +69,9 @@ export function Stability({ index, theme, onOpen }: { index: Index; theme: strin
   );
 }
 
-function inOrder({ rows }: Index): Case[] {
+function inOrder(index: Index): Case[] {
   const found: Case[] = [];
-  rows.forEach((row, at) => row.runs && row.runs.count > 1 && found.push({ at, id: row.id, runs: row.runs }));
+  index.rows.forEach((row, at) => row.runs && row.runs.count > 1 && found.push({ at, name: nameOf(index, row), runs: row.runs }));
   const spread = ({ runs }: Case) => (runs.avg_duration_ms ? runs.std_deviation_ms / runs.avg_duration_ms : 0);
   return found.sort((a, b) => a.runs.pass_rate - b.runs.pass_rate || spread(b) - spread(a) || a.at - b.at);
 }
@@ -151,14 +151,16 @@ function base(cases: Case[], element: HTMLElement): uPlot.Options {
       {
         stroke: faint, font, grid: { show: false }, ticks: { show: false }, size: hasNames ? 52 : 26, rotate: hasNames ? -35 : 0,
         splits: hasNames ? () => cases.map((_, place) => place) : undefined,
-        values: (_, splits) => splits.map((place) => (hasNames ? short(cases[place]?.id ?? "") : Number.isInteger(place) && place >= 0 ? number(place + 1) : "")),
+        values: (_, splits) => splits.map((place) => (hasNames ? short(cases[place]?.name ?? "") : Number.isInteger(place) && place >= 0 ? number(place + 1) : "")),
       },
       { stroke: faint, font, grid, ticks: { show: false }, size: 62 },
     ],
   };
 }
 
-const short = (id: string): string => (id.length > 12 ? `${id.slice(0, 11)}…` : id);
+/** A name of at most 12 characters, with the end of its variant. */
+const short = (name: string): string =>
+  name.length <= 12 ? name : name.endsWith("]") ? `${name.slice(0, 4)}…${name.slice(-7)}` : `${name.slice(0, 11)}…`;
 
 function rateOptions(cases: Case[], element: HTMLElement): uPlot.Options {
   const options = base(cases, element);

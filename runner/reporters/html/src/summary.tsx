@@ -1,7 +1,7 @@
 /** The top of the page: the summary of the run, and its environment. */
 
 import { capital, duration, money, number, percent, plural, visible, when } from "./format";
-import type { Index } from "./model";
+import { suiteName, type Index } from "./model";
 import { withEnds } from "./rates";
 import { Sign } from "./values";
 import { Bar } from "./whisker";
@@ -119,7 +119,7 @@ function Split({ summary }: { summary: Index["summary"] }) {
 function Surroundings({ index }: { index: Index }) {
   const { start, rows } = index;
   const agents = unique(start.suites.map((suite) => suite.agent));
-  const labels = unique(start.suites.map((suite) => suite.label));
+  const labels = unique(start.suites.map(suiteName));
   const connectors = unique(start.suites.map((suite) => suite.connector));
   const usage = index.summary.usage;
   const tokens = usage ? usage.input_tokens + usage.output_tokens : rows.reduce((sum, row) => sum + (row.tokens ?? 0), 0);

@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { capital, number, plural, visible } from "./format";
-import type { Index } from "./model";
+import { suiteName, type Index } from "./model";
 import { SORTS, type View } from "./view";
 
 /** A search begins when no key was pressed for so many milliseconds. */
@@ -21,7 +21,7 @@ interface Props {
 export function Toolbar({ index, view, count, done, onChange, onExport }: Props) {
   const { rows, start } = index;
   const options = useMemo(() => ({
-    suites: start.suites.map((suite): [string, string] => [suite.id, suite.label]),
+    suites: start.suites.map((suite): [string, string] => [suite.id, suiteName(suite)]),
     agents: distinct(start.suites.map((suite) => suite.agent)),
     modes: distinct(rows.map((row) => row.mode)),
     tags: distinct(rows.flatMap((row) => row.tags ?? [])),

@@ -26,6 +26,25 @@ def two_variants() -> Any:
     return report(suites, results)
 
 
+def test_each_result_is_named_with_its_variant(open_report: Any, tmp_path: Path) -> None:
+    made, path = two_variants(), tmp_path / "named.html"
+    for record in made.results:
+        runs = {"count": 2, "passed": 2, "pass_rate": 100, "consistency": 1, "avg_duration_ms": 1, "min_duration_ms": 1}
+        record["runs"] = {**runs, "max_duration_ms": 2, "std_deviation_ms": 0, "attempts": []}
+        record["runs"] |= {"passed": 1, "pass_rate": 50.0} if record["id"] == "dog" else {}
+    path.write_text(render(made), "utf-8")
+    page = open_report(path)
+
+    named = ["dog [new]", "dog [old]", "towel [new]", "towel [old]"]
+    assert sorted(page.locator(".row-id").all_inner_texts()) == named
+    assert page.locator(".failures .links button").all_inner_texts() == ["dog [new]"]
+    suites = page.get_by_label("Suite").locator("option").all_inner_texts()
+    assert suites == ["All suites", "t.jsonl [old]", "t.jsonl [new]"]
+    assert sorted(page.locator(".stability td button").all_inner_texts()) == ["dog [new]", "dog [old]"]
+    page.get_by_label("Search everything").fill('"towel [new]"')
+    expect(page.locator(".row-id")).to_have_text(["towel [new]"])
+
+
 def test_answers_of_variants_stand_side_by_side_with_what_differs_marked(open_report: Any, tmp_path: Path) -> None:
     made, path = two_variants(), tmp_path / "variants.html"
     path.write_text(render(made, variants=variants_record(verdicts_on(made))), "utf-8")

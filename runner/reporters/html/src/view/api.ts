@@ -90,7 +90,8 @@ export interface Occurrence {
   score?: number;
   tokens?: number;
   cost?: number;
-  connector?: string;
+  /** Its connector, with the model where that was not the same in all runs. */
+  asked: string;
   answer?: string;
   error?: string;
 }
@@ -119,6 +120,8 @@ export interface KnownTest {
   trends: string[];
   /** Verdicts of the newest runs, the newest last. */
   verdicts: string[];
+  /** The connectors, with their models where these were not always the same, the newest last. */
+  asked: string[];
   passed: number;
   judged: number;
   duration_ms: number;

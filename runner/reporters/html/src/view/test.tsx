@@ -50,7 +50,7 @@ function History({ history }: { history: TestHistory }) {
             ? <a class="button primary" href={hrefOf("/compare", { run: inOrder })}>Compare {inOrder.length} runs</a>
             : <span class="faint">Choose two or more to compare them</span>}
         </div>
-        <Table head={["", "Run", "Result", "Time", "Score", "Cost", "Code", "What it said"]} label="Runs of this test">
+        <Table head={["", "Run", "Connector", "Result", "Time", "Score", "Cost", "Code", "What it said"]} label="Runs of this test">
           {occurrences.map((one) => <OneRun one={one} history={history} isPicked={picked.includes(one.run)} onPick={() => pick(one.run)} />)}
         </Table>
       </section>
@@ -74,6 +74,7 @@ function OneRun({ one, history, isPicked, onPick }: RunProps) {
     <tr>
       <td><label><input type="checkbox" checked={isPicked} onChange={onPick} /><span class="unseen">Compare the run of {moment(one.started_at)}</span></label></td>
       <td><a href={hrefOf("/run", { run: one.run }, result)}>{moment(one.started_at)}</a></td>
+      <td>{visible(one.asked)}</td>
       <td><Sign status={signOf(one.verdict)} /> {one.judged > 1 ? `${one.passed} of ${one.judged}` : one.cause && one.cause !== "assertion" ? visible(one.cause) : one.verdict}</td>
       <td class="figure">{duration(one.duration_ms)}</td>
       <td class="figure">{one.score == null ? "" : percent(one.score, 1)}</td>

@@ -22,7 +22,7 @@ export function TestsPage(look: Look) {
     get<{ tests: KnownTest[]; version: string }>("/api/tests").then(setFound, (error) => setProblem(problemOf(error)));
   }, []);
   const terms = termsOf(query);
-  const tests = (found?.tests ?? []).filter(({ suite, test }) => terms.every((term) => `${suite}\n${test}`.toLowerCase().includes(term)));
+  const tests = (found?.tests ?? []).filter(({ suite, test, asked }) => terms.every((term) => `${suite}\n${test}\n${asked.join("\n")}`.toLowerCase().includes(term)));
   return (
     <Shell {...look} title="Tests" version={found?.version} problem={problem} main={["tests", "tests"]}>
       <div class="tools-row" role="search" aria-label="Tests">
@@ -31,12 +31,13 @@ export function TestsPage(look: Look) {
       </div>
       <div id="tests" tabIndex={-1}>
         {tests.length > 0 && (
-          <Table head={["Test", "Trend", "Newest runs", "Passed", "Mean time", "Last run", "Suite"]} label="Tests">
+          <Table head={["Test", "Trend", "Newest runs", "Connector", "Passed", "Mean time", "Last run", "Suite"]} label="Tests">
             {tests.slice(0, limit).map((one) => (
               <tr>
                 <td class="wide"><a href={hrefOf("/test", { suite: one.suite, test: one.test })}>{visible(one.test)}</a></td>
                 <td>{one.trends.join(", ")}</td>
                 <td><Verdicts verdicts={one.verdicts} /></td>
+                <td>{visible(one.asked.join(" → "))}</td>
                 <td class="figure">{percent(one.passed, one.judged)}</td>
                 <td class="figure">{duration(one.duration_ms)}</td>
                 <td class="figure">{moment(one.last)}</td>
