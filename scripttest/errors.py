@@ -32,6 +32,8 @@ class Cause(StrEnum):
     """It was judged, but the votes do not decide."""
     PENDING = "pending"
     """Work was left unfinished, and `--strict` does not allow that."""
+    CUT = "cut"
+    """What a model answered ended within a call of a tool, or, with `--strict`, within a text."""
 
 
 class Location(Value):

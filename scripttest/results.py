@@ -63,7 +63,8 @@ class ResultWarning(Placed):
 
     kind: str
     """What it is about, in one word: `pending` for unfinished work, `usage` for odd figures of a model's answer,
-    `after` for a hook after a case that failed, `retried` for a result that a test had only when it ran again."""
+    `cut` for an answer that is not whole, as its host says, `after` for a hook after a case that failed, `retried` for
+    a result that a test had only when it ran again."""
     message: str
 
 

@@ -157,7 +157,7 @@ DOORS = {
     "bindings/processes": "__init__ formats http schema_size schemas text",
     "bindings/models": "answers built_in database databases definition errors own_database",
     "bindings/router": "__init__",
-    "runner": "columns durations environment errors exit_codes filters look_alikes parts paths version",
+    "runner": "columns costs durations environment errors exit_codes filters look_alikes parts paths version",
     "runner/security": "files keys secrets terminal",
     "runner/cli": "ahead carried cluster_address coverage_threshold flags habits options quick settings shard store_keep variants",
     "runner/statistics": "agreement case_runs change intervals levels like_these pass_counts policies ranks ratios reach relabelling series several_tests single_cases",

@@ -24,6 +24,7 @@ class AgentError(Exception):
         frames: tuple[StackFrame, ...] = (),
         hint: str | None = None,
         infrastructure: bool = False,
+        cut: str = "",
         missing: bool = False,
         server: str = "",
     ) -> None:
@@ -34,6 +35,8 @@ class AgentError(Exception):
         self.hint = hint
         self.infrastructure = infrastructure
         """Whether a model host, a tool server or a judge failed, rather than the agent."""
+        self.cut = cut
+        """The finish reason of an answer that ended within a call of a tool; empty for all other errors."""
         self.missing = missing
         """Whether what it has asked for is not here, or was not reached."""
         self.server = server
@@ -43,8 +46,9 @@ class AgentError(Exception):
     def failure(self) -> Failure:
         """The failure of a case that it is."""
         hint = f". {self.hint}" if self.hint else ""
+        cause = Cause.CUT if self.cut else Cause.INFRASTRUCTURE if self.infrastructure else Cause.ERROR
         return Failure(
-            cause=Cause.INFRASTRUCTURE if self.infrastructure else Cause.ERROR,
+            cause=cause,
             message=f"agent error: {self.message}{hint}",
             frames=self.frames,
             code_frame=code_frame(self.frames[0].location) if self.frames else "",
@@ -101,12 +105,24 @@ class Answer(Value):
 
     @property
     def output(self) -> Any:
-        """Next's data, otherwise the text, otherwise the results of tools, otherwise None."""
-        if self.next not in (None, "", {}, []):
+        """Next's data, otherwise the text, otherwise the results of tools; a text that is empty only if the model has
+        called no tool. None: nothing was asked, or answered."""
+        if self.next is not None:
             return self.next
-        if self.content:
-            return self.content
-        return _said_by_tools(self.tools) or None
+        if self.content or self.completion is None:
+            return self.content or _said_by_tools(self.tools) or None
+        return _said_by_tools(self.tools) or (None if self.completion.tool_calls else "")
+
+    @property
+    def finish_reason(self) -> str:
+        """Of the completion, as its host said it; empty if there is none."""
+        return self.completion.finish_reason if self.completion is not None else ""
+
+    @property
+    def cut(self) -> str:
+        """What was done to a text that is not whole, as by `Completion.cut`; empty if it is whole, or if Next has
+        answered instead."""
+        return self.completion.cut if self.completion is not None and self.next is None else ""
 
     @property
     def text(self) -> str:
@@ -141,7 +157,7 @@ class Answer(Value):
         content: Any = self.content
         if not content:
             output = self.output
-            content = output if isinstance(output, str) else "" if output is None else json.dumps(output)
+            content = output if isinstance(output, str) else "" if output in (None, {}, []) else json.dumps(output)
         return {"agent_id": self.agent, "response": self.response(), "content": content}
 
 
@@ -150,7 +166,7 @@ def completion_record(completion: Completion, *, of_runner: bool = False) -> dic
     `reasoning_content` where there are some. `of_runner`: `{role, content?, finish_reason}`, as runners answer."""
     if of_runner:
         said = {"content": completion.content} if completion.content else {}
-        return {"role": "assistant", **said, "finish_reason": completion.finish_reason}
+        return {"role": "assistant", **said, "finish_reason": completion.ending}
     usage = completion.usage
     record: dict[str, Any] = {
         "id": completion.id,
@@ -159,7 +175,7 @@ def completion_record(completion: Completion, *, of_runner: bool = False) -> dic
         "model": completion.model,
         "role": "assistant",
         "content": completion.content,
-        "finish_reason": completion.finish_reason,
+        "finish_reason": completion.ending,
     }
     if not usage.unknown:
         record["usage"] = {

@@ -260,6 +260,8 @@ class Call:
             from runner.agents.tool_calls import use_tools, with_results
 
             runs = await use_tools(completion, box, self._scope, self._runtime.servers)
+            if completion.cut:
+                raise _cut_call(assistant.id, completion)
             used += [run for run, _ in runs]
             first = first or answer.replace(tools=tuple(used))
             retry = hooked and any(retryable for _, retryable in runs)
@@ -374,6 +376,8 @@ async def call_agent(runtime: Runtime, request: AgentRequest) -> Answer:
     with chat.calling(assistant.id, caller.call if caller else None) as number:
         scope = Scope(chat=chat, assistant=assistant, context=context, depth=depth, call=number)
         answer = await Call(runtime, scope, request.messages, options, request.on_chunk).run()
+    if answer.cut and caller is not None and not request.delegated:  # whoever asks for a case says it of its answer
+        chat.world.warn("cut", f"the answer of {assistant.id} was {answer.cut}")
     return answer.replace(chat_id=chat.id)
 
 
@@ -423,6 +427,15 @@ def is_unanswered(error: AgentError | RunnerError) -> bool:
     """Whether nothing here could answer a call of an agent that failed with this error: the agent, its files or what it
     asks for is not here or cannot be used, or its model was not reached."""
     return error.missing or isinstance(error, RunnerError)
+
+
+def _cut_call(agent: str, completion: Completion) -> AgentError:
+    names = ", ".join(call.name or "a tool" for call in completion.tool_calls)
+    return AgentError(
+        f"the answer in which the model of {agent} calls {names} was {completion.cut}: no tool was run",
+        hint="Raise max_tokens of the agent" if completion.ending == "length" else None,
+        cut=completion.finish_reason,
+    )
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from runner.agents.answer import AgentError
 from runner.agents.call import call_other
 from runner.agents.chat import Chat
 from runner.agents.requests import AgentRequest
@@ -55,8 +56,16 @@ class Helpers:
         if role == "validator" and "output" in payload:
             own.framed = {content: json.dumps(framed(payload), ensure_ascii=False)}
         messages = [{"role": "user", "content": content}]
-        answer = await call_other(self._runtime, AgentRequest(agent=agent, messages=messages, options=call, chat=own))
-        chat.model_calls += own.model_calls
+        try:
+            request = AgentRequest(agent=agent, messages=messages, options=call, chat=own)
+            answer = await call_other(self._runtime, request)
+        except AgentError as error:
+            error.infrastructure = error.infrastructure or bool(error.cut)
+            raise
+        finally:
+            chat.model_calls += own.model_calls
+        if answer.cut:
+            raise AgentError(f"the answer of the {role} {agent} was {answer.cut}", infrastructure=True)
         return answer
 
     def _has_connector(self, agent: str) -> bool:

@@ -320,7 +320,7 @@ class AgentProcesses:
         _, completion = await self._ask_model(call.scope, call.args, None)
         record = completion_record(completion)
         message = {key: record[key] for key in ("role", "content", "tool_calls", "refusal") if key in record}
-        choice = {"index": 0, "message": message, "finish_reason": completion.finish_reason}
+        choice = {"index": 0, "message": message, "finish_reason": completion.ending}
         kept = {key: record[key] for key in ("id", "object", "created", "model", "usage") if key in record}
         return {**kept, "choices": [choice]}
 

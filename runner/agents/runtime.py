@@ -243,6 +243,8 @@ class Runtime:
 
         try:
             answer = await self._complete(connector, request, chat)
+            if answer.completion.ending == "error":
+                raise ConnectorError(f"{connector} broke its answer off with finish_reason error")
         except ConnectorError as error:
             chat.steps.append(step(None, error.message))
             broke = error.status not in REFUSALS

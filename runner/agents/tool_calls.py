@@ -29,6 +29,10 @@ async def use_tools(
 
     async def run(index: int) -> tuple[UsedTool, bool]:
         call = completion.tool_calls[index]
+        if completion.cut:
+            why = f"not run: the answer that calls it was {completion.cut}"
+            use = ToolUse(name=call.name.rpartition("__")[2], server="", arguments=call.arguments, error=why)
+            return UsedTool(call=call, use=use), False
         if box is None:
             use = ToolUse(
                 name=call.name,

@@ -29,6 +29,7 @@ from runner.application.application import Application
 from runner.cli.flags import File
 from runner.cli.options import FLAGS, RunOptions, lacking, with_rounds
 from runner.cli.settings import Configured, Settings
+from runner.costs import PRICES
 from runner.errors import ConfigurationError, did_you_mean
 from runner.security.files import read_text
 from scripttest import holds_secrets, is_never_readable, parts_below
@@ -36,7 +37,6 @@ from scripttest.values import Value
 
 FILE = "yao-test.toml"
 TABLES = ("profile", "agent", "prices")
-PRICES = ("input", "output", "cached")
 READABLE = "readable"
 _OUTSIDE = "only the command line may do that"
 OF_AGENTS = tuple(flag.name for flag in FLAGS if flag.file is File.AGENT)

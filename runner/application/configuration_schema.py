@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from runner.application.configuration import OF_AGENTS, PRICES, READABLE
+from runner.application.configuration import OF_AGENTS, READABLE
 from runner.cli.flags import Flag
 from runner.cli.options import FLAGS
+from runner.costs import PRICES
 
 Schema = dict[str, Any]
 

@@ -78,6 +78,8 @@ class Evidence(Value):
     """JSON value: the output of the agent by the rules of the specification, section 5."""
     content: str = ""
     """The text of the completion."""
+    cut: str = ""
+    """What was done to an output that is a text and not whole: `cut at its token limit`; empty for all others."""
     input: Any = None
     """The case's input as written: text, message or messages."""
     expected: Any = None
@@ -200,6 +202,10 @@ class NotEvaluated(Exception):  # noqa: N818
         super().__init__(message)
         self.details = details
         self.infrastructure = infrastructure
+
+
+class CutAnswer(NotEvaluated):
+    """JSON was looked for in an answer that is not whole: the assertion fails, and its negation cannot be evaluated."""
 
 
 class Judges(Protocol):

@@ -6,7 +6,7 @@ from functools import cache
 from importlib import import_module
 
 from runner.assertions import TYPES
-from runner.assertions.base import AssertionResult, NotEvaluated
+from runner.assertions.base import AssertionResult, CutAnswer, NotEvaluated, Verdict
 from runner.assertions.judged import not_evaluated, result_of
 from runner.assertions.verdicts import shorten
 
@@ -34,6 +34,10 @@ async def check(assertion: Assertion, evidence: Evidence, judges: Judges) -> Ass
     required."""
     try:
         verdict = await type_named(assertion.type).check(assertion, evidence, judges)
+    except CutAnswer as error:
+        if assertion.negate:
+            return _not_evaluated(assertion, evidence, str(error), error)
+        verdict = Verdict(passed=False, expected=assertion.value, actual=evidence.output, message=str(error))
     except NotEvaluated as error:
         return _not_evaluated(assertion, evidence, str(error), error)
     except Exception as error:  # a fault in a check or a judge is not a verdict on the answer

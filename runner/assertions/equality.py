@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.assertions.base import Kind
 from runner.assertions.differences import form_only
-from runner.assertions.values import equal, json_of
+from runner.assertions.values import equal, json_in
 from runner.assertions.verdicts import decide, show
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ async def equals(assertion: Assertion, evidence: Evidence, judges: Judges) -> Ve
     held = equal(output, expected)
     compared = output
     if not held and isinstance(output, str) and not isinstance(expected, str) and expected is not None:
-        inside = json_of(output)
+        inside = json_in(evidence)
         held = equal(inside, expected)
         compared = output if inside is None else inside
     found = None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.assertions.base import Kind, NotEvaluated
 from runner.assertions.verdicts import decide, show
+from runner.costs import Estimate
 
 if TYPE_CHECKING:
     from runner.assertions.base import Evidence, Judges, Verdict
@@ -76,7 +77,7 @@ def within(
     words = [f"at least {low}"] if low is not None else []
     words += [f"at most {high}"] if high is not None else []
     wanted = f"{' and '.join(words)} {unit}"
-    shown = f"{actual:.10g} {unit}{found}"
+    shown = f"{'~' * isinstance(actual, Estimate)}{actual:.10g} {unit}{found}"
     return decide(assertion, held, assertion.value, actual, verb, subject=subject, wanted=wanted, found=shown)
 
 

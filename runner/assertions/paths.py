@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.assertions.base import Kind, NotEvaluated
 from runner.assertions.differences import form_only
-from runner.assertions.values import KINDS, equal, json_of, kind_of, text_of
+from runner.assertions.values import KINDS, equal, json_in, kind_of, text_of
 from runner.assertions.verdicts import decide, nothing_to_judge, show
 from runner.errors import did_you_mean
 from scripttest.values import Value
@@ -36,7 +36,7 @@ class _Found(Value):
 async def json_path(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
     """What is at the path equals the value, or one of the values if a list is given and no list is found."""
     path, expected = assertion.path or "$", assertion.value
-    root = _json(evidence)
+    root = json_in(evidence)
     if root is None and evidence.output is not None and not evidence.state:
         return _no_json(assertion, evidence, f"the path {path}")
     place = _look(root, path, evidence.state)
@@ -66,7 +66,7 @@ async def type_is(assertion: Assertion, evidence: Evidence, judges: Judges) -> V
     expected, value, subject, found = assertion.value, evidence.output, "the output", None
     kind = kind_of(value)
     if assertion.path is not None:
-        root = _json(evidence)
+        root = json_in(evidence)
         if root is None and value is not None and not evidence.state:
             return _no_json(assertion, evidence, f"the path {assertion.path}")
         subject = assertion.path
@@ -74,7 +74,7 @@ async def type_is(assertion: Assertion, evidence: Evidence, judges: Judges) -> V
         value, kind = place.value, kind_of(place.value)
         found = f"nothing there: {place.missing}" if place.missing else None
     elif isinstance(value, str) and expected != "string":
-        inside = json_of(value, yaml=False)
+        inside = json_in(evidence, yaml=False)
         kind = kind if inside is None else kind_of(inside)
     found = found or f"{_named(kind)}: {show(value)}"
     wanted = _named(expected)
@@ -98,7 +98,7 @@ def problem(assertion: Assertion) -> str | None:
 
 def value_at(evidence: Evidence, path: str) -> Any:
     """What is at a path of the output; None where there is nothing. Raises NotEvaluated."""
-    return _look(_json(evidence), path, evidence.state).value
+    return _look(json_in(evidence), path, evidence.state).value
 
 
 def path_problem(name: str, path: str) -> str | None:
@@ -110,10 +110,6 @@ def path_problem(name: str, path: str) -> str | None:
     except library.JsonPathError as error:
         return f'"{name}": {error}'
     return None
-
-
-def _json(evidence: Evidence) -> Any:
-    return json_of(evidence.output) if isinstance(evidence.output, str) else evidence.output
 
 
 def _no_json(assertion: Assertion, evidence: Evidence, purpose: str) -> Verdict:

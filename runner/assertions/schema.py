@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.assertions.base import Kind, NotEvaluated
 from runner.assertions.plain_schema import is_plain
-from runner.assertions.values import json_of
+from runner.assertions.values import json_in
 from runner.assertions.verdicts import LIMIT, decide, show
 
 if TYPE_CHECKING:
@@ -26,8 +26,10 @@ async def json_schema(assertion: Assertion, evidence: Evidence, judges: Judges) 
     def misfit_of(value: Any) -> Misfit | None:
         return misfit(value, schema, checked=is_plain(schema))
 
+    if evidence.cut and not _takes_text(schema):
+        output = json_in(evidence)
     wrong = await to_thread(misfit_of, output)
-    if wrong and isinstance(output, str) and (inside := json_of(output)) is not None:
+    if wrong and isinstance(output, str) and (inside := json_in(evidence)) is not None:
         wrong = await to_thread(misfit_of, inside)
     if wrong and wrong.unusable:
         raise NotEvaluated(wrong.text)
@@ -35,6 +37,12 @@ async def json_schema(assertion: Assertion, evidence: Evidence, judges: Judges) 
     reasons = reasons if len(reasons) <= LIMIT else reasons[:LIMIT] + "…"
     found = f"{show(output)}; {reasons}" if reasons else None
     return decide(assertion, not wrong, schema, output, "to fit", wanted="the JSON Schema", found=found)
+
+
+def _takes_text(schema: Any) -> bool:
+    """Whether a schema says that it is of texts."""
+    type = schema.get("type") if isinstance(schema, dict) else None
+    return type == "string" or (isinstance(type, list) and "string" in type)
 
 
 def problem(assertion: Assertion) -> str | None:

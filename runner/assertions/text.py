@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from runner.assertions.base import Kind
 from runner.assertions.differences import form_only
-from runner.assertions.values import equal, json_of, text_of, within
+from runner.assertions.values import equal, json_in, text_of, within
 from runner.assertions.verdicts import decide, shorten
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 async def contains(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
     """The output has the value in it."""
-    return on_text(assertion, evidence, assertion.value, _has, "to contain")
+    return on_text(assertion, evidence, assertion.value, partial(_has, evidence), "to contain")
 
 
 async def not_contains(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
@@ -80,13 +81,13 @@ def compared(evidence: Evidence, value: Any) -> tuple[Any, str | None]:
     return evidence.text, shorten(evidence.text)
 
 
-def _has(value: Any, output: Any) -> bool:
+def _has(evidence: Evidence, value: Any, output: Any) -> bool:
     if isinstance(value, str):
         return any(value in text for text in (text_of(output), *_texts(output)))
     if isinstance(output, str):
         if text_of(value) in output:
             return True
-        output = json_of(output) if isinstance(value, (dict, list)) else None
+        output = json_in(evidence.replace(output=output)) if isinstance(value, (dict, list)) else None
     return output is not None and any(equal(item, value) for item in within(output))
 
 

@@ -6,11 +6,13 @@ import json
 from collections.abc import Iterator
 from functools import lru_cache
 
-from runner.assertions.base import NotEvaluated
+from runner.assertions.base import CutAnswer, NotEvaluated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from runner.assertions.base import Evidence
 
 KINDS = ("string", "number", "boolean", "array", "object", "null")
 REGEX = "regex:"
@@ -55,6 +57,21 @@ def text_of(value: Any) -> str:
 def json_of(text: str, *, yaml: bool = True) -> Any:
     """The JSON value in a text (`runner.reading.json_in_text.extract_json`), or None."""
     return (_kept if len(text) <= _MOST_KEPT else _extract)(text, yaml)
+
+
+def json_in(evidence: Evidence, *, yaml: bool = True) -> Any:
+    """The JSON value that an output is or holds, or None. An output that is not whole holds one only if all of its text
+    is JSON: raises CutAnswer otherwise."""
+    output = evidence.output
+    if not isinstance(output, str) or not evidence.cut:
+        return json_of(output, yaml=yaml) if isinstance(output, str) else output
+    from bindings.processes.formats import decode_json
+    from runner.reading.thinking import behind_thinking
+
+    try:
+        return decode_json(behind_thinking(output))
+    except (ValueError, RecursionError) as error:
+        raise CutAnswer(f"the answer was {evidence.cut}") from error
 
 
 def _extract(text: str, yaml: bool) -> Any:

@@ -16,7 +16,7 @@ class Settings(Value):
     agents: Mapping[str, RunOptions] = {}
     """Agent → the options of its tests, for agents with options of their own."""
     prices: Mapping[str, Mapping[str, float]] = {}
-    """Connector → its prices, US dollars for a million tokens: `input`, `output`, `cached`."""
+    """Connector → its prices, US dollars for a million tokens: `input`, `output`, `cached`, `cache_write`."""
     warnings: tuple[str, ...] = ()
     """Warnings about entries of the file that have no effect."""
 

@@ -15,24 +15,21 @@ from runner.connectors.base import Completion, Message, ModelRequest, ToolCall
 from runner.connectors.capabilities import capabilities_of
 from runner.connectors.parts import content_parts, data_of, text_of, url_of
 from runner.connectors.provider import HttpConnector, ProviderError
-from runner.connectors.usage import Figures, shown
+from runner.connectors.usage import Figures, merged, shown
 
 VERSION = "2023-06-01"
 MAX_TOKENS = 4096
 _SAME_NAME = ("temperature", "top_p", "top_k", "thinking", "service_tier")
-_STOP_REASONS = {
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "pause_turn": "stop",
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-    "tool_use": "tool_calls",
-    "refusal": "content_filter",
+_DELTAS = {
+    "text_delta": ("text", "text"),
+    "thinking_delta": ("thinking", "thinking"),
+    "input_json_delta": ("partial_json", "tool_use"),
 }
-_DELTAS = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
-"""Type of a delta → its field that carries the piece."""
+"""Type of a delta → its field that carries the piece, and the type of its block."""
 _INPUT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 """The fields that sum up to the input tokens: read from the cache, written to it, and all others."""
+_LIFETIMES = ("cache_creation.ephemeral_5m_input_tokens", "cache_creation.ephemeral_1h_input_tokens")
+"""The fields that say how long what was written to the cache stays there."""
 _STATUSES = {
     "invalid_request_error": 400,
     "authentication_error": 401,
@@ -129,8 +126,7 @@ class AnthropicAnswer:
     """
 
     def __init__(self) -> None:
-        self._blocks: dict[int, dict[str, Any]] = {}
-        self._pieces: dict[int, list[str]] = {}
+        self._blocks: list[_Block] = []
         self._usage: Any = None
         self._id = ""
         self._model = ""
@@ -142,13 +138,17 @@ class AnthropicAnswer:
     def has_message(self) -> bool:
         """Whether there is a text, though it may be empty, or a call of a tool."""
         return any(
-            block.get("name") if block.get("type") == "tool_use" else self._pieces[index] and block["type"] == "text"
-            for index, block in self._blocks.items()
+            block.said.get("name") if block.type == "tool_use" else block.pieces and block.type == "text"
+            for block in self._blocks
         )
 
     def feed(self, event: dict[str, Any]) -> str:
         """Takes an event; gives the piece of content in it. Unknown events are not errors, as the API demands."""
         match event.get("type"):
+            case "message":
+                self.whole(event)
+                self.complete = True
+                return self._text("text")
             case "message_start":
                 self._open(event.get("message") or {})
             case "content_block_start":
@@ -177,30 +177,23 @@ class AnthropicAnswer:
 
     def completion(self) -> Completion:
         """The completion that was received."""
-        calls = []
-        for index, block in self._blocks.items():
-            if block.get("type") == "tool_use":
-                streamed = "".join(self._pieces[index])
-                arguments = streamed or json.dumps(block.get("input") or {}, ensure_ascii=False)
-                calls.append(
-                    ToolCall(
-                        id=str(block.get("id") or f"call_{index}"),
-                        name=str(block.get("name") or ""),
-                        arguments=arguments,
-                    )
-                )
         reason, warnings = self._stop_reason, []
         if reason is not None and not isinstance(reason, str):
             warnings.append(f"gave a stop_reason that is not a text: {shown(reason)}")
             reason = None
         figures = Figures(self._usage)
         fresh, cached, written = map(figures.count, _INPUT)
+        five, hour = map(figures.count, _LIFETIMES)
+        if five is not None or hour is not None:
+            written = max(written or 0, (five or 0) + (hour or 0))
         read = [tokens for tokens in (fresh, cached, written) if tokens is not None]
-        usage = figures.usage(sum(read) if read else None, figures.count("output_tokens"), cached)
+        usage = figures.usage(
+            sum(read) if read else None, figures.count("output_tokens"), cached, written=written, for_an_hour=hour
+        )
         return Completion(
             content=self._text("text"),
-            tool_calls=tuple(calls),
-            finish_reason=_STOP_REASONS.get(reason or "", "tool_calls" if calls else "stop"),
+            tool_calls=tuple(block.call(index) for index, block in enumerate(self._blocks) if block.type == "tool_use"),
+            finish_reason=reason or "",
             usage=usage,
             model=self._model,
             id=self._id,
@@ -213,39 +206,55 @@ class AnthropicAnswer:
             self._stop_reason = reason
 
     def _count(self, said: Any) -> None:
-        """Takes a usage; what a later one does not say is as an earlier one said it."""
-        if isinstance(said, dict) and isinstance(self._usage, dict):
-            self._usage |= {name: value for name, value in said.items() if value is not None}
-        elif said is not None:
-            self._usage = said
+        self._usage = merged(self._usage, said, together=_INPUT)
 
     def _open(self, message: dict[str, Any]) -> None:
         self._id = str(message.get("id") or "")
         self._model = str(message.get("model") or "")
         self._count(message.get("usage"))
 
-    def _start(self, index: int, block: dict[str, Any]) -> str:
-        self._blocks[index] = block
-        self._pieces[index] = []
-        return self._keep(index, block.get(str(block.get("type"))))
+    def _start(self, index: Any, said: dict[str, Any]) -> str:
+        block = _Block(index, said)
+        self._blocks.append(block)
+        return block.add(said.get(block.type))
 
-    def _add(self, index: int, delta: dict[str, Any]) -> str:
-        if index not in self._blocks:
-            self._start(index, {"type": "text"})
-        field = _DELTAS.get(str(delta.get("type")), "")
-        return self._keep(index, delta.get(field))
+    def _add(self, index: Any, delta: dict[str, Any]) -> str:
+        """Takes a piece for the newest block of its number, among those of its type if there are some."""
+        field, type = _DELTAS.get(str(delta.get("type")), ("", "text"))
+        there = [block for block in self._blocks if block.index == index]
+        if not there:
+            self._start(index, {"type": type})
+            there = self._blocks
+        block = next((block for block in reversed(there) if block.type.endswith(type)), there[-1])
+        return block.add(delta.get(field))
 
-    def _keep(self, index: int, text: Any) -> str:
+    def _text(self, type: str) -> str:
+        return "".join(piece for block in self._blocks if block.type == type for piece in block.pieces)
+
+
+class _Block:
+    """A block of content that is coming in."""
+
+    def __init__(self, index: Any, said: dict[str, Any]) -> None:
+        self.index = index
+        self.said = said
+        self.type = str(said.get("type"))
+        self.pieces: list[str] = []
+
+    def add(self, text: Any) -> str:
+        """Takes a piece; gives it back if it is of the content."""
         if text is None:
             return ""
         if not isinstance(text, str):
             raise TypeError(f"{text!r} is not a text")
-        self._pieces[index].append(text)
-        return text if self._blocks[index].get("type") == "text" else ""
+        self.pieces.append(text)
+        return text if self.type == "text" else ""
 
-    def _text(self, kind: str) -> str:
-        return "".join(
-            "".join(self._pieces[index]) for index, block in self._blocks.items() if block.get("type") == kind
+    def call(self, number: int) -> ToolCall:
+        """The call of a tool that it is."""
+        arguments = "".join(self.pieces) or json.dumps(self.said.get("input") or {}, ensure_ascii=False)
+        return ToolCall(
+            id=str(self.said.get("id") or f"call_{number}"), name=str(self.said.get("name") or ""), arguments=arguments
         )
 
 

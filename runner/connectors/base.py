@@ -20,6 +20,40 @@ if TYPE_CHECKING:
 
 Message = dict[str, Any]
 
+ENDINGS = {
+    "stop": "stop",
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "pause_turn": "stop",
+    "eos": "stop",
+    "tool_calls": "tool_calls",
+    "tool_use": "tool_calls",
+    "function_call": "tool_calls",
+    "length": "length",
+    "max_tokens": "length",
+    "max_output_tokens": "length",
+    "model_length": "length",
+    "model_context_window_exceeded": "length",
+    "content_filter": "content_filter",
+    "content_filtered": "content_filter",
+    "guardrail_intervened": "content_filter",
+    "safety": "content_filter",
+    "recitation": "content_filter",
+    "prohibited_content": "content_filter",
+    "blocklist": "content_filter",
+    "spii": "content_filter",
+    "sensitive": "content_filter",
+    "refusal": "refusal",
+    "error": "error",
+}
+"""Finish reason of a host, in lower case → what it means, in one word; others mean what they say."""
+CUTS = {
+    "length": "cut at its token limit",
+    "content_filter": "stopped by a content filter",
+    "refusal": "refused by the model",
+}
+"""How an answer ended → what was done to it, if it is not whole."""
+
 
 class Origin(Value):
     """The case or script test on whose behalf a model is asked; recordings are stored under it."""
@@ -56,8 +90,13 @@ class Usage(Value):
     output_tokens: int = 0
     cached_tokens: int = 0
     """How many of the input tokens came from the provider's cache."""
+    written_tokens: int = 0
+    """How many of the input tokens were written to the provider's cache."""
+    written_for_an_hour: int = 0
+    """How many of these stay there for an hour, and not for five minutes."""
     cost: float | None = None
-    """US dollars; None when neither the provider nor the connector file says a price."""
+    """US dollars, an `Estimate` if a price was not known; None when neither the provider nor the connector file says
+    a price."""
     unknown: bool = False
     """Whether the tokens are not known: the provider did not say, or said what cannot be. They are 0 then."""
 
@@ -68,6 +107,8 @@ class Usage(Value):
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
             cached_tokens=self.cached_tokens + other.cached_tokens,
+            written_tokens=self.written_tokens + other.written_tokens,
+            written_for_an_hour=self.written_for_an_hour + other.written_for_an_hour,
             cost=sum(costs) if costs else None,
             unknown=self.unknown or other.unknown,
         )
@@ -99,8 +140,8 @@ class Completion(Value):
 
     content: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
-    finish_reason: str = "stop"
-    """stop, length, tool_calls, content_filter."""
+    finish_reason: str = ""
+    """As the host said it; empty if it did not."""
     usage: Usage = Usage(unknown=True)
     model: str = ""
     id: str = ""
@@ -112,6 +153,21 @@ class Completion(Value):
     input_hint: str | None = None
     warnings: tuple[str, ...] = ()
     """What is odd about the answer and does not make it unusable: the connector and what it said."""
+
+    @property
+    def ending(self) -> str:
+        """`finish_reason` in the words of OpenAI's API, whatever the host: `stop`, `tool_calls`, `length`,
+        `content_filter`, `refusal`, `error`, or a word of the host's own."""
+        said = self.finish_reason
+        meant = ENDINGS.get(said.lower(), said) or "stop"
+        if meant == "stop":
+            return "tool_calls" if self.tool_calls else "refusal" if self.refusal and not self.content else meant
+        return meant
+
+    @property
+    def cut(self) -> str:
+        """What was done to an answer that is not whole: `cut at its token limit`; empty if nothing says so."""
+        return CUTS.get(self.ending, "")
 
 
 class Connector(Protocol):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.application.documents import read_json
+from runner.costs import PRICES
 from runner.errors import ConfigurationError
 from scripttest.values import Value
 
@@ -145,10 +146,10 @@ def _check(options: dict[str, Any], subject: str) -> None:
         raise ConfigurationError(f"{subject}: options.key holds characters that no key has, such as a line break")
     for name, price in options.get("price", {}).items():
         is_number = isinstance(price, _NUMBER) and not isinstance(price, bool)
-        if name not in ("input", "output", "cached") or not is_number or price < 0:
+        if name not in PRICES or not is_number or price < 0:
             raise ConfigurationError(
                 f"{subject}: options.price.{name} cannot be used",
-                "Prices are numbers from 0 up, US dollars for a million tokens: input, output, cached",
+                f"Prices are numbers from 0 up, US dollars for a million tokens: {', '.join(PRICES)}",
             )
 
 

@@ -39,10 +39,10 @@ class Faults:
     def mute(self, completion: Completion) -> ConnectorError:
         """An answer without a message."""
         hint = self._is_an_api
-        match completion.finish_reason:
+        match completion.ending:
             case "length":
                 hint = "It reached its token limit before it wrote any text: raise max_tokens"
-            case "content_filter":
+            case "content_filter" | "refusal":
                 hint = "The provider held the answer back: its filter objects to what was asked, or to the answer"
         text = f"{self._subject} answered without a message: no content, no refusal and no call of a tool"
         return ConnectorError(f"{text} (finish_reason {completion.finish_reason})", hint=hint)

@@ -9,16 +9,16 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from runner.connectors.base import Completion, Message, ModelRequest, ToolCall, Usage
+from runner.connectors.base import Completion, Message, ModelRequest, Usage
 from runner.connectors.capabilities import capabilities_of
 from runner.connectors.parts import content_parts, data_of, url_of
-from runner.connectors.provider import HttpConnector, ProviderError
-from runner.connectors.usage import Figures, shown
+from runner.connectors.provider import BROKEN_OFF, HttpConnector, ProviderError
+from runner.connectors.streamed_calls import StreamedCalls
+from runner.connectors.usage import Figures, merged, shown
 
 _MESSAGE_FIELDS = ("role", "content", "name", "tool_call_id", "tool_calls", "refusal", "reasoning_content")
 _OWN_PARAMETERS = ("model", "stream", "tools", "max_tokens")
 _NO_TEMPERATURE = ("temperature", "top_p")
-_FINISH_REASONS = {"function_call": "tool_calls", "max_tokens": "length", "end_turn": "stop", "eos": "stop"}
 
 
 class OpenAIConnector(HttpConnector):
@@ -97,7 +97,7 @@ class OpenAIAnswer:
         self._has_content = False
         self._reasoning: list[str] = []
         self._refusal: list[str] = []
-        self._calls: dict[int, _Call] = {}
+        self._calls = StreamedCalls()
         self._usage: Any = None
         self._id = ""
         self._model = ""
@@ -112,7 +112,7 @@ class OpenAIAnswer:
     def has_message(self) -> bool:
         """Whether there is a content, a refusal, or a call of a tool. The empty content before tool calls that never
         came is none."""
-        if any(call.name for call in self._calls.values()) or any(self._refusal):
+        if self._calls.are_named or any(self._refusal):
             return True
         called = self._finish_reason in ("tool_calls", "function_call")
         return self._has_content and (any(self._content) or not called)
@@ -129,19 +129,15 @@ class OpenAIAnswer:
 
     def completion(self) -> Completion:
         """The completion that was received."""
-        calls = tuple(call.finished(index) for index, call in self._calls.items())
         usage, warnings = _usage(self._usage)
         reason = self._finish_reason
         if reason is not None and not isinstance(reason, str):
             warnings = (*warnings, f"gave a finish_reason that is not a text: {shown(reason)}")
             reason = None
-        reason = reason or "stop"
-        if calls and reason == "stop":
-            reason = "tool_calls"
         return Completion(
             content="".join(self._content),
-            tool_calls=calls,
-            finish_reason=_FINISH_REASONS.get(reason, reason),
+            tool_calls=self._calls.finished(),
+            finish_reason=reason or "",
             usage=usage,
             model=self._model,
             id=self._id,
@@ -155,13 +151,17 @@ class OpenAIAnswer:
             raise _reported(event["error"])
         self._id = self._id or str(event.get("id") or "")
         self._model = self._model or str(event.get("model") or "")
-        if event.get("usage") is not None:
-            self._usage = event["usage"]
+        self._usage = merged(self._usage, event.get("usage"))
         heard = ""
         for choice in event.get("choices") or ():
             if choice.get("index"):
                 continue  # of several answers, the first
-            heard += self._take_piece(choice.get(kind) or choice.get("message") or {})
+            piece = choice.get(kind) or {}
+            if not piece and not self.has_message:  # some hosts send one whole message as a stream, or the reverse
+                piece = choice.get("message") or choice.get("delta") or {}
+            if error := choice.get("error") or piece.get("error"):
+                raise _reported(error, BROKEN_OFF)
+            heard += self._take_piece(piece)
             if choice.get("finish_reason") not in (None, ""):
                 self._finish_reason = choice["finish_reason"]
         return heard
@@ -177,10 +177,10 @@ class OpenAIAnswer:
         thoughts = (piece.get("reasoning_content"), piece.get("reasoning"))
         self._reasoning.append(next((text for text in thoughts if isinstance(text, str) and text), ""))
         self._refusal.append(_text(piece.get("refusal") or ""))
-        for call in piece.get("tool_calls") or ():
-            self._take_call(call)
+        calls = piece.get("tool_calls") or ()
         if piece.get("function_call"):  # the API's older form of a single call
-            self._take_call({"index": 0, "function": piece["function_call"]})
+            calls = [*calls, {"index": 0, "function": piece["function_call"]}]
+        self._calls.take(calls)
         return content or ""
 
     def _text_in(self, part: Any) -> str | None:
@@ -190,34 +190,6 @@ class OpenAIAnswer:
         if part.get("refusal"):
             self._refusal.append(_text(part["refusal"]))
         return None if part.get("text") is None else _text(part["text"])
-
-    def _take_call(self, piece: dict[str, Any]) -> None:
-        call = self._calls.setdefault(self._index(piece), _Call())
-        function = piece.get("function") or {}
-        call.id = call.id or str(piece.get("id") or "")
-        call.name += function.get("name") or ""
-        arguments = function.get("arguments") or ""
-        call.arguments += arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-
-    def _index(self, piece: dict[str, Any]) -> int:
-        if isinstance(piece.get("index"), int):
-            return int(piece["index"])
-        if not piece.get("id"):  # some hosts leave the number out
-            return max(self._calls, default=0)
-        same = [index for index, call in self._calls.items() if call.id == piece["id"]]
-        return same[0] if same else len(self._calls)
-
-
-class _Call:
-    """A tool call that is coming in."""
-
-    def __init__(self) -> None:
-        self.id = ""
-        self.name = ""
-        self.arguments = ""
-
-    def finished(self, index: int) -> ToolCall:
-        return ToolCall(id=self.id or f"call_{index}", name=self.name, arguments=self.arguments)
 
 
 def _tool_call(call: dict[str, Any]) -> dict[str, Any]:
@@ -235,19 +207,25 @@ def _usage(said: Any) -> tuple[Usage, tuple[str, ...]]:
         figures.count("completion_tokens"),
         figures.count("prompt_tokens_details.cached_tokens", "prompt_cache_hit_tokens"),
         figures.amount("cost"),
+        written=figures.count(
+            "prompt_tokens_details.cache_write_tokens",
+            "prompt_tokens_details.cache_creation_tokens",
+            "cache_creation_input_tokens",
+        ),
     )
     return usage, figures.warnings
 
 
-def _reported(error: Any) -> ProviderError:
+def _reported(error: Any, otherwise: int | None = None) -> ProviderError:
+    """What a host reports, with the status that it names, else `otherwise`."""
     if not isinstance(error, dict):
-        return ProviderError(str(error), None)
+        return ProviderError(str(error), otherwise)
     kind = str(error.get("type") or "")
     code = error.get("status") or error.get("code")
     if isinstance(code, str):
         code = int(code) if code.isdigit() else 429 if code == "rate_limit_exceeded" else None
     if not isinstance(code, int):
-        code = {"server_error": 500, "overloaded_error": 503, "rate_limit_error": 429}.get(kind)
+        code = {"server_error": 500, "overloaded_error": 503, "rate_limit_error": 429}.get(kind, otherwise)
     return ProviderError(str(error.get("message") or kind or error), code)
 
 

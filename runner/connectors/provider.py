@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from asyncio import CancelledError
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
@@ -28,9 +29,16 @@ from runner.connectors.limits import Places
 from runner.connectors.retry import LONGEST_WAIT, RETRIES, RetryLater, has_time, retry_after, with_retries
 from runner.connectors.sse import EventReader
 from runner.connectors.timing import Timing, answering
+from runner.costs import Estimate
 from runner.security.keys import Credential
 
+_BEFORE_JSON = BOM_UTF8 + b" \t\r\n"
 Listener = Callable[[str], None]
+BROKEN_OFF = 502
+"""The status of an answer that broke off inside, where the host names none."""
+CACHE_WRITES = (1.25, 2.0)
+"""What a token costs that is written to the cache for five minutes, and for an hour, as a factor of the price of an
+input token: docs.anthropic.com/en/docs/build-with-claude/prompt-caching."""
 
 
 class Answer(Protocol):
@@ -161,9 +169,14 @@ class HttpConnector:
         price = self.options.get("price")
         if usage.cost is not None or usage.unknown or not price:
             return usage
-        cached = usage.cached_tokens * price.get("cached", price.get("input", 0))
-        fresh = max(0, usage.input_tokens - usage.cached_tokens) * price.get("input", 0)
-        return usage.replace(cost=(fresh + cached + usage.output_tokens * price.get("output", 0)) / 1e6)
+        input = price.get("input", 0)
+        fresh = max(0, usage.input_tokens - usage.cached_tokens - usage.written_tokens) * input
+        cost = fresh + usage.cached_tokens * price.get("cached", input) + usage.output_tokens * price.get("output", 0)
+        if "cache_write" in price:
+            return usage.replace(cost=(cost + usage.written_tokens * price["cache_write"]) / 1e6)
+        hour = min(usage.written_for_an_hour, usage.written_tokens)
+        written = ((usage.written_tokens - hour) * CACHE_WRITES[0] + hour * CACHE_WRITES[1]) * input
+        return usage.replace(cost=Estimate((cost + written) / 1e6) if written else cost / 1e6)
 
     def _address(self, host: str) -> str:
         return f"{host}{self.path}" if host.endswith("/") else f"{host}/v1/{self.path}"
@@ -222,6 +235,8 @@ class HttpConnector:
         except ProviderError as error:
             raise self.faults.answered(error.status, str(error), "answered with an error") from error
         completion = answer.completion()
+        if completion.ending == "error":
+            raise self.faults.answered(BROKEN_OFF, "", "broke its answer off with finish_reason error")
         if not answer.has_message:
             raise self.faults.mute(completion)
         return completion.replace(
@@ -231,12 +246,18 @@ class HttpConnector:
         )
 
     async def _read_stream(self, response: Response, answer: Answer, listener: Listener) -> None:
-        events = EventReader()
+        events, body, first = EventReader(), list[bytes](), b""
         async for chunk in response.chunks():
-            if self._feed(events.feed(chunk), answer, listener):
+            first = first or chunk.lstrip(_BEFORE_JSON)[:1]
+            if first == b"{":  # no event begins so: it is JSON, whatever it is called
+                body.append(chunk)
+            elif self._feed(events.feed(chunk), answer, listener):
                 await response.drain()
                 return
-        self._end(events.end(), answer, listener)
+        if body:
+            self._take(b"".join(body), answer, listener)
+        else:
+            self._end(events.end(), answer, listener)
 
     def _take(self, body: bytes, answer: Answer, listener: Listener) -> None:
         """Takes a body that is not called a stream, but may be one."""
@@ -246,6 +267,10 @@ class HttpConnector:
             if not self._feed(events.feed(body), answer, listener):
                 self._end(events.end(), answer, listener)
             return
+        lines = text.splitlines()
+        if len(lines) > 1 and all(map(_is_json, filter(None, lines))):
+            self._end([line for line in lines if line], answer, listener)
+            return
         value = self._object(text)
         with self._shape(text):
             answer.whole(value)
@@ -254,15 +279,18 @@ class HttpConnector:
 
     def _end(self, events: list[str], answer: Answer, listener: Listener) -> None:
         """Takes the event with which a stream ended, unless it was cut in the middle of it."""
-        whole = [data for data in events if data == "[DONE]" or _is_json(data)]
+        whole = [data for data in events if data.strip() in ("", "[DONE]") or _is_json(data)]
         if not self._feed(whole, answer, listener) and not answer.complete:
             raise ConnectionLost(f"the stream of {self._host} ended before the answer was complete")
 
     def _feed(self, events: list[str], answer: Answer, listener: Listener) -> bool:
         """Whether the end was reached."""
         for data in events:
+            data = data.strip()
             if data == "[DONE]":
                 return True
+            if not data:
+                continue
             event = self._object(data)
             with self._shape(data):
                 piece = answer.feed(event)

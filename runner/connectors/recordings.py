@@ -33,6 +33,7 @@ from runner.connectors.base import Completion, ToolCall, Usage
 from runner.connectors.matching import Clean, Described
 from runner.connectors.recording_form import form_problem
 from runner.connectors.usage import Figures, shown
+from runner.costs import cost_in, cost_record
 from runner.security.files import check_target, read_text
 from scripttest.values import Value, fields_of
 
@@ -235,7 +236,8 @@ def completion_to(completion: Completion, chunks: tuple[str, ...]) -> dict[str, 
         record["chunks"] = " ".join(str(len(chunk)) for chunk in chunks) if fits else list(chunks)
     if completion.tool_calls:
         record["tool_calls"] = [_lines(fields_of(call), "arguments") for call in completion.tool_calls]
-    record["finish_reason"] = completion.finish_reason
+    if completion.finish_reason:
+        record["finish_reason"] = completion.finish_reason
     record["usage"] = _usage_to(completion.usage)
     for key in ("model", "id", "reasoning", "refusal", "awaiting_input", "input_hint"):
         value = getattr(completion, key)
@@ -267,10 +269,10 @@ def completion_from(value: Mapping[str, Any]) -> tuple[Completion, tuple[str, ..
     calls = (ToolCall(**_unlined(call, "arguments")) for call in record.pop("tool_calls", ()))
     said = tuple(str(warning) for warning in record.pop("warnings", ()))
     usage, odd = _usage_from(record.pop("usage", None))
-    reason = record.get("finish_reason", "stop")
+    reason = record.get("finish_reason", "")
     if not isinstance(reason, str):
         odd = (*odd, f"The recording gives a finish_reason that is not a text: {shown(reason)}")
-        record["finish_reason"] = "stop"
+        record["finish_reason"] = ""
     completion = Completion(**record, tool_calls=tuple(calls), usage=usage, warnings=(*said, *odd))
     if not isinstance(completion.content, str):
         raise TypeError("content is not a text")
@@ -281,8 +283,11 @@ def completion_from(value: Mapping[str, Any]) -> tuple[Completion, tuple[str, ..
 
 def _usage_to(usage: Usage) -> dict[str, Any]:
     """Without tokens that are not known."""
-    record = {key: value for key, value in fields_of(usage).items() if value is not None and key != "unknown"}
-    return {key: record[key] for key in record if key == "cost"} if usage.unknown else record
+    if usage.unknown:
+        return cost_record(usage.cost)
+    tokens = {key: value for key, value in fields_of(usage).items() if key not in ("unknown", "cost")}
+    kept = {key: value for key, value in tokens.items() if value or not key.startswith("written")}
+    return {**kept, **cost_record(usage.cost)}
 
 
 def _usage_from(said: Any) -> tuple[Usage, tuple[str, ...]]:
@@ -292,7 +297,9 @@ def _usage_from(said: Any) -> tuple[Usage, tuple[str, ...]]:
         figures.count("input_tokens"),
         figures.count("output_tokens"),
         figures.count("cached_tokens"),
-        figures.amount("cost"),
+        cost_in({**(said if isinstance(said, dict) else {}), "cost": figures.amount("cost")}),
+        written=figures.count("written_tokens"),
+        for_an_hour=figures.count("written_for_an_hour"),
     )
     return usage, tuple(f"The recording {warning}" for warning in figures.warnings)
 

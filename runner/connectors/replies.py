@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from runner.connectors.base import ENDINGS
 from runner.connectors.reply_conditions import Condition, read_conditions
 from runner.connectors.reply_fields import fields_in
 from runner.connectors.reply_situation import Situation, ValuePath
@@ -20,7 +21,7 @@ from runner.durations import FORMS, seconds_of
 from runner.errors import ConfigurationError, did_you_mean
 from scripttest.values import Value
 
-FINISH_REASONS = ("stop", "length", "tool_calls", "content_filter")
+FINISH_REASONS = tuple(ENDINGS)
 _RULE = ("when", "times", "reply")
 _TEXTS = ("text", "reasoning", "refusal", "input_hint")
 _REPLY = (*_TEXTS, "json", "tool_calls", "finish_reason", "awaiting_input", "usage", "delay", "error")
@@ -141,6 +142,9 @@ def _reply(value: Any) -> Reply:
     if finish is not None and finish not in FINISH_REASONS:
         hint = did_you_mean(str(finish), FINISH_REASONS) or f"There are {', '.join(FINISH_REASONS)}"
         raise ConfigurationError(f'unknown finish_reason "{finish}"', hint)
+    if finish == "error":  # what was said before it counts for nothing, as from a real host
+        delay = {"delay": fields["delay"]} if "delay" in fields else {}
+        fields = {"error": {"status": 502, "message": "finish_reason error"}, **delay}
     return Reply(
         **{name: compile_templates(fields[name]) for name in (*_TEXTS, "json") if name in fields},
         has_json="json" in fields,

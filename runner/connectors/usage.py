@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from runner.connectors.base import Usage
@@ -44,14 +45,26 @@ class Figures:
         return None if found is None else float(found)
 
     def usage(
-        self, input: int | None, output: int | None, cached: int | None = None, cost: float | None = None
+        self,
+        input: int | None,
+        output: int | None,
+        cached: int | None = None,
+        cost: float | None = None,
+        *,
+        written: int | None = None,
+        for_an_hour: int | None = None,
     ) -> Usage:
         """All of it, unknown when there is a problem. Tokens are unknown too when neither kind of them is said."""
         if self.problems:
             return UNKNOWN
-        unknown = input is None and output is None
         return Usage(
-            input_tokens=input or 0, output_tokens=output or 0, cached_tokens=cached or 0, cost=cost, unknown=unknown
+            input_tokens=input or 0,
+            output_tokens=output or 0,
+            cached_tokens=cached or 0,
+            written_tokens=written or 0,
+            written_for_an_hour=for_an_hour or 0,
+            cost=cost,
+            unknown=input is None and output is None,
         )
 
     @property
@@ -59,7 +72,8 @@ class Figures:
         """What to say of the problems, after the name of who said it; for when everything was read."""
         if not self.problems:
             return ()
-        return (f"says a usage that cannot be: {', '.join(self.problems)}; the usage of the call is unknown",)
+        problems = ", ".join(dict.fromkeys(self.problems))
+        return (f"says a usage that cannot be: {problems}; the usage of the call is unknown",)
 
     def _number(self, *names: str) -> float | None:
         for name in names:
@@ -76,6 +90,23 @@ class Figures:
                 self.problems.append(f"{name} is {shown(value)}")
             return number
         return None
+
+
+def merged(known: Any, said: Any, together: Sequence[str] = ()) -> Any:
+    """A usage after a later one of the same call, which may be the sum so far, or repeat some figures. A figure that is
+    missing, or lower than the known one, changes nothing. `together` are fields between which tokens may move: they
+    change together, or not at all."""
+    if not isinstance(known, dict) or not isinstance(said, dict):
+        before, after = _read(known), _read(said)
+        lower = before is not None and after is not None and after < before
+        return known if said in (None, {}) or lower else said
+    result = {**known, **{name: merged(known.get(name), value) for name, value in said.items()}}
+    moved = {name: known.get(name) if said.get(name) is None else said[name] for name in together}
+    figures = [[_read(values.get(name) or 0) for name in together] for values in (known, moved)]
+    if together and None not in (*figures[0], *figures[1]):
+        before, after = (sum(number or 0 for number in each) for each in figures)
+        result |= {name: values.get(name) for values in [moved if after >= before else known] for name in together}
+    return result
 
 
 def shown(value: Any) -> str:

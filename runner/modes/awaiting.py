@@ -97,7 +97,7 @@ def detect(answer: Answer, tools: Sequence[ToolUse], input_tools: Sequence[str] 
         return Awaiting(awaiting=declared, reason="agent_declared", hint=hint)
     if _asking_tool(answer, tools, input_tools) is not None:
         return Awaiting(awaiting=True, reason="tool_requires_confirmation")
-    if not _has_next(answer) and answer.completion and answer.completion.finish_reason in _UNFINISHED:
+    if not _has_next(answer) and answer.completion and answer.completion.ending in _UNFINISHED:
         return Awaiting(awaiting=False, reason="finish_reason")
     if looks_like_question(said_in(answer)):
         return Awaiting(awaiting=True, reason="content_is_question")
@@ -178,7 +178,7 @@ def _is_named(use: ToolUse, name: str) -> bool:
 
 
 def _has_next(answer: Answer) -> bool:
-    return answer.next not in (None, "", {}, [])
+    return answer.next is not None
 
 
 def _object_in(text: str) -> Mapping[str, Any] | None:

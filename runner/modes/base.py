@@ -74,6 +74,8 @@ class CaseAttempt:
         self.chat = Chat(self._context(), self.world)
         self.judges = self.judges_for(self.chat)
         self.answer: Answer | None = None
+        self.finish_reason = ""
+        """Of the last answer of the model, also one that was cut within a call of a tool; empty if there was none."""
         self.messages = 0
         self.assertions: list[AssertionResult] = []
         self.failures: list[Failure] = []
@@ -160,12 +162,19 @@ class CaseAttempt:
             options: `context.Options` of the call.
             said: the last message, as the case has it.
         """
-        answer = await self._answer(messages, options, said)
+        try:
+            answer = await self._asked(messages, options, said)
+        except AgentError as error:
+            self.finish_reason = error.cut
+            raise
+        self.finish_reason = answer.finish_reason
+        if answer.cut:
+            self.world.warn("cut", f"{f'turn {self.turn}: ' if self.turn else ''}the answer was {answer.cut}")
         if isinstance(answer.output, str) and thinking_in(answer.output):
             self.world.warn("thinking", THINKS.format(self.assistant.id))
         return answer
 
-    async def _answer(self, messages: list[dict[str, Any]], options: Mapping[str, Any], said: Any) -> Answer:
+    async def _asked(self, messages: list[dict[str, Any]], options: Mapping[str, Any], said: Any) -> Answer:
         if self.saved is not None:
             return self.saved.answer(self.assistant.id, self.chat, said)
         ledger, noted = self.chat.world.ledger, f"agents.{self.assistant.id}"
@@ -268,6 +277,7 @@ class CaseAttempt:
         evidence = Evidence(
             output=answer.output,
             content=answer.content,
+            cut=answer.cut,
             input=input_of(case),
             expected=case.expected,
             tools=uses,
@@ -337,6 +347,7 @@ class CaseAttempt:
             input=input_of(case),
             output=answer.output if answer else None,
             response=answer.content if answer else "",
+            finish_reason=self.finish_reason,
             expected=case.expected,
             messages=self.messages,
             assertions=tuple(self.assertions),

@@ -157,7 +157,7 @@ def _is_unjudged(result: AssertionResult) -> bool:
 
 def combined(answer: Answer, tools: Sequence[ToolUse]) -> Any:
     """All texts of an answer, as a text of several lines; or the value, if there is only one."""
-    said: list[Any] = [] if answer.next in (None, "", {}, []) else [answer.next]
+    said: list[Any] = [] if answer.next in (None, "") else [answer.next]
     if answer.content:
         said.append(answer.content)
     said += [

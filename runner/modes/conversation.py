@@ -139,7 +139,9 @@ class _Conversation:
             options = attempt.options_of(turn.options)
             said = await exchange(attempt, message_of(turn, attempt.folder), options, _written(turn))
         except AgentError as error:
-            attempt.end(status=Status.FAILED, error=f"agent error: {error.message}")
+            attempt.end(
+                status=Status.FAILED, error=f"agent error: {error.message}", finish_reason=attempt.finish_reason
+            )
             attempt.failures.append(error.failure.replace(phase=f"turn {number}"))
             return False
         except (RunnerError, ScriptError) as error:
@@ -151,6 +153,7 @@ class _Conversation:
         attempt.end(
             output=answer.output,
             response=answer.content,
+            finish_reason=answer.finish_reason,
             tools=said.tools,
             usage=said.usage,
             milliseconds=said.milliseconds,

@@ -1,10 +1,11 @@
 """The trace of a case: each call of a model and of a tool, with who made it, its time, tokens and cost, and with
 `--trace full` what was sent and what came back. Calls of the tested agent, of judges and of simulators are told apart.
 
-    {"totals": {role: {model_calls, tool_calls, duration_ms, input_tokens, output_tokens, cost?}},
+    {"totals": {role: {model_calls, tool_calls, duration_ms, input_tokens, output_tokens, cost?,
+                      cost_estimated?}},
      "steps": [{kind: "model", role, agent, turn?, connector, vendor, asked?, model?, duration_ms, input_tokens?,
-                output_tokens?, cached_tokens?, cost?, finish_reason?, error?, before?, messages?, answer?,
-                parameters?, response?, span?},
+                output_tokens?, cached_tokens?, cost?, cost_estimated?, finish_reason?, error?, before?, messages?,
+                answer?, parameters?, response?, span?},
                {kind: "tool", role, agent, turn?, name, server, duration_ms, error?, arguments?, result?, call?,
                 span?}],
      "calls"?: [{role, agent, turn?, failed?, chat?, span}],
@@ -27,6 +28,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from runner.agents.chat import AGENT, AgentCall, ModelStep, ToolStep
+from runner.costs import cost_in, cost_record
 from runner.results.attachments import without_content
 from scripttest.typing_names import Record
 
@@ -151,11 +153,12 @@ def _summary(step: ModelStep | ToolStep) -> Record:
         return {**record, "duration_ms": round(step.milliseconds), "error": step.error}
     usage = step.completion.usage
     record |= {"model": step.completion.model} if step.completion.model else {}
-    record |= {"duration_ms": round(step.milliseconds), "finish_reason": step.completion.finish_reason}
+    record |= {"duration_ms": round(step.milliseconds)}
+    record |= {"finish_reason": step.completion.finish_reason} if step.completion.finish_reason else {}
     if not usage.unknown:
         record |= {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
         record |= {"cached_tokens": usage.cached_tokens} if usage.cached_tokens else {}
-    return record | ({} if usage.cost is None else {"cost": usage.cost})
+    return record | cost_record(usage.cost)
 
 
 def _for_spans(step: ModelStep | ToolStep) -> Record:
@@ -195,4 +198,4 @@ def _count(total: Record, step: ModelStep | ToolStep) -> None:
     for name in ("input_tokens", "output_tokens"):
         total[name] = total.get(name, 0) + getattr(usage, name)
     if usage.cost is not None:
-        total["cost"] = round(total.get("cost", 0) + usage.cost, DIGITS)
+        total |= cost_record(round((cost_in(total) or 0) + usage.cost, DIGITS))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from runner.agents.chat import Chat
     from runner.assertions.base import ToolUse
 
-TALKING = (Cause.ERROR, Cause.TIMEOUT, Cause.SETUP, Cause.CRASH, Cause.INFRASTRUCTURE)
+TALKING = (Cause.ERROR, Cause.TIMEOUT, Cause.SETUP, Cause.CRASH, Cause.INFRASTRUCTURE, Cause.CUT)
 """Causes of failures that may have ended a talk, unless an assertion has them."""
 DECLARED, UNFINISHED = "agent_declared", "finish_reason"
 
@@ -117,7 +117,7 @@ class SavedTalk:
         is_declared = turn.awaiting_reason == DECLARED
         completion = Completion(
             content=turn.response,
-            finish_reason="length" if turn.awaiting_reason == UNFINISHED else "stop",
+            finish_reason=turn.finish_reason or ("length" if turn.awaiting_reason == UNFINISHED else "stop"),
             awaiting_input=turn.awaiting_input if is_declared else None,
             input_hint=turn.input_hint if is_declared else None,
         )
@@ -147,7 +147,8 @@ class SavedTalk:
             usage = _usage_of(self._answers[0].usage)
         self._take_up(chat, 1, case.tools, usage)
         count_in(self._latency() / 1000)
-        return _answer(agent, chat, case, Completion(content=case.response), case.output)
+        completion = Completion(content=case.response, finish_reason=case.finish_reason)
+        return _answer(agent, chat, case, completion, case.output)
 
     def _take_up(self, chat: Chat, number: int, tools: Sequence[ToolUse], usage: Usage) -> None:
         """Adds what was asked for an answer to the chat; `number` counts the answers from 1."""

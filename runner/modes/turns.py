@@ -57,6 +57,7 @@ async def exchange(attempt: CaseAttempt, message: Mapping[str, Any], options: Ma
     evidence = Evidence(
         output=answer.output,
         content=answer.content,
+        cut=answer.cut,
         input=content,
         tools=tools,
         milliseconds=milliseconds,
@@ -169,12 +170,13 @@ async def take_turn(
     try:
         done = await exchange(attempt, said.message, said.options, said.input)
     except (AgentError, RunnerError, ScriptError) as error:
-        attempt.end(status=Status.FAILED, error=f"agent error: {error.message}")
+        attempt.end(status=Status.FAILED, error=f"agent error: {error.message}", finish_reason=attempt.finish_reason)
         raise
     awaiting = detect(done.answer, done.tools, input_tools)
     attempt.amend(
         output=done.answer.output,
         response=done.answer.content,
+        finish_reason=done.answer.finish_reason,
         awaiting_input=awaiting.awaiting,
         awaiting_reason=awaiting.reason,
         input_hint=awaiting.hint,

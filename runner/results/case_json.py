@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from runner.costs import cost_in, cost_record
 from runner.results.case_result import CaseResult, TrialsNoise
 from runner.results.failure_json import Named, failure_record, failures_of, warnings_of
 from runner.results.failure_texts import error_text, place, stack_trace
@@ -61,6 +62,8 @@ def case_record(result: TestResult, suite: str | None = None) -> Record:
         "response": case.response,
         "messages_count": case.messages,
     }
+    if case.finish_reason:
+        record["finish_reason"] = case.finish_reason
     if suite is None:
         del record["type"], record["suite"], record["position"]
     if case.title is None:
@@ -103,8 +106,8 @@ def case_record(result: TestResult, suite: str | None = None) -> Record:
     if case.model_calls:
         record["model_calls"] = case.model_calls
     if case.input_tokens or case.output_tokens or case.cost is not None:
-        cost = {} if case.cost is None else {"cost": case.cost}
-        record["usage"] = {"input_tokens": case.input_tokens, "output_tokens": case.output_tokens, **cost}
+        tokens = {"input_tokens": case.input_tokens, "output_tokens": case.output_tokens}
+        record["usage"] = {**tokens, **cost_record(case.cost)}
     if case.sent:
         record["sent"] = list(case.sent)
     if case.attachments:
@@ -164,6 +167,7 @@ def case_of(record: Record) -> CaseResult:
         input=record.get("input"),
         output=record.get("final_output", record.get("response") or None) if scores_turns else record.get("output"),
         response=record.get("response") or "",
+        finish_reason=record.get("finish_reason") or "",
         expected=record.get("expected"),
         messages=record.get("messages_count", 0),
         assertions=assertions_of(record.get("assertions")),
@@ -172,7 +176,7 @@ def case_of(record: Record) -> CaseResult:
         model_calls=record.get("model_calls", 0),
         input_tokens=usage.get("input_tokens", 0),
         output_tokens=usage.get("output_tokens", 0),
-        cost=usage.get("cost"),
+        cost=cost_in(usage),
         sent=tuple(record.get("sent") or ()),
         line=record.get("line", 0),
         tags=tuple(record.get("tags") or ()),

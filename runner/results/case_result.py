@@ -38,6 +38,8 @@ class TurnResult(Value):
     output: Any = None
     response: str = ""
     """Text of the completion."""
+    finish_reason: str = ""
+    """Of the last answer of the model, as its host said it."""
     awaiting_input: bool = False
     awaiting_reason: str = ""
     """What decided it: `agent_declared`, `tool_requires_confirmation`, `finish_reason`, `content_is_question`,
@@ -165,6 +167,8 @@ class CaseResult(Value):
     """JSON value."""
     response: str = ""
     """Text of the last completion."""
+    finish_reason: str = ""
+    """Of the last answer of the model, as its host said it."""
     expected: Any = None
     messages: int = 0
     """How many messages were sent to the agent."""

@@ -3,10 +3,10 @@ and money."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from runner.costs import mean
 from runner.results.change_report import Beside, Noise, Part
 from runner.results.compared_cases import change_in, figures_of, rates_of
 from runner.results.judged_cases import SCORE, JudgedCase, JudgedRun
@@ -65,11 +65,10 @@ def beside_of(pairs: Pairs) -> tuple[Beside, ...]:
         means = [(_mean(pair.a, of), _mean(pair.b, of)) for pair in pairs]
         known = Sides(a=[a for a, b in means if a and b], b=[b for a, b in means if a and b])
         if known.a:
-            mean = known.each(lambda values: math.fsum(values) / len(values))
-            found.append(Beside(name=name, means=mean, ratio=ratio_of(known.a, known.b)))
+            found.append(Beside(name=name, means=known.each(mean), ratio=ratio_of(known.a, known.b)))
     return tuple(found)
 
 
 def _mean(case: JudgedCase, of: Callable[[JudgedRun], float | None]) -> float | None:
     values = [value for run in case.runs if (value := of(run)) is not None]
-    return math.fsum(values) / len(values) if values else None
+    return mean(values) if values else None

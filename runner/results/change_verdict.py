@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NoReturn
 
+from runner.costs import mean
 from runner.errors import ConfigurationError
 from runner.results.change_parts import Pairs, beside_of, parts_of
 from runner.results.change_report import ChangeReport, ComparedCase, LeftOut, Noise
@@ -140,7 +140,7 @@ def _left_out(
 def _mean_cost(pairs: Pairs) -> float | None:
     """The mean cost of a run, in US dollars."""
     costs = [run.cost for pair in pairs for case in pair.both for run in case.runs if run.cost is not None]
-    return math.fsum(costs) / len(costs) if costs else None
+    return mean(costs) if costs else None
 
 
 def _cost_of_reach(found: JudgedChange, mean_cost: float | None) -> float | None:

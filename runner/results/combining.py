@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from runner.costs import cost_in, cost_record
 from runner.results.case_result import TrialResult, TrialsNoise
 from runner.results.model import Attempt, TestResult
 from runner.results.stability import shown_of, stability_of
@@ -247,8 +248,9 @@ def _undecided(repeat: Repeat) -> str:
 def usage_of_lines(records: Sequence[Record]) -> Record:
     """`{usage: {input_tokens, output_tokens, cost?}}`: what several results took together; empty where none says it."""
     usages = [record["usage"] for record in records if record.get("usage")]
-    keys = [key for key in ("input_tokens", "output_tokens", "cost") if any(key in usage for usage in usages)]
-    return {"usage": {key: sum(usage.get(key, 0) for usage in usages) for key in keys}} if usages else {}
+    tokens = {key: sum(usage.get(key, 0) for usage in usages) for key in ("input_tokens", "output_tokens")}
+    costs = [cost for usage in usages if (cost := cost_in(usage)) is not None]
+    return {"usage": {**tokens, **cost_record(sum(costs) if costs else None)}} if usages else {}
 
 
 def _in_order(record: Record) -> Record:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from difflib import unified_diff
-from statistics import fmean
 from typing import Any
 
 from runner.assertions.values import equal
+from runner.costs import cost_in, mean
 from runner.results.changes import STANDARD, Change, Comparison, Measure, Side, Thresholds
 from runner.results.criteria import score_in
 from runner.results.fingerprint_changes import changed_in
@@ -144,7 +144,7 @@ def _measures(both: list[tuple[Side, Side]]) -> Iterator[Measure]:
         pairs = [(was, now) for was, now in ((of(was), of(now)) for was, now in both) if None not in (was, now)]
         if pairs:
             before, after = (
-                fmean(figure for figure in side if figure is not None) for side in zip(*pairs, strict=True)
+                mean([figure for figure in side if figure is not None]) for side in zip(*pairs, strict=True)
             )
             yield Measure(key=key, before=before, after=after)
 
@@ -172,7 +172,7 @@ def _result(records: list[Record]) -> _Result:
         milliseconds=sum(run.get("duration_ms") or 0 for run in shown) / len(shown),
         score=_mean(score_in(run.get("score")) for run in shown),
         tokens=_mean(map(_tokens, shown)),
-        cost=_mean((run.get("usage") or run).get("cost") for run in shown),
+        cost=_mean(cost_in(run.get("usage") or run) for run in shown),
     )
     return _Result(
         side=side, record=next((record for record in records if record["status"] == Status.FAILED), records[0])

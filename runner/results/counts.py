@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from bindings import Answered
+from runner.costs import cost_in
 from runner.results.criteria import Part, criteria_of, parts_in, score_in
 from runner.results.events import RunStatus
 from runner.results.model import Suite, TestResult
@@ -205,7 +206,7 @@ class Counts:
             if repeat:
                 is_decided = repeat["verdict"] in DECIDED
                 saved = repeat["most"] - repeat["judged"] if is_decided else 0
-                self.count_repeat(repeat["judged"], saved, (record.get("usage") or {}).get("cost"))
+                self.count_repeat(repeat["judged"], saved, cost_in(record.get("usage") or {}))
             first, tags = repeat.get("wave"), record.get("tags")
             parts = [Part(kind=SUITE, name=str(record.get("suite") or ""))]
             parts += [Part(kind=TAG, name=str(tag)) for tag in tags] if isinstance(tags, list) else []
@@ -220,7 +221,7 @@ class Counts:
             votes = [judging_in(run) for run in attempts if verdict_in(run) in DECIDED]
             self.count_votes(votes[:first])
         if usage := record.get("usage"):
-            self.take(usage.get("input_tokens") or 0, usage.get("output_tokens") or 0, usage.get("cost"))
+            self.take(usage.get("input_tokens") or 0, usage.get("output_tokens") or 0, cost_in(usage))
 
     def take(self, input_tokens: int, output_tokens: int, cost: float | None) -> None:
         """Adds the tokens and the cost of one run of a case."""

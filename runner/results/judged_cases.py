@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from runner.costs import cost_in
 from runner.results.criteria import criteria_of, score_in
 from runner.results.judging import Judging, judging_in
 from runner.results.report import Report
@@ -116,7 +117,7 @@ def _run(attempt: Record, passed: bool) -> JudgedRun:
         criteria=attempt["criteria"] if "criteria" in attempt else criteria_of(attempt),
         milliseconds=attempt.get("duration_ms") or 0,
         tokens=tokens_of(usage) if usage else attempt.get("tokens"),
-        cost=usage.get("cost") if usage else attempt.get("cost"),
+        cost=cost_in(usage or attempt),
         judging=judging_in(attempt),
     )
 

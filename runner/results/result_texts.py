@@ -165,11 +165,6 @@ def tokens_of(usage: Record) -> int:
     return int(usage.get("input_tokens") or 0) + int(usage.get("output_tokens") or 0)
 
 
-def dollars(cost: float, digits: int = 4) -> str:
-    """An amount in US dollars as text, with so many `digits` after the point."""
-    return f"${cost:.{digits}f}"
-
-
 def _place(part: Record) -> FilePlace | None:
     location = part.get("location")
     if not location:

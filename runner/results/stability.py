@@ -12,6 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
+from runner.costs import mean
 from runner.results.model import Attempt, Stability
 from runner.results.verdict import Verdict
 from scripttest.values import Value
@@ -59,7 +60,7 @@ def stability_of(attempts: Sequence[Attempt], stops: bool = False) -> Stability 
         pass_at_k={k: round(pass_at(passed, count, k), 4) for k in shown},
         pass_hat_k={k: round(pass_hat(passed, count, k), 4) for k in shown},
         avg_tokens=tokens or None,
-        avg_cost=round(fmean(costs), 6) if costs else None,
+        avg_cost=round(mean(costs), 6) if costs else None,
     )
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from runner.costs import cost_in, cost_record
 from runner.results.criteria import criteria_of
 from runner.results.judging import judging_in, judging_record
 from runner.results.model import Attempt, Stability, TestResult
@@ -67,7 +68,7 @@ def attempt_of(record: Record, run: int = 0) -> Attempt:
         error=record.get("error"),
         score=record.get("score"),
         tokens=usage.get("input_tokens", 0) + usage.get("output_tokens", 0),
-        cost=usage.get("cost"),
+        cost=cost_in(usage),
         not_judged=record.get("not_judged", 0),
         judged=_is_judged(record),
         criteria=criteria_of(record) or None,
@@ -121,7 +122,7 @@ def _attempt_record(attempt: Attempt) -> Record:
         "cause": CAUSES.get(attempt.verdict),
         "score": attempt.score,
         "tokens": attempt.tokens or None,
-        "cost": attempt.cost,
+        **cost_record(attempt.cost),
         "not_judged": attempt.not_judged or None,
         "judged": None if attempt.judged else False,
         "criteria": attempt.criteria,
@@ -196,7 +197,7 @@ def attempts_in(record: Record) -> tuple[tuple[Attempt, ...], Stability | None]:
             error=run.get("error"),
             score=run.get("score"),
             tokens=run.get("tokens") or 0,
-            cost=run.get("cost"),
+            cost=cost_in(run),
             not_judged=run.get("not_judged") or 0,
             judged=run.get("judged", True),
             criteria=run.get("criteria"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from runner.results.model import TestResult
 from scripttest import Cause, Failure, ResultWarning, Status
 
-CAUSES = {"pending": Cause.PENDING}
+CAUSES = {"pending": Cause.PENDING, "cut": Cause.CUT}
 """Kind of a warning → cause of the failure that it becomes; `error` for all other kinds."""
 
 TOLD = ("retried",)

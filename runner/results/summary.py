@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from runner.costs import cost_record
 from runner.results.counts import Counts, counted
 from runner.security.terminal import in_line
 from scripttest.typing_names import Record
@@ -54,11 +55,12 @@ def counts_record(counts: Counts) -> dict[str, Any]:
 
 
 def usage_record(counts: Counts) -> dict[str, Any]:
-    """`{usage: {input_tokens, output_tokens, cost?}}` when models were asked; `cost` is in US dollars."""
+    """`{usage: {input_tokens, output_tokens, cost?, cost_estimated?}}` when models were asked; `cost` is in US
+    dollars."""
     if not (counts.tokens or counts.cost):
         return {}
     usage: dict[str, Any] = {"input_tokens": counts.input_tokens, "output_tokens": counts.output_tokens}
-    return {"usage": usage if counts.cost is None else {**usage, "cost": round(counts.cost, COST_DIGITS)}}
+    return {"usage": {**usage, **cost_record(None if counts.cost is None else round(counts.cost, COST_DIGITS))}}
 
 
 def remarks(summary: dict[str, Any]) -> list[str]:

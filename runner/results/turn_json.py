@@ -4,6 +4,7 @@ assertions, and calls of tools."""
 from __future__ import annotations
 
 from runner.assertions.base import AssertionResult, Judged, ToolUse, Vote
+from runner.costs import cost_in, cost_record
 from runner.results.case_result import (
     CheckpointResult,
     CriterionResult,
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
 
 
 def turn_record(turn: TurnResult) -> Record:
-    """`{turn, input, input_source, status, output, response?, tool_calls?, awaiting_input, awaiting_reason?,
-    attachments?, input_hint?, assertions?, assertion_errors?, error?, skip_reason?, note?, question?, no_next_turn?,
-    usage?, duration_ms}`."""
+    """`{turn, input, input_source, status, output, response?, tool_calls?, finish_reason?, awaiting_input,
+    awaiting_reason?, attachments?, input_hint?, assertions?, assertion_errors?, error?, skip_reason?, note?, question?,
+    no_next_turn?, usage?, duration_ms}`."""
     record: Record = {
         "turn": turn.turn,
         "input": turn.input,
@@ -39,6 +40,8 @@ def turn_record(turn: TurnResult) -> Record:
         record["response"] = turn.response
     if turn.tools:
         record["tool_calls"] = [_tool_call(tool) for tool in turn.tools]
+    if turn.finish_reason:
+        record["finish_reason"] = turn.finish_reason
     record["awaiting_input"] = turn.awaiting_input
     more = {
         "awaiting_reason": turn.awaiting_reason,
@@ -62,13 +65,15 @@ def turn_of(item: Record) -> TurnResult:
     """A turn from its record."""
     output = item.get("output")
     response = item.get("response", output if isinstance(output, str) else "")
+    unanswered = output == "" and bool(item.get("error") or item.get("skip_reason"))
     return TurnResult(
         turn=item["turn"],
         input=item.get("input"),
         source=item.get("input_source") or "",
         status=Status(item["status"]),
-        output=None if output == "" or ("response" in item and response == output) else output,
+        output=None if unanswered or ("response" in item and response == output) else output,
         response=response,
+        finish_reason=item.get("finish_reason") or "",
         awaiting_input=bool(item.get("awaiting_input")),
         awaiting_reason=item.get("awaiting_reason") or "",
         input_hint=item.get("input_hint"),
@@ -89,8 +94,7 @@ def usage_record(usage: TurnUsage | None) -> Record | None:
     """`{input_tokens, output_tokens, cost?}`; None where it is not known."""
     if usage is None:
         return None
-    cost = {} if usage.cost is None else {"cost": usage.cost}
-    return {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens, **cost}
+    return {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens, **cost_record(usage.cost)}
 
 
 def usage_in(item: Any) -> TurnUsage | None:
@@ -98,7 +102,7 @@ def usage_in(item: Any) -> TurnUsage | None:
     if not isinstance(item, dict):
         return None
     return TurnUsage(
-        input_tokens=item.get("input_tokens", 0), output_tokens=item.get("output_tokens", 0), cost=item.get("cost")
+        input_tokens=item.get("input_tokens", 0), output_tokens=item.get("output_tokens", 0), cost=cost_in(item)
     )
 
 

@@ -73,7 +73,9 @@ class KeptResult(Value):
     duration_ms: float
     tokens: float | None
     cost: float | None
-    """US dollars."""
+    """US dollars, an `Estimate` where one run has one."""
+    cost_estimated: int
+    """1 for an estimate."""
     connector: str | None
     made_of: str | None
     """The digest of its fingerprint; see `Store.fingerprint`."""

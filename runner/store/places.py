@@ -12,7 +12,7 @@ FILE = "runs.sqlite"
 _MAGIC = b"SQLite format 3\0"
 APPLICATION = 0x79616F54
 """`PRAGMA application_id` of our files."""
-SCHEMA = 4
+SCHEMA = 5
 """`PRAGMA user_version` that this version writes: how many migrations `runner.store.schema` has."""
 
 

@@ -97,6 +97,7 @@ RESULTS: Columns = {
     "duration_ms": _FIGURE,
     "tokens": _optional(_FIGURE),
     "cost": _optional(_FIGURE),
+    "cost_estimated": Column(types=_NUMBER.types, is_good=frozenset((0, 1)).__contains__),
     "connector": OPTIONAL_TEXT,
     "made_of": OPTIONAL_TEXT,
     "line": Column(types=frozenset({str, bytes, type(None)})),

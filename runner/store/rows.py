@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any
 
+from runner.costs import Estimate
 from runner.results.case_json import is_cut_short
 from runner.results.json_text import json_line
 from runner.results.judged_cases import judged_cases
@@ -25,7 +26,8 @@ MODULE, CASE_FILE, OTHER = "module", "file", "other"
 NOT_ENDED = "cut_short"
 """The cause of a result whose run ended before it did."""
 COLUMNS = (
-    "suite position test attempt verdict cause passed judged score duration_ms tokens cost connector made_of line"
+    "suite position test attempt verdict cause passed judged score duration_ms tokens cost cost_estimated connector "
+    "made_of line"
 ).split()
 """The columns of a result, besides its run."""
 
@@ -78,6 +80,7 @@ def row_of(suite: Record, record: Record, line: str | None, attempt: int, finger
     report = Report(start={"suites": [suite]}, results=[record], errors=[], warnings=[], summary={})
     (case,) = judged_cases(report).values()
     runs = case.runs
+    cost = _mean([run.cost for run in runs])
     made_of = json.dumps(fingerprint, sort_keys=True, ensure_ascii=False) if isinstance(fingerprint, dict) else None
     values = {
         "suite": key_of(suite),
@@ -91,7 +94,8 @@ def row_of(suite: Record, record: Record, line: str | None, attempt: int, finger
         "score": _mean([run.score for run in runs]),
         "duration_ms": _mean([run.milliseconds for run in runs]) or record.get("duration_ms") or 0,
         "tokens": _mean([run.tokens for run in runs]),
-        "cost": _mean([run.cost for run in runs]),
+        "cost": cost,
+        "cost_estimated": int(isinstance(cost, Estimate)),
         "connector": record.get("connector") or suite.get("connector") or None,
         "made_of": digest_of(made_of) if made_of is not None else None,
         "line": None if line is None else packed(line),

@@ -110,6 +110,9 @@ MIGRATIONS = (
     """
     CREATE INDEX results_by_fingerprint ON results (made_of);
     """,
+    """
+    ALTER TABLE results ADD COLUMN cost_estimated INTEGER NOT NULL DEFAULT 0;
+    """,
 )
 """Each makes of a database of the version before it one of its own; the first one of nothing."""
 assert len(MIGRATIONS) == SCHEMA

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from runner.costs import cost_in
 from runner.errors import ConfigurationError
 from runner.results.report import Report
 from runner.results.saved import read_text
@@ -263,7 +264,8 @@ class Store:
         names = names_of(KeptResult)
         asked = ", ".join(f"results.{name}" for name in names)
         rows = self.rows(RESULTS, f"SELECT {asked} FROM results {condition}", values)
-        results = [KeptResult(**dict(zip(names, row, strict=True))) for row in rows]
+        read = [dict(zip(names, row, strict=True)) for row in rows]
+        results = [KeptResult(**{**values, "cost": cost_in(values)}) for values in read]
         if wrong := next((one for one in results if one.passed > one.judged), None):
             raise damaged(self.folder, f"passed is {wrong.passed} of {wrong.judged} in run {wrong.run}")
         return results

@@ -19,13 +19,15 @@ NEWEST = 50
 """Runs that the list of tests looks at."""
 SHOWN = 12
 """Verdicts of a test in that list."""
-FIGURES = ("verdict", "cause", "passed", "judged", "duration_ms", "score", "tokens", "cost", "run")
+_JUDGED = ("verdict", "cause", "passed", "judged", "duration_ms", "score")
+FIGURES = (*_JUDGED, "tokens", "cost", "cost_estimated", "run")
 
 
 def over_time(store: Store, suite: str, test: str) -> Record:
     """`{suite, test, said: [sentence, ...], rate?: [low, value, high], occurrences: [{run, name, started_at, branch,
-    revision, asked, verdict, cause, passed, judged, duration_ms, score, tokens, cost, answer?, error?}, ...],
-    version}`; `name` is what the run calls the suite, `asked` the connector, with its model where that changed."""
+    revision, asked, verdict, cause, passed, judged, duration_ms, score, tokens, cost, cost_estimated, answer?,
+    error?}, ...], version}`; `name` is what the run calls the suite, `asked` the connector, with its model where that
+    changed."""
     runs = store.runs(limit=MOST)
     history = history_of(store, suite, test, runs)
     record: Record = {"suite": suite, "test": test, "said": [], "version": VERSION, "occurrences": []}

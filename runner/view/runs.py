@@ -97,9 +97,10 @@ class Runs:
         """The entry of a run in a list; values are null if not known.
 
         `{id, started_at, status, suites, branch, revision, profile, connectors, counts: {total, passed, failed,
-        skipped, errors}, planned, duration_ms, cost, labels, elsewhere}`
+        skipped, errors}, planned, duration_ms, cost, cost_estimated, labels,
+        elsewhere}`
         """
-        suites = run.start.get("suites") or []
+        suites, usage = run.start.get("suites") or [], run.summary.get("usage") or {}
         counts = dict.fromkeys(("total", "passed", "failed", "skipped", "errors"), 0)
         for verdict, number in run.counts.items():
             counts[Verdict(verdict).counted] += number
@@ -116,7 +117,8 @@ class Runs:
             "counts": counts,
             "planned": run.start.get("total_cases"),
             "duration_ms": run.summary.get("duration_ms"),
-            "cost": (run.summary.get("usage") or {}).get("cost"),
+            "cost": usage.get("cost"),
+            "cost_estimated": usage.get("cost_estimated"),
             "labels": run.labels,
             "elsewhere": self.elsewhere(run),
         }

@@ -109,7 +109,7 @@ def test_replies_mean_the_same_in_scripts_and_in_cases(app: MakeApplication) -> 
             assert delegated["error"] == f"agent error: {want}", name
         else:
             content, data, tools, _ = want
-            assert delegated.get("output") == (data if data not in (None, {}) else content or None), name
+            assert delegated.get("output") == (content if data is None else data), name
             assert [use["name"] for use in delegated.get("tools", [])] == tools, name
 
 

@@ -297,3 +297,48 @@ def test_a_hook_is_given_no_usage_that_is_not_known(app: MakeApplication) -> Non
         "unknown",
         {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3},
     ]
+
+
+# Empty answers
+
+EMPTY: dict[str, Any] = {"a text": "", "a list": [], "an object": {}, "zero": 0, "false": False}
+KINDS = {"a text": "string", "a list": "array", "an object": "object", "zero": "number", "false": "boolean"}
+
+
+@pytest.mark.parametrize("kind", EMPTY)
+def test_empty_data_of_next_is_an_answer(app: MakeApplication, kind: str) -> None:
+    value, hooks = EMPTY[kind], f"export function Next() {{ return {{ data: {json.dumps(EMPTY[kind])} }}; }}"
+    checks = [
+        {"type": "equals", "value": value},
+        {"type": "type", "value": KINDS[kind]},
+        {"type": "equals", "value": None, "negate": True},
+        {"type": "equals", "value": "said", "negate": True},
+    ]
+    turns = [{"input": "x", "assertions": checks}]
+    cases = [
+        case(**{"assert": checks}),
+        {"id": "turns", "turns": turns},
+        {"id": "expected", "input": "x", "expected": value},
+    ]
+    here = app(agent(replies="- reply: said", hooks=hooks, cases=cases))
+    records = run_cases(here, "-o", "r.jsonl", code=0)
+    assert records["a"]["output"] == records["turns"]["turns"][0]["output"] == value
+    assert here.run("regrade", "r.jsonl").code == 0
+
+
+@pytest.mark.parametrize("reply", ['""', "{ text: '' }"])
+def test_an_empty_text_of_a_model_is_a_text(app: MakeApplication, reply: str) -> None:
+    checks = [{"type": "equals", "value": ""}, {"type": "type", "value": "string"}]
+    cases = [case(**{"assert": checks}), {"id": "turns", "turns": [{"input": "x", "assertions": checks}]}]
+    here = app(
+        agent(replies=f"- reply: {reply}", cases=[*cases, case(id="b", **{"assert": {**checks[0], "negate": True}})])
+    )
+    records = run_cases(here, "-o", "r.jsonl", code=1)
+    assert {id: record["status"] for id, record in records.items()} == {"a": "passed", "turns": "passed", "b": "failed"}
+    assert here.run("regrade", "r.jsonl", "--run", "^(a|turns)$").code == 0
+
+
+@pytest.mark.parametrize("value", [[], {}, 0, False], ids=json.dumps)
+def test_empty_json_of_a_model_is_what_it_is(app: MakeApplication, value: Any) -> None:
+    here = app(agent(replies=f"- reply: {{ json: {json.dumps(value)} }}", cases=[case(expected=value)]))
+    assert run_cases(here, code=0)["a"]["output"] == json.dumps(value)

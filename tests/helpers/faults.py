@@ -124,9 +124,9 @@ def assert_complete(path: Path, ids: set[str]) -> None:
     assert (summary["total"], summary["status"]) == (len(ids), "passed")
 
 
-def with_model(server: ModelServer, **options: Any) -> dict[str, str]:
+def with_model(server: ModelServer, type: str = "openai", **options: Any) -> dict[str, str]:
     """The connector `local`, which asks a server of the test."""
-    definition = {"type": "openai", "options": {"host": server.url, "model": "m", "key": "sk-local", **options}}
+    definition = {"type": type, "options": {"host": server.url, "model": "m", "key": "sk-local", **options}}
     return {"/connectors/local.conn.yao": json.dumps(definition)}
 
 

@@ -268,6 +268,22 @@ def says(
     return behave
 
 
+def in_pieces(behaviour: Behaviour, size: int = 3) -> Behaviour:
+    """The same, where each event of a stream comes in pieces of so many bytes."""
+
+    async def behave(exchange: Exchange) -> None:
+        chunk = exchange.chunk
+
+        async def cut(data: bytes) -> None:
+            for start in range(0, len(data), size):
+                await chunk(data[start : start + size])
+
+        exchange.chunk = cut  # type: ignore[method-assign]
+        await behaviour(exchange)
+
+    return behave
+
+
 def sends(*events: Any, done: bool = True) -> Behaviour:
     """A stream of these events: values, or texts that are sent as they are."""
 

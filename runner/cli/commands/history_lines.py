@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from runner.costs import Estimate, dollars
 from runner.reporters.console.style import Style, count, in_milliseconds
 from runner.reporters.console.variant_lines import aligned
 from runner.results.fingerprint_changes import change_text, changed, described
-from runner.results.result_texts import dollars
 from runner.security.terminal import in_line
 from runner.store.history import SCRIPTED, Level, Since, TestHistory, Trend
 from runner.store.kept import KeptRun
@@ -112,6 +112,7 @@ def history_record(one: TestHistory, *, with_results: bool = False) -> Record:
         "duration_ms": _rounded(one.milliseconds),
         "tokens": _rounded(one.tokens),
         "cost": one.cost,
+        **({"cost_estimated": True} if isinstance(one.cost, Estimate) else {}),
     }
     if one.since is not None and one.rate_before is not None:
         record["since"] = {"pass_rate_before": round(one.rate_before, 4), **_since_record(one.since)}

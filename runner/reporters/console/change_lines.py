@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from runner.costs import dollars
 from runner.reporters.console.style import count, in_milliseconds
 from runner.results.changes import Change, Comparison, Measure, Side
 from runner.results.fingerprint_changes import change_text
-from runner.results.result_texts import dollars
 
 COST_DIGITS = 6
 """Digits of the cost of one result: some cost less than a hundredth of a cent."""

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from runner.columns import width
+from runner.costs import dollars
 from runner.durations import in_words
 from runner.reporters.console.fitting import cut, fitted, isolated, shortened, visible
 from runner.reporters.console.style import WIDTH, Style
@@ -191,6 +192,6 @@ class Progress:
             pace = f"{rate:.0f} a second" if rate >= 1 else f"{60 * rate:.0f} a minute"
             texts = [f", {pace}", f", {in_words(math.ceil((listed - done) / rate))} left"]
         if run.counts.tokens:
-            cost = f" (${run.counts.cost:.4f})" if run.counts.cost is not None else ""
+            cost = f" ({dollars(run.counts.cost)})" if run.counts.cost is not None else ""
             texts.append(f", {run.counts.tokens} tokens{cost}")
         return texts

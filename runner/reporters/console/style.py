@@ -3,6 +3,7 @@ them takes longer than most runs."""
 
 from __future__ import annotations
 
+from runner.costs import dollars
 from runner.results.failure_texts import error_text
 from runner.security.terminal import own
 from scripttest import Failure, LogLine, ResultWarning
@@ -96,5 +97,5 @@ def usage_line(run: Execution) -> str:
     """What all cases of a run took of their models, as a line of the summary; empty where that is nothing."""
     if not (run.counts.tokens or run.counts.cost):
         return ""
-    cost = "" if run.counts.cost is None else f" (${run.counts.cost:.4f})"
+    cost = "" if run.counts.cost is None else f" ({dollars(run.counts.cost)})"
     return f"  Tokens:  {run.counts.tokens}{cost}\n"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from runner.costs import dollars
 from runner.reporters.console.style import count, in_milliseconds
 from runner.results.change_report import Beside, ChangeReport, ComparedCase, Noise, Part, Verdict
 from runner.results.judging import JudgesNoise
 from runner.results.result_keys import ResultKey
-from runner.results.result_texts import dollars
 from runner.results.sides import A_AND_B, Sides
 from runner.security.terminal import in_line
 from runner.statistics.intervals import Estimate, Interval

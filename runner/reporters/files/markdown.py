@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from runner.costs import cost_in, dollars
 from runner.reporters.files.document import DocumentReporter
 from runner.reporters.files.markdown_parts import LINE_LIMIT, block, duration, inline, table
 from runner.reporters.files.markdown_result import MARKS, body, heading
@@ -13,7 +14,7 @@ from runner.results.certainty import judges_text, part_rows, rate_text
 from runner.results.events import RunStatus
 from runner.results.json_text import utf8
 from runner.results.report import Report
-from runner.results.result_texts import agents_of, connectors_of, dollars
+from runner.results.result_texts import agents_of, connectors_of
 from runner.results.snapshot_lines import in_words, snapshots_in
 from runner.results.stability import pass_rate
 from runner.results.suite_json import AGENT_TEST, SCRIPT_TEST, has_cases, shown_name
@@ -151,7 +152,7 @@ def _metrics(report: Report) -> list[tuple[str, str]]:
     ]
     if usage := counts.get("usage"):
         rows.append(("Tokens", f"{usage['input_tokens']} in, {usage['output_tokens']} out"))
-        rows += [("Cost", inline(dollars(usage["cost"])))] if usage.get("cost") is not None else []
+        rows += [("Cost", inline(dollars(cost_in(usage))))] if usage.get("cost") is not None else []
     if "stopped" in counts:
         rows += [("Stopped", inline(counts["stopped"])), ("Not Run", str(counts["not_run"]))]
     if (snapshots := snapshots_in(counts)) is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from runner.costs import cost_in, dollars
 from runner.look_alikes import raw
 from runner.reporters.files.markdown_parts import block, code, details, duration, inline, table
 from runner.results.attachments import sizes
@@ -127,7 +128,7 @@ def _trace(trace: Any) -> str:
             inline(str(step.get("name") or step.get("model") or step.get("connector") or "")),
             duration(step.get("duration_ms") or 0),
             f"{step['input_tokens']} in, {step.get('output_tokens', 0)} out" if "input_tokens" in step else "",
-            inline(f"${step['cost']:.6f}") if step.get("cost") is not None else "",
+            inline(dollars(cost_in(step), 6)) if step.get("cost") is not None else "",
         )
         for step in steps
     ]
@@ -264,5 +265,5 @@ def _usage(record: Record) -> str:
     if usage:
         facts.append(f"tokens: {usage.get('input_tokens', 0)} in, {usage.get('output_tokens', 0)} out")
     if usage.get("cost") is not None:
-        facts.append(f"cost: {inline('$')}{usage['cost']:.4f}")
+        facts.append(f"cost: {inline(dollars(cost_in(usage)))}")
     return f"{', '.join(facts)}\n\n" if facts else ""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from runner.costs import cost_in, dollars
 from runner.reporters.files.document import DocumentReporter
 from runner.reporters.files.markdown_parts import LINE_LIMIT, visible
 from runner.results.certainty import judges_text, part_rows, rate_text
 from runner.results.events import RunStatus
 from runner.results.report import Report
-from runner.results.result_texts import counts_text, dollars, tokens_of, warnings_of
+from runner.results.result_texts import counts_text, tokens_of, warnings_of
 from runner.results.snapshot_lines import in_lines, snapshots_in
 from runner.results.suite_json import has_cases
 from runner.results.summary import remarks
@@ -69,7 +70,7 @@ def _bad(record: Record) -> str:
 def _more(summary: Record) -> str:
     usage = summary.get("usage") or {}
     text = f", {tokens_of(usage)} tokens" if usage else ""
-    text += f", {dollars(usage['cost'])}" if usage.get("cost") is not None else ""
+    text += f", {dollars(cost_in(usage))}" if usage.get("cost") is not None else ""
     return text + (
         f"; stopped: {_line(summary['stopped'])}, {summary['not_run']} not run" if "stopped" in summary else ""
     )

@@ -158,8 +158,7 @@ def _row(record: Record) -> Record:
         row["input"] = _excerpt(spoken)
     if usage := record.get("usage"):
         row["tokens"] = usage["input_tokens"] + usage["output_tokens"]
-        if "cost" in usage:
-            row["cost"] = usage["cost"]
+        row |= {key: usage[key] for key in ("cost", "cost_estimated") if key in usage}
     if runs := record.get("runs"):
         row["runs"] = _runs(runs)
     return row

@@ -10,7 +10,7 @@ from model_server import body, says, sends
 
 from runner.connectors.base import Completion, ModelRequest, ToolCall, Usage
 
-USAGE = Usage(input_tokens=11, output_tokens=7, cached_tokens=4)
+USAGE = Usage(input_tokens=11, output_tokens=7, cached_tokens=4, written_tokens=2)
 """Input tokens are those read, those written to the cache, and those read from it."""
 TOOL = {"name": "find", "description": "Finds", "parameters": {"type": "object", "properties": {"q": {}}}}
 CALLS = (("c1", "find", '{"q": "Ann"}'), ("c2", "list", "{}"))
@@ -27,7 +27,7 @@ def test_a_text_comes_with_usage_and_thinking(bench: Bench, streaming: bool) -> 
     assert bench.ask(streaming=streaming) == Completion(
         content="Grüße",
         tool_calls=(),
-        finish_reason="stop",
+        finish_reason="end_turn",
         usage=USAGE,
         model="m",
         id="msg_1",
@@ -42,7 +42,7 @@ def test_tool_calls_are_put_together(bench: Bench, streaming: bool) -> None:
     assert (answer.content, answer.tool_calls, answer.finish_reason) == (
         "Let me see",
         tuple(ToolCall(id=id, name=name, arguments=arguments) for id, name, arguments in CALLS),
-        "tool_calls",
+        "tool_use",
     )
 
 
@@ -52,13 +52,14 @@ def test_tool_calls_are_put_together(bench: Bench, streaming: bool) -> None:
         ("end_turn", "stop"),
         ("stop_sequence", "stop"),
         ("max_tokens", "length"),
-        ("refusal", "content_filter"),
-        ("something_new", "stop"),
+        ("refusal", "refusal"),
+        ("something_new", "something_new"),
     ],
 )
-def test_stop_reasons_are_translated(bench: Bench, reason: str, expected: str) -> None:
+def test_stop_reasons_are_kept_and_understood(bench: Bench, reason: str, expected: str) -> None:
     bench.server.plan(says("a", finish=reason))
-    assert bench.ask().finish_reason == expected
+    answer = bench.ask()
+    assert (answer.finish_reason, answer.ending) == (reason, expected)
 
 
 def test_the_request_is_what_the_api_wants(bench: Bench) -> None:

@@ -22,7 +22,12 @@ CALLS = (("c1", "crm__find", '{"name": "Ann"}'), ("c2", "crm__add", "{}"))
 def test_a_text_comes_with_usage_model_and_id(bench: Bench, streaming: bool) -> None:
     bench.server.plan(says("Grüße, 世界", reasoning="thinking it over"))
     assert bench.ask(streaming=streaming) == Completion(
-        content="Grüße, 世界", usage=USAGE, model="m", id="chatcmpl-1", reasoning="thinking it over"
+        content="Grüße, 世界",
+        usage=USAGE,
+        model="m",
+        id="chatcmpl-1",
+        reasoning="thinking it over",
+        finish_reason="stop",
     )
 
 
@@ -182,7 +187,10 @@ def chunk(delta: Any, finish: str | None = None) -> Any:
 @pytest.mark.parametrize(
     ("events", "expected"),
     [
-        ([chunk({"refusal": "I will "}), chunk({"refusal": "not"}, "stop")], Completion(refusal="I will not")),
+        (
+            [chunk({"refusal": "I will "}), chunk({"refusal": "not"}, "stop")],
+            Completion(refusal="I will not", finish_reason="stop"),
+        ),
         (
             [chunk({"reasoning": "hm"}), chunk({"content": "a"}, "length")],
             Completion(content="a", tool_calls=(), finish_reason="length", reasoning="hm"),
@@ -201,10 +209,10 @@ def chunk(delta: Any, finish: str | None = None) -> Any:
                     ToolCall(id="a", name="f", arguments='{"x": 1}'),
                     ToolCall(id="b", name="g", arguments="{}"),
                 ),
-                finish_reason="tool_calls",
+                finish_reason="stop",
             ),
         ),
-        ([chunk({"content": [{"type": "text", "text": "a"}]}, "stop")], Completion(content="a")),
+        ([chunk({"content": [{"type": "text", "text": "a"}]}, "stop")], Completion(content="a", finish_reason="stop")),
     ],
     ids=["refusal", "reasoning by another name", "comments", "lines", "tool calls without numbers", "content parts"],
 )

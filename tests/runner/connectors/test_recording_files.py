@@ -41,7 +41,9 @@ TEXTS = {
 def call(text: str = "hello", chunks: tuple[str, ...] | None = None, **more: Any) -> RecordedCall:
     request = {"connector": "gpt", "model": "m", "agent": "demo", "messages": [{"role": "user", "content": text}]}
     pieces = ((text,) if text else ()) if chunks is None else chunks
-    return RecordedCall(request=request, completion=Completion(**{"content": text, **more}), chunks=pieces)
+    return RecordedCall(
+        request=request, completion=Completion(**{"content": text, "finish_reason": "stop", **more}), chunks=pieces
+    )
 
 
 def stored(folder: Path, *calls: RecordedCall) -> Path:

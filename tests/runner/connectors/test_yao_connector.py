@@ -70,7 +70,7 @@ def delta(**fields: Any) -> Any:
                 {"type": "text", "props": {"content": "b"}, "delta": True, "metadata": {"awaiting_input": True}},
                 {"type": "event", "props": {"event": "stream_end"}},
             ],
-            Completion(content="ab", reasoning="hm", awaiting_input=True),
+            Completion(content="ab", finish_reason="stop", reasoning="hm", awaiting_input=True),
         ),
     ],
     ids=["chunks", "declared beside", "declared within", "messages"],

@@ -269,7 +269,7 @@ function Facts({ result, suite }: { result: Result; suite: Suite }) {
     ["Messages", result.messages_count ? number(result.messages_count) : undefined],
     ["Model calls", result.model_calls ? number(result.model_calls) : undefined],
     ["Tokens", usage && `${number(usage.input_tokens)} in, ${number(usage.output_tokens)} out`],
-    ["Cost", usage?.cost == null ? undefined : money(usage.cost)],
+    ["Cost", usage?.cost == null ? undefined : money(usage.cost, usage.cost_estimated)],
     ["Tags", result.tags?.join(", ")],
   ];
   return (

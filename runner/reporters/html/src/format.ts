@@ -29,7 +29,8 @@ export const plural = (count: number, word: string): string => `${number(count)}
 /** An error without the prefix that its badge already says. */
 export const reason = (error: string): string => error.replace(/^assertion failed: /, "");
 
-export const money = (dollars: number): string => `$${dollars < 0.01 ? dollars.toFixed(5) : dollars.toFixed(2)}`;
+/** US dollars; an estimate, which rests on a price that nobody has named, has a mark. */
+export const money = (dollars: number, isEstimated?: boolean | number): string => `${isEstimated ? "~" : ""}$${dollars < 0.01 ? dollars.toFixed(5) : dollars.toFixed(2)}`;
 
 export function bytes(size: number): string {
   if (size < 1000) return plural(size, "byte");

@@ -79,6 +79,7 @@ export interface Usage {
   output_tokens: number;
   /** US dollars. */
   cost?: number;
+  cost_estimated?: boolean;
 }
 
 /** A file that was sent to the agent. */
@@ -130,6 +131,7 @@ export interface Row {
   score?: number;
   tokens?: number;
   cost?: number;
+  cost_estimated?: boolean;
   runs?: RunFigures & { marks: string };
   warnings?: number;
 }
@@ -314,6 +316,7 @@ export interface TraceStep {
   input_tokens?: number;
   output_tokens?: number;
   cost?: number;
+  cost_estimated?: boolean;
   before?: number;
   messages?: { role: string; content: Json; [key: string]: Json }[];
   answer?: { [key: string]: Json };
@@ -332,6 +335,7 @@ export interface TraceTotal {
   input_tokens?: number;
   output_tokens?: number;
   cost?: number;
+  cost_estimated?: boolean;
 }
 
 export interface Trace {

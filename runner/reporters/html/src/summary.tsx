@@ -130,7 +130,7 @@ function Surroundings({ index }: { index: Index }) {
     [connectors.length === 1 ? "Connector" : "Connectors", listed(connectors)],
     [labels.length === 1 ? "Suite" : "Suites", listed(labels)],
     ...environment.map(([key, value]): [string, string] => [capital(key.replace(/_id$/, "")), value]),
-    ["Tokens", tokens ? number(tokens) + (cost ? ` (${money(cost)})` : "") : ""],
+    ["Tokens", tokens ? number(tokens) + (cost ? ` (${money(cost, (usage ? [usage] : rows).some((one) => one.cost_estimated))})` : "") : ""],
     ["Version", start.version],
   ];
   return (

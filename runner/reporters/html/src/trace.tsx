@@ -29,7 +29,7 @@ function Total({ role, total }: { role: string; total: TraceTotal }) {
       <td class="figure">{number(total.tool_calls)}</td>
       <td class="figure">{duration(total.duration_ms)}</td>
       <td class="figure">{tokens(total)}</td>
-      <td class="figure">{total.cost == null ? "" : money(total.cost)}</td>
+      <td class="figure">{total.cost == null ? "" : money(total.cost, total.cost_estimated)}</td>
     </tr>
   );
 }
@@ -45,7 +45,7 @@ function Step({ step }: { step: TraceStep }) {
       <Badge kind={step.role === "agent" ? "accent" : ""}>{visible(step.role)}</Badge>{" "}
       <strong>{visible(step.kind === "tool" ? `${step.server ? `${step.server}.` : ""}${step.name}` : step.model || step.connector || "model")}</strong>{" "}
       <span class="faint">
-        {[step.turn ? `turn ${step.turn}` : "", step.agent, duration(step.duration_ms), tokens(step), step.cost == null ? "" : money(step.cost)]
+        {[step.turn ? `turn ${step.turn}` : "", step.agent, duration(step.duration_ms), tokens(step), step.cost == null ? "" : money(step.cost, step.cost_estimated)]
           .filter(Boolean).map(visible).join(" · ")}
       </span>
       {failed && <> <Badge kind="failed">failed</Badge></>}

@@ -35,6 +35,7 @@ export interface RunHead {
   planned?: number;
   duration_ms?: number;
   cost?: number;
+  cost_estimated?: boolean | number;
   labels: number;
   /** Why it cannot be run again from here; empty if it can. */
   elsewhere: string;
@@ -92,6 +93,7 @@ export interface Occurrence {
   cost?: number;
   /** Its connector, with the model where that was not the same in all runs. */
   asked: string;
+  cost_estimated?: boolean | number;
   answer?: string;
   error?: string;
 }

@@ -66,7 +66,7 @@ function OneRun({ run, isPicked, onPick }: { run: RunHead; isPicked: boolean; on
       </div>
       <div class="run-facts">
         <span>{countsOf(run)}</span>
-        <span class="faint">{run.duration_ms == null ? "" : duration(run.duration_ms)}{run.cost ? ` · ${money(run.cost)}` : ""}{run.labels ? ` · ${plural(run.labels, "label")}` : ""}</span>
+        <span class="faint">{run.duration_ms == null ? "" : duration(run.duration_ms)}{run.cost ? ` · ${money(run.cost, run.cost_estimated)}` : ""}{run.labels ? ` · ${plural(run.labels, "label")}` : ""}</span>
       </div>
       <div class="split" aria-hidden="true">
         {(["passed", "failed", "errors", "skipped"] as const).filter((key) => counts[key]).map((key) => <span class={key} style={{ flexGrow: counts[key] }} />)}

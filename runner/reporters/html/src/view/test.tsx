@@ -78,7 +78,7 @@ function OneRun({ one, history, isPicked, onPick }: RunProps) {
       <td><Sign status={signOf(one.verdict)} /> {one.judged > 1 ? `${one.passed} of ${one.judged}` : one.cause && one.cause !== "assertion" ? visible(one.cause) : one.verdict}</td>
       <td class="figure">{duration(one.duration_ms)}</td>
       <td class="figure">{one.score == null ? "" : percent(one.score, 1)}</td>
-      <td class="figure">{one.cost == null ? "" : money(one.cost)}</td>
+      <td class="figure">{one.cost == null ? "" : money(one.cost, one.cost_estimated)}</td>
       <td>{visible(placeOf(one))}</td>
       <td class="wide" dir="auto">{visible(one.error ?? one.answer ?? "")}</td>
     </tr>
