@@ -53,6 +53,17 @@ class Parts(Protocol):
         """Takes note of a script that was compiled."""
 
 
+class UsageCounter(Protocol):
+    """Counts the usage of model calls. May be called from any thread."""
+
+    def spend(self, connector: str, usage: Usage, free: bool) -> None:
+        """Counts one model call; of a `free` one nothing needs to be known."""
+
+    @property
+    def refusal(self) -> str | None:
+        """Why no further model call begins; None: they do."""
+
+
 class Runtime:
     """What all calls share. Belongs to one event loop."""
 
@@ -92,8 +103,10 @@ class Runtime:
         """Agents whose scripts have no hook, and were evaluated."""
         self._varied: dict[str, Connectors] = {}
         """Variant → its connectors, of those that have variables of their own."""
-        self.on_usage: Callable[[str, Usage, bool], None] | None = None
-        """Hears what each model call took: the connector's id, its usage, and whether it was free."""
+        self.usage: UsageCounter | None = None
+        """Counts what each model call took, and says when no further one begins; None: nothing is counted."""
+        self.refused: set[TestKey] = set()
+        """The runs of tests and cases for which a model was not asked because of that."""
 
     @cached_property
     def functions(self) -> FunctionPool:
@@ -266,8 +279,8 @@ class Runtime:
                 free=free,
             )
         )
-        if self.on_usage is not None and not answer.journaled:
-            self.on_usage(connector, usage, free)
+        if self.usage is not None and not answer.journaled:
+            self.usage.spend(connector, usage, free)
         return completion
 
     def now(self, chat: Chat) -> datetime:
@@ -281,9 +294,13 @@ class Runtime:
     async def _complete(self, connector: str, request: ModelRequest, chat: Chat) -> ModelAnswer:
         """The answer to a request: out of the recording, the journal, or the model. Raises ConnectorError."""
         connectors = self.connectors_of(chat)
-        if self.closed is not None and not self._is_free(connector, connectors):
-            self.closed.wanted.add(chat.origin.key)
-            raise ConnectorError(f"{connector}: {self.closed.reason}")
+        if not self._is_free(connector, connectors):
+            if self.closed is not None:
+                self.closed.wanted.add(chat.origin.key)
+                raise ConnectorError(f"{connector}: {self.closed.reason}")
+            if self.usage is not None and self.usage.refusal is not None:
+                self.refused.add(chat.origin.key)
+                raise ConnectorError(f"{connector} was not asked: {self.usage.refusal}")
         if self._recording is not None:
             return await self._recording.complete(chat.origin, connector, request, connectors, self.journal)
         if self.journal is not None:

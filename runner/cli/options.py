@@ -117,9 +117,9 @@ class RunOptions(FlagTable):
     shard: Shard | None = flag("Run one of N parts of the tests, such as 2/4.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.RUN, metavar="I/N", read=shard)
     cluster: ClusterAddress | None = flag("Run the tests on the workers of a Dask cluster: the address tls://HOST:PORT of its scheduler, or local, or local:N.", changes=Changes.NONE, file=File.SECURITY, carried=Carried.NO, metavar="ADDRESS", read=cluster, excludes=("watch", "coverage", "dry-run", "db", "interactive", "update-snapshots", "fuzz", "bench"))
     """The scheduler that distributes the tests; None: this machine runs them."""
-    max_cost: float | None = flag("Start no further test when model calls have cost this many US dollars.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="USD", read=amount)
+    max_cost: float | None = flag("Start no further test and no further model call when these have cost so many US dollars.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="USD", read=amount)
     """US dollars."""
-    max_tokens: int | None = flag("Start no further test when model calls have used this many tokens.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="N", read=count)
+    max_tokens: int | None = flag("Start no further test and no further model call when these have used so many tokens.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="N", read=count)
     max_duration: float | None = flag("Start no further test after this time, such as 30m.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="DURATION", read=duration)
     """Seconds."""
     retry_errors: int = flag("Run what broke, such as a test whose model host was down, again at the end, up to N times. Default: 0.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="N", read=count, default=0)

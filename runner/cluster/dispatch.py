@@ -349,7 +349,7 @@ class Dispatch:
         for attempt, flight in self._flights.items():
             if flight.stopped_at is None or (seconds < flight.stopped_at - MARGIN and not seconds):
                 flight.stopped_at = seconds
-                self._tell(attempt, Told(stop=(self._stop.reason or "", seconds)))
+                self._tell(attempt, Told(stop=(self._stop.reason or "", seconds, self._stop.closes_models)))
         if self._stop.over:
             self._give_up()
 

@@ -75,7 +75,7 @@ class Runner:
         )
         self._services = RunServices(request, key=setup.key)
         if setup.counts_usage:
-            self._services.count_usage(_Usage(self.say))
+            self._services.count_usage(_Usage(self.say, lambda: self.stop))
         self._service: AgentService | None = None
         self._services.on_agents = self._set_up_agents
         self._answers: tuple[str, ...] = ()
@@ -193,10 +193,17 @@ class Runner:
 
 
 class _Usage:
-    """Tells the command of model calls; implements `runner.execution.budgets.UsageCounter`."""
+    """Tells the command of model calls; implements `runner.agents.runtime.UsageCounter`."""
 
-    def __init__(self, say: Callable[[Any], None]) -> None:
+    def __init__(self, say: Callable[[Any], None], stop: Callable[[], Stop]) -> None:
         self._say = say
+        self._stop = stop
+
+    @property
+    def refusal(self) -> str | None:
+        """See `UsageCounter`."""
+        stop = self._stop()
+        return stop.reason if stop.closes_models else None
 
     def spend(self, connector: str, usage: Any, free: bool) -> None:
         """See `UsageCounter`."""
@@ -251,8 +258,8 @@ def _listen(incoming: IO[bytes], runner: Runner, pieces: SimpleQueue[Piece]) -> 
             continue
         told: Told = unpacked(payload)
         if told.stop is not None:
-            reason, seconds = told.stop
-            runner.stop.request(reason, seconds)
+            reason, seconds, closes_models = told.stop
+            runner.stop.request(reason, seconds, closes_models=closes_models)
             runner.stop.hurry(seconds)
         if told.let is not None:
             runner.places.let(told.let)

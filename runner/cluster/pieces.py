@@ -135,7 +135,7 @@ class Heard(Value):
 class Told(Value):
     """A message to a runner process while a piece runs."""
 
-    stop: tuple[str, float] | None = None
+    stop: tuple[str, float, bool] | None = None
     """Why no further test begins, and how many seconds running tests still have."""
     let: int | None = None
     """The number of a call that the limits now allow."""

@@ -288,12 +288,13 @@ class _Run:
                 if not case.skip:
                     await suite.prepare()
                 result = await run.run(suite.within)
+            if self._is_refused(item):
+                self._give_up(item, run, (self._schedule.stop and self._schedule.stop.reason) or self.stopped)
+                return
         except HookError as error:
             result = run.failed(error.failure)
         except asyncio.CancelledError:
-            cut = run.interrupted(self.stopped)
-            if cut is not None:
-                self._repetition.end(cut.replace(run=item.run))
+            self._give_up(item, run, self.stopped)
             raise
         self._warn_of_judges(run)
         result = result.replace(run=item.run)
@@ -315,6 +316,17 @@ class _Run:
         suite.left -= 1
         if not suite.left:
             await suite.finish()
+
+    def _is_refused(self, item: _Item) -> bool:
+        """Whether the case could not ask a model because a budget is used up."""
+        key = TestKey(suite=item.suite.source.suite.id, test=item.case.id, run=item.run or 1)
+        return key in self._schedule.cases.environment.runtime.refused
+
+    def _give_up(self, item: _Item, run: CaseRun, why: str) -> None:
+        """Sends the result of a case that does not go on, if some of its turns or trials have ended."""
+        cut = run.interrupted(why)
+        if cut is not None:
+            self._repetition.end(cut.replace(run=item.run))
 
     def _warn_of_judges(self, run: CaseRun) -> None:
         """Warns once of each judge that uses the connector of the agent that it judges."""

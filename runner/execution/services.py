@@ -13,14 +13,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bindings import Policy
-    from runner.agents.runtime import Runtime
+    from runner.agents.runtime import Runtime, UsageCounter
     from runner.agents.service import AgentService
     from runner.application.dotenv import Variables
     from runner.cli.options import RunOptions
     from runner.connectors.closed import ClosedModels
     from runner.connectors.journal import Journal
     from runner.connectors.recording import Recording
-    from runner.execution.budgets import UsageCounter
     from runner.execution.databases import RunDatabases
     from runner.fingerprints.fingerprints import Fingerprints
     from runner.parts import Part
@@ -105,7 +104,7 @@ class RunServices:
         """Sets what is called for every model call from now on."""
         self.usage = usage
         if self._service is not None:
-            self._service.runtime.on_usage = usage.spend
+            self._service.runtime.usage = usage
 
     def keep_answers(self, report: Path, goes_on: bool, at_once: int) -> None:
         """Keeps what models answer from here on beside a `.jsonl` report, and has no more than `at_once` of them asked
@@ -162,8 +161,7 @@ class RunServices:
                 prices=request.settings.prices,
             )
             self._service.runtime.closed = self._closed
-            if self.usage is not None:
-                self._service.runtime.on_usage = self.usage.spend
+            self._service.runtime.usage = self.usage
             if self._keeping is not None:
                 self._open_journal(self._service.runtime)
             if self.on_agents is not None:

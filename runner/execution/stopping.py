@@ -7,6 +7,8 @@
 | a third time | | the process ends without a message | the same |
 | a budget is used up | none | get `BUDGET_GRACE` | 1, or that of the results if nothing was left to run |
 | a budget cannot be kept | none | get `BUDGET_GRACE` | 1 |
+
+After a budget of costs or tokens, running tests begin no further call of a model.
 """
 
 from __future__ import annotations
@@ -44,6 +46,8 @@ class Stop:
         """The exit code, when a signal stopped the run."""
         self.spoils = False
         """Whether the run fails even if all its tests have already passed."""
+        self.closes_models = False
+        """Whether running tests may ask models no more."""
         self.heeded = False
         """Whether something checks this object; if not, a signal raises KeyboardInterrupt in the main thread."""
         self._end: float | None = None
@@ -53,10 +57,10 @@ class Stop:
         """Adds a function that is called after each change. It must not block."""
         self._listeners.append(listener)
 
-    def request(self, reason: str, grace: float, spoils: bool = False) -> None:
+    def request(self, reason: str, grace: float, spoils: bool = False, closes_models: bool = False) -> None:
         """Lets no further test begin, and gives running tests this many seconds. The first reason counts."""
         if self.reason is None:
-            self.reason, self.spoils = reason, spoils
+            self.reason, self.spoils, self.closes_models = reason, spoils, closes_models
             self.hurry(grace)
 
     def hurry(self, seconds: float) -> None:

@@ -9,7 +9,7 @@ import pytest
 from agent_files import agent, case_file
 from command import Application, MakeApplication, Record
 from faults import lines_of, results_in, with_model
-from model_server import Exchange, ModelServer, completes, echo, silence, status
+from model_server import Exchange, ModelServer, completes, echo, says, silence, status
 
 PRICE = {"input": 1000, "output": 1000}
 """Dollars for a million tokens: an answer of the server, 18 tokens, costs 0.018."""
@@ -276,3 +276,75 @@ def test_a_resumed_run_tries_errors_again(app: MakeApplication) -> None:
         server.default = echo()
         assert here.run("--resume", str(path)).code == 0
     assert results_in(path) == [(f"c{number}", "passed") for number in range(3)]
+
+
+# Within a case
+
+
+LOOKS = {"/mcps/t.mcp.yao": '{"transport": "process", "tools": {"look": "scripts.t.Look"}}'}
+LOOKED = {"/scripts/t.ts": "export function Look() { return { seen: true }; }"}
+TURNS: list[Record] = [{"input": "one"}, {"input": "two"}, {"input": "three"}]
+JUDGE = {"type": "agent", "use": "agents:judge", "value": "is good"}
+HOOK = 'export function Next(ctx: any) { return { data: ctx.agent.Call("judge", [{ role: "user", content: "x" }]).content }; }'
+
+ONGOING: dict[str, tuple[Record, dict[str, str]]] = {
+    "turns": ({"turns": TURNS}, {}),
+    "a judge": ({"input": "x", "assert": JUDGE}, {}),
+    "a simulator": ({"input": "x", "simulator": {"use": "judge", "options": {"metadata": {"goal": "g"}}}}, {}),
+    "a checkpoint": ({"input": "x", "mode": "conversation", "turns": [{"input": "x", "assertions": ["is good"]}]}, {}),
+    "an agent that a hook calls": ({"input": "x"}, {"hooks": HOOK}),
+    "tools": ({"input": "call"}, {}),
+}
+
+
+@pytest.mark.parametrize("flag", [("--max-tokens", "18"), ("--max-cost", "0.018")], ids=["tokens", "cost"])
+@pytest.mark.parametrize(("fields", "more"), ONGOING.values(), ids=ONGOING)
+def test_no_model_call_begins_when_a_budget_is_used_up_within_a_case(
+    app: MakeApplication, fields: Record, more: dict[str, Any], flag: tuple[str, str]
+) -> None:
+    first = says(tool_calls=[("1", "t__look", "{}")]) if fields.get("input") == "call" else says("Which day?")
+    package = (
+        {"connector": "local", "mcp": {"servers": ["t"]}} if fields.get("input") == "call" else {"connector": "local"}
+    )
+    with ModelServer(says("yes")) as server:
+        server.plan(first)
+        files = {
+            **agent(package=package, cases=[{"id": "c", **fields}, {"id": "d", "input": "x"}], **more),
+            **agent("judge", package={"connector": "local"}),
+            **agent("workers.test.validator", package={"connector": "local"}),
+        }
+        here = app({**files, **LOOKS, **LOOKED, **with_model(server, price=PRICE)})
+        path = here.home / "r.jsonl"
+        run = here.run("-i", case_file(), *flag, "-o", str(path))
+
+        assert (run.code, len(server.requests)) == (1, 1), run
+        summary = lines_of(path)[-1]
+        assert (summary["failed"], summary.get("errors", 0)) == (0, 0)
+        assert summary["stopped"].startswith(f"{' '.join(flag)} is used up")
+        ended = [line for line in lines_of(path) if line.get("type") == "result"]
+        assert all(line["status"] == "skipped" and line["cut_short"] for line in ended)
+        assert here.run("--resume", str(path)).code in (0, 1)
+        assert len(server.requests) > 2, "what was given up runs again"
+
+
+def test_calls_that_are_under_way_end_and_count(app: MakeApplication) -> None:
+    with ModelServer(echo(0.2)) as server:
+        here = application(app, server, 4, price=PRICE)
+        path = here.home / "r.jsonl"
+        here.run("-i", case_file(), "--parallel", "3", "--max-tokens", "1", "-o", str(path))
+    assert [status for _, status in results_in(path)] == ["passed"] * len(server.requests)
+    assert lines_of(path)[-1]["not_run"] == 4 - len(server.requests)
+
+
+def test_a_script_test_cannot_ask_beyond_the_budget(app: MakeApplication) -> None:
+    ask = 'Process("agents.demo.Call", "x")'
+    with ModelServer() as server:
+        files = {
+            **agent(package={"connector": "local"}),
+            "/assistants/demo/src/a_test.ts": f"export function TestAsks(t: any) {{ {ask}; {ask}; }}",
+        }
+        here = app({**files, **with_model(server)})
+        report = here.report("-i", "scripts.demo.a", "--max-tokens", "18", code=1)
+    (record,) = report["results"]
+    assert (record["status"], record["cause"], len(server.requests)) == ("failed", "infrastructure", 1)
+    assert "local was not asked: --max-tokens 18 is used up (18)" in record["error"]
