@@ -25,7 +25,7 @@ async def not_contains(assertion: Assertion, evidence: Evidence, judges: Judges)
     """The output does not have the value in it."""
     value = assertion.value
     actual, found = compared(evidence, value)
-    return decide(assertion, not _has(value, evidence.output), value, actual, "not to contain", found=found)
+    return decide(assertion, not _has(evidence, value, evidence.output), value, actual, "not to contain", found=found)
 
 
 async def icontains(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
