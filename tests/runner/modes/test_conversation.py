@@ -337,8 +337,8 @@ def test_criteria_that_alone_grade_a_case_have_to_be_met(app: MakeApplication) -
 
 
 def test_a_turn_may_have_parts_and_attachments(app: MakeApplication) -> None:
-    files = {**agent(replies="- reply: { json: '{{ messages.-1.content }}' }"), "/notes.txt": "Milk"}
-    note = {"type": "file", "source": "file://notes.txt"}
+    files = {**agent(replies="- reply: { json: '{{ messages.-1.content }}' }"), "/data/notes.txt": "Milk"}
+    note = {"type": "file", "source": "file://data/notes.txt"}
     turns = [
         {"input": [{"type": "text", "text": "Read"}, note]},
         {"input": "And this", "attachments": [{"type": "text", "text": "Tea"}]},
