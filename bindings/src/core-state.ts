@@ -233,6 +233,8 @@ export interface Core extends Kernel {
   milliseconds: number;
   /** Milliseconds on the realm's own clock. */
   clock(): number;
+  /** The engine's `Date`, if realms get another one; see `local-time.ts`. */
+  Date?: DateConstructor;
   /** A function that the script declared. */
   declared(name: string): ((...args: unknown[]) => unknown) | undefined;
 }

@@ -191,23 +191,29 @@ interface Fields {
 
 /** Installs a global that is made when it is first read. Assigning to it replaces it. */
 function install(pair: string): void {
-  const [name, part] = apply(split, pair, [":"]) as string[];
+  let [name, part] = apply(split, pair, [":"]) as string[];
   if (part === "locale") return core.part(part); // methods of built-ins
   if (part === "zone") {
     nameZone("toString");
-    return nameZone("toTimeString");
+    nameZone("toTimeString");
+    if (!isAway(-1e13) && !isAway(-9e11) && !isAway(0) && !isAway(1.72e12)) return;
+    core.Date = Date;
+    part = "local-time";
   }
   const set = (value: unknown) => {
     define(globals, name, { __proto__: null, value, writable: true, configurable: true } as PropertyDescriptor);
   };
   const get = () => {
-    const supplied = core.part<Record<string, unknown>>(part);
+    const supplied = (part === "local-time" ? load(part) : core.part(part)) as Record<string, unknown>; // the kernel reads Date
     const value = ((supplied.globals as typeof supplied) ?? supplied)[name];
     set(value);
     return value;
   };
   define(globals, name, { get, set, configurable: true });
 }
+
+/** Whether local time is another than UTC at a time. */
+const isAway = (time: number): boolean => new Date(time).getTimezoneOffset() !== 0;
 
 /** Puts a method of dates in place whose text ends with the name of the time zone. */
 function nameZone(method: "toString" | "toTimeString"): void {

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from scripttest.compile.boundary import Boundary
-from scripttest.compile.bundles import with_globals
+from scripttest.compile.linking import Output
 from scripttest.compile.sources import read as read_source
 from scripttest.errors import CompileError
 from scripttest.values import Value
@@ -43,8 +43,13 @@ class Build:
         missing: dict[str, set[str]],
         refused: CompileError | None,
         with_scripts: bool = False,
+        keeps_names: bool = False,
     ) -> None:
         self.sources = sources
+        self.with_scripts = with_scripts
+        """Whether the module under test is built for each of them."""
+        self.keeps_names = keeps_names
+        """Whether the compiler keeps the names of all functions, see `written_names`."""
         self.deadline = 0.0
         """Monotonic time at which its time is up."""
         self.refused = refused
@@ -63,6 +68,9 @@ class Build:
         """Name of an output, or of its source map → its content."""
         self.outputs: dict[str, Any] = {}
         """Name of an output → esbuild's record of it."""
+        self.constants: frozenset[str] = frozenset()
+        """Names of constants to which scripts that are not bundled assign."""
+        self._scripts: set[str] = set()
         for number, source in enumerate(sources):
             text = self._add(f"{number}.test", source.test, boundary)
             if b"inline" in text:
@@ -96,14 +104,24 @@ class Build:
 
         files = {file["path"].rpartition("/")[2]: file["contents"] for file in answer["outputFiles"]}
         if self.is_plain:
-            constants = {name for said in answer["warnings"] for name in re.findall(_CONSTANT, said["text"])}
-            for name in [name for name in files if name.endswith(".js")]:
-                files[name] = with_globals(files[name].decode(), constants).encode()
+            self.constants = frozenset(
+                name for said in answer["warnings"] for name in re.findall(_CONSTANT, said["text"])
+            )
+            self._scripts = set(files)
         self.files |= files
         self.outputs |= json.loads(answer["metafile"])["outputs"]
         done = not (self.is_plain and self._bundled)
         self.is_plain = False
         return done
+
+    def output(self, name: str) -> Output:
+        """What the compiler wrote for an entry."""
+        return Output(
+            code=self.files[name].decode(),
+            source_map=self.files[f"{name}.map"],
+            is_bundle=name not in self._scripts,
+            constants=self.constants,
+        )
 
     def text(self, path: str) -> bytes | None:
         """The text of a file that was read before, which is given up: a build asks for each file once."""

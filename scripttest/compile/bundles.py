@@ -1,5 +1,5 @@
-"""What esbuild writes, as scripts that are evaluated in global scope: without its export clause, with the `async`
-functions of the bindings, and with everything at the top as globals."""
+"""What esbuild writes, as scripts that are evaluated in global scope: without its export clause, and with the
+`async` functions of the bindings."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ _GENERATORS = (
     ("Promise.resolve(arg.value).then((value)", "__yaoAsync.wait(arg.value).then((value)"),
 )
 """Pieces of esbuild's helpers for asynchronous generators and `for await`, and their replacements."""
-_CLASS = r"^class (\S+)( [^\n]*\{\n(?:[^}\n][^\n]*\n)*\})$"
-_LEXICAL = r"(?m)^(const|let) (\S+)(.*)"
 _COMMONJS = r"^export default (require_\w+)\(\);\s*\Z"
 
 
@@ -46,34 +44,14 @@ def without_exports(code: str) -> tuple[str, dict[str, str]]:
         exports = {}
         for clause in code[start + len(_EXPORT_CLAUSE) : end].split(",\n"):
             local, _, name = clause.strip().partition(" as ")
-            exports[_plain(name or local)] = _plain(local)
+            exports[plain(name or local)] = plain(local)
         return code[: start + 1], exports
     if match := re.search(_COMMONJS, code, re.MULTILINE):
         return f"{code[: match.start()]}Object.assign(globalThis, {match[1]}());\n", {}
     return code, {}
 
 
-def with_globals(code: str, constants: set[str]) -> str:
-    """Replaces `const`, `let` and `class` at the top level of a script that is not a bundle by `var`, as esbuild does
-    in bundles. Then two scripts of a realm may use the same names. Columns do not change, except in lines of classes.
-
-    Args:
-        code: printed by esbuild, without template literals, so that every line that is not indented begins a statement.
-        constants: names that the code assigns to. They stay `const`, because assigning to them must be an error.
-    """
-    code = re.sub(_CLASS, r"var \1 = class \1\2;", code, flags=re.MULTILINE)
-    return re.sub(
-        _LEXICAL,
-        lambda found: found[0] if constants & set(f"{found[2]}{found[3]}".split()) else _as_var(*found.groups()),
-        code,
-    )
-
-
-def _as_var(keyword: str, first: str, rest: str) -> str:
-    return f"var {first}{'  ' if keyword == 'const' else ''}{rest}"
-
-
-def _plain(identifier: str) -> str:
+def plain(identifier: str) -> str:
     """An identifier without the escapes that esbuild writes for characters outside ASCII."""
     if "\\" not in identifier:
         return identifier

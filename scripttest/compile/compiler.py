@@ -8,7 +8,8 @@ last declaration of a name wins, as in Yao.
 
 What this file has to consider about esbuild:
 
-- Bundling replaces `const`, `let` and `class` at the top level by `var`.
+- Bundling replaces `const`, `let` and `class` at the top level by `var`, and drops `"use strict"`; see `linking`.
+- It renames what has a name twice; see `written_names`.
 - One bad entry point fails the whole build. So the modules of a failed batch are built again one by one.
 - A build takes about 1 ms besides the time for its files. So modules are built in batches.
 - With `async-await=false`, it writes `async` functions as generators. The bindings run these, and so know about
@@ -23,13 +24,16 @@ from pathlib import Path
 
 from scripttest.compile.boundary import Boundary
 from scripttest.compile.builds import Build, Source
-from scripttest.compile.bundles import with_own_async, without_exports, without_interpreter
 from scripttest.compile.configuration import Configuration
 from scripttest.compile.esbuild import Service, ServiceEndedError
+from scripttest.compile.lexical import names_at_top
+from scripttest.compile.linking import Linker, Output, Script
 from scripttest.compile.messages import compile_error, missing_exports, not_at_hand, problem, refusal
 from scripttest.compile.reach import readable
-from scripttest.compile.requests import BUNDLE_FLAGS, FLAGS, PLAIN_FLAGS, RUNTIME_SOURCE, build_request
+from scripttest.compile.requests import BUNDLE_FLAGS, FLAGS, KEEP_NAMES, PLAIN_FLAGS, RUNTIME_SOURCE, build_request
+from scripttest.compile.sources import CODE
 from scripttest.compile.sources import read as read_source
+from scripttest.compile.written_names import has_other_names
 from scripttest.errors import Cause, CompileError, HostError, Location
 from scripttest.files import SOURCE_LIMIT, RefusedFileError, anywhere, read_file
 from scripttest.process import Ending
@@ -56,20 +60,6 @@ _LOADERS = {"text": "text", "bytes": "binary", "json": "json"}
 _REPLACE = "Put a file of the application in its place"
 
 
-class Script(Value):
-    """One script to evaluate in global scope."""
-
-    code: str
-    source_map: bytes
-    """A version 3 source map, JSON; its sources are relative to the application root."""
-    first_line: int
-    """The line of the realm on which it starts; line 1 is the framework's."""
-
-
-_DECLARATION = r"^(?:function\*? |var |async function )([\w$]+)"
-"""A top-level declaration as esbuild prints it."""
-
-
 class Compiled(Value):
     """A module that is ready to run."""
 
@@ -87,10 +77,7 @@ class Compiled(Value):
     @property
     def declared(self) -> frozenset[str]:
         """The names that it exports or declares at its top level."""
-        import re
-
-        found = (re.findall(_DECLARATION, script.code, re.MULTILINE) for script in self.scripts)
-        return frozenset(self.exports).union(*found)
+        return frozenset(self.exports).union(*(names_at_top(script.code) for script in self.scripts))
 
 
 Done = Callable[[Source, "Compiled | CompileError"], None]
@@ -148,6 +135,7 @@ class Compiler:
         self._seconds = seconds
         self._boundary = Boundary(root)
         self._configuration = Configuration(self._boundary)
+        self._linker = Linker(root)
         self._service = service
         self._queue: list[list[Source]] = []
         self._alone: list[Source] = []
@@ -291,6 +279,7 @@ class Compiler:
         assert service is not None
         build.deadline = time.monotonic() + self._seconds
         flags = self._plain_flags if build.is_plain else self._bundle_flags
+        flags = [*flags, KEEP_NAMES] if build.keeps_names else flags
         id = service.request(build_request(service.next_id, entries, flags, self._root))
         self._building[id] = build
 
@@ -322,6 +311,8 @@ class Compiler:
         if attributes and attributes.get("type") not in _LOADERS:
             return {}  # esbuild says which it does not know
         loader = _LOADERS.get(attributes.get("type", ""), "default")
+        if not attributes and path.endswith(CODE):
+            self._linker.note(path, content)
         if self._instrument is not None and not attributes and (loaded := self._instrument(path, content)) is not None:
             content, loader = loaded.code, loaded.loader
         if path in build.overlay:
@@ -350,8 +341,8 @@ class Compiler:
             self._build(build)
 
     def _outputs(self, build: Build) -> Iterator[tuple[Source, Compiled | CompileError]]:
-        files, outputs = build.files, build.outputs
-        late = []
+        outputs = build.outputs
+        late, renamed = [], []
         for number, source in enumerate(build.sources):
             names = [f"{number}.test.js"]
             if source.script is not None:
@@ -362,21 +353,20 @@ class Compiler:
                     continue
                 if not imported:
                     names.insert(0, f"{number}.script.js")
-            parts = [(files[name], files[name + ".map"]) for name in names]
+            parts = [build.output(name) for name in names]
+            if not build.keeps_names and any(has_other_names(part.code, part.source_map) for part in parts):
+                renamed.append(source)
+                continue
             inputs = dict.fromkeys(path for name in names for path in outputs[name]["inputs"])
             yield source, self._compiled(source, parts).replace(inputs=tuple(inputs), text=build.inline.get(source.key))
-        if late:
-            self._build(Build(late, self._boundary, build.overlay, build.refused, with_scripts=True))
+        for again, has_scripts, keeps_names in ((late, True, build.keeps_names), (renamed, build.with_scripts, True)):
+            if again:
+                self._build(Build(again, self._boundary, build.overlay, build.refused, has_scripts, keeps_names))
 
-    def _compiled(self, source: Source, outputs: list[tuple[bytes, bytes]]) -> Compiled:
-        scripts, line = [], 2
-        exports: dict[str, str] = {}
-        for code_bytes, source_map in outputs:
-            code, exports = without_exports(with_own_async(without_interpreter(code_bytes.decode())))
-            scripts.append(Script(code=code, source_map=source_map, first_line=line))
-            line += code.count("\n") + 1
+    def _compiled(self, source: Source, parts: list[Output]) -> Compiled:
+        scripts, exports = self._linker.scripts(parts)
         start = scripts[-1].code.rfind(f"\n// {_relative(source.test, self._root)}\n")
-        return Compiled(source=source, scripts=tuple(scripts), entry_start=max(start, 0), exports=exports)
+        return Compiled(source=source, scripts=scripts, entry_start=max(start, 0), exports=exports)
 
 
 def _relative(path: Path, root: Path) -> str:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 BUNDLE_FLAGS = ["--bundle", "--format=esm"]
 PLAIN_FLAGS = ["--supported:template-literal=false"]
 """Of what becomes no bundle: without template literals, whatever begins a line begins a statement."""
+KEEP_NAMES = "--keep-names"
 FLAGS = [
     "--tree-shaking=false",
     "--sourcemap=external",

@@ -7,12 +7,15 @@ of that script. Frames of the framework, and frames that no source map knows (he
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from scripttest.compile.boundary import Boundary
-from scripttest.compile.compiler import Compiled, Script
+from scripttest.compile.compiler import Compiled
+from scripttest.compile.linking import Script
 from scripttest.diagnostics.code_frame import lines_of
 from scripttest.diagnostics.sourcemap import SourceMap
 from scripttest.errors import Location, StackFrame
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 
 _FRAME = r"^[ \t]*at (?:(?P<name>.*?) \()?\(?<(?P<script>[^<>\n]+)>:(?P<line>\d{1,9}):(?P<column>\d{1,9})\)?$"
 _NO_FUNCTION = "TypeError: not a function"
+_TOO_EARLY = r"ReferenceError: ([\w$]+) is not (initialized|defined)"
+"""What the engine says of a `const`, `let` or class that is read before its line."""
 _AWAITED = "async "
 """Before the name of a function that awaited what failed."""
 _ASYNC = "__async"
@@ -68,8 +73,13 @@ class StackMapper:
         return frames
 
     def error(self, message: str, stack: str) -> tuple[str, tuple[StackFrame, ...]]:
-        """The message of an error, with what was not a function where the engine does not say it, and its frames."""
+        """The message of an error, with what was not a function or not there yet where the engine does not say it, and
+        its frames."""
         frames = self.frames(stack)
+        if "ReferenceError: " in message:
+            top = next(self._written(stack), None)
+            if top and (mapper := self._mapper_of(top["script"])):
+                message = re.sub(_TOO_EARLY, partial(mapper._too_early, frames), message)
         match = next(self._written(stack), None) if message == _NO_FUNCTION else None
         match = match if match and match.start() == 0 else None
         mapper = self._mapper_of(match["script"]) if match else None
@@ -158,6 +168,29 @@ class StackMapper:
             self._named[line, column] = found
         return self._named[line, column]
 
+    def _declared_at(self, name: str, *, later: bool) -> Location | None:
+        """Where a script declares a `const`, `let` or class at its top level; `later`: a script that may not have begun
+        when another one ran."""
+        pattern = re.compile(rf"^(?:let|const|class) {re.escape(name)}\b", re.MULTILINE)
+        for script in self._scripts[later:]:
+            if found := pattern.search(script.code):
+                return self._located(script, found.end() - len(name))
+        return None
+
+    def _too_early(self, frames: Sequence[StackFrame], said: re.Match[str]) -> str:
+        """The error of what is read before it is there as other engines say it, with the files of a cycle of
+        imports."""
+        name, is_unknown = said[1], said[2] == "defined"
+        place = self._declared_at(name, later=is_unknown)
+        if is_unknown and place is None:
+            return said[0]
+        at = place or (frames[0].location if frames else None)
+        text = f"ReferenceError: Cannot access '{_original_name(name, at)}' before initialization"
+        if place is None or not frames or place.file == frames[0].location.file:
+            return text
+        reader, other = (os.path.relpath(file, self._root) for file in (frames[0].location.file, place.file))
+        return f"{text} (a cycle of imports: {reader} reads it before {other} has come to its line {place.line})"
+
     def _mapper_of(self, script: str) -> StackMapper | None:
         """What maps the frames of a file that the engine names: this one, or that of a script that was called."""
         if "." not in script:
@@ -211,7 +244,7 @@ class StackMapper:
             if line >= first:
                 if number not in self._maps:
                     self._maps[number] = SourceMap(self._scripts[number].source_map)
-                position = self._maps[number].find(line - first + 1, column)
+                position = self._maps[number].find(line - first + 1 + self._scripts[number].skipped, column)
                 if position is None or position.source.startswith("yao-runtime:"):
                     return None
                 source = position.source
@@ -246,6 +279,15 @@ def at_call(location: Location, name: str) -> Location:
             return Location(file=location.file, line=line, column=found[-1].start() + 1, length=len(name))
         text = lines[line - 2] if line > 1 else ""
     return location
+
+
+def _original_name(name: str, location: Location | None) -> str:
+    """A name as it is in a file, to which the compiler has put a number or a line, or which it has made up."""
+    text = "\n".join(lines_of(location.file)) if location else ""
+    plain = name.rstrip("0123456789")
+    candidates = (name, plain, name.removeprefix("_"), plain.removeprefix("_"))
+    known = (one for one in candidates if one and re.search(rf"(?<![\w$]){re.escape(one)}(?![\w$])", text))
+    return next(known, "default" if plain.endswith("_default") else name)
 
 
 def _as_written(code: str, location: Location) -> str:

@@ -81,7 +81,7 @@ def _calls(compiled: Compiled) -> Iterator[WrittenCall]:
         lines = [0, *(match.end() for match in re.finditer("\n", script.code))]
         for found in written(script.code):
             line = bisect_right(lines, found.start)
-            place = source_map.find(line, found.start - lines[line - 1] + 1)
+            place = source_map.find(line + script.skipped, found.start - lines[line - 1] + 1)
             if place is not None:
                 yield WrittenCall(
                     callee=found.callee,

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from scripttest.shortcuts import is_off
 from scripttest.shortcuts.built_ins import BUILT_INS, declares_built_in
 from scripttest.values import Value
+from scripttest.words import words_only
 
 _DYNAMIC = {"globalThis", "eval", "Eval", "Function", "Reflect", "Proxy"}
 _REACHES = set(
@@ -24,9 +25,6 @@ _REACHES = set(
 }
 _HARMLESS_BEFORE = ("new ", "extends ", "instanceof ")
 _HARMLESS_AFTER = r"\s*\(|\.\w+\("
-_NO_WORD = r"[^\w$]"
-_LETTERS = "".join(chr(code) if chr(code).isalnum() or chr(code) in "_$" else " " for code in range(128))
-"""A translation table that replaces each ASCII character that is not part of a word."""
 HOOKS = frozenset(("TestMain", "BeforeAll", "BeforeEach", "AfterEach", "AfterAll"))
 """Functions around tests, which realms look for by name."""
 _TEXT_IN_BRACKETS = r"\[\s*[\"'`]"
@@ -52,11 +50,6 @@ def scan(code: str, names: Iterable[str]) -> Scan:
     named = names if dynamic else words.intersection(names)
     hooks = dynamic or any(hook in code for hook in HOOKS)
     return Scan(guarded=dynamic or _may_tamper(code, words), hooks=hooks, names=tuple(sorted(named)))
-
-
-def words_only(code: str) -> str:
-    """The code with a space in place of each character that is not part of a name or word."""
-    return code.translate(_LETTERS) if code.isascii() else re.sub(_NO_WORD, " ", code)
 
 
 def reaches_by_index(code: str) -> bool:

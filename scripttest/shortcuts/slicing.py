@@ -15,15 +15,16 @@ from collections.abc import Collection, Iterable, Mapping
 from scripttest.compile.requests import RUNTIME_SOURCE
 from scripttest.names import EVERY_RUN, kind_of
 from scripttest.shortcuts import is_off
-from scripttest.shortcuts.scan import HOOKS, reaches_by_index, stands, words_only
+from scripttest.shortcuts.scan import HOOKS, reaches_by_index, stands
 from scripttest.values import Value
+from scripttest.words import words_only
 
 _DYNAMIC = ("eval", "Eval", "Function", "globalThis", "TestMain")
 _LETTER = r"(?:[\w$]|\\u[0-9A-F]{4}|\\u\{[0-9A-F]+\})"
 _DECLARATIONS = [rf"\n{keyword} ((?:Test|Fuzz|Benchmark){_LETTER}*)" for keyword in (r"function\*?", "var")]
 """esbuild starts top-level declarations in column 0, and none in the first line. One pattern for both is slower: it has
 no fixed beginning."""
-_CANDIDATE = r"\n(?:function\*? |var )([A-Za-z_$][\w$]*)"
+_CANDIDATE = r"\n(?:function\*? |var |let |const )([A-Za-z_$][\w$]*)"
 
 
 class Test(Value):
@@ -144,15 +145,13 @@ def _piece(code: str, position: int, name: str, source: str) -> _Piece | None:
 def _other(text: str, name: str, source: str) -> _Piece | None:
     """The same for a function that is no test, in the code after a line break. Where it is also quoted, what is left
     mentions it, and it stays."""
-    head = "" if source.startswith((f"function {name}(", f"function* {name}(")) else f"var {name} = "
-    whole = f"\n{head}{source};\n" if head else f"\n{source}\n"
-    declaration = text.find(whole)
-    start = declaration + len(head)
-    return (
-        _Piece(declaration=declaration, start=start, end=start + len(source), stub="0" if head else "")
-        if declaration >= 0
-        else None
-    )
+    is_declared = source.startswith((f"function {name}(", f"function* {name}("))
+    for head in [""] if is_declared else [f"let {name} = ", f"var {name} = ", f"const {name} = "]:
+        declaration = text.find(f"\n{head}{source};\n" if head else f"\n{source}\n")
+        start = declaration + len(head)
+        if declaration >= 0:
+            return _Piece(declaration=declaration, start=start, end=start + len(source), stub="0" if head else "")
+    return None
 
 
 def _plain(printed: str) -> str:

@@ -10,6 +10,7 @@
 import type { Core } from "../core-state";
 import { encode, rawJson } from "../encode";
 import { codeOf, describeError } from "../errors";
+import { declaredFunction } from "../lexical";
 import type { Clock } from "../mocks/clock";
 import type { Random } from "../mocks/random";
 import type { Flow } from "./flow";
@@ -81,7 +82,7 @@ export default function (core: Core) {
     start(name: string, args: string): void {
       core.root = core.current = new core.T(name);
       core.began = core.clock();
-      const target = core.declared(name);
+      const target = declaredFunction(core, name);
       if (!target) {
         answer = '{"missing":true}';
         return;

@@ -1,6 +1,7 @@
 /** Lists functions of a module. Calls `$bridge("found", name, source)` for each. */
 
 import type { Core } from "../core-state";
+import { declaredFunction } from "../lexical";
 
 export default function (core: Core) {
   // Scripts that are not guarded cannot have replaced these.
@@ -13,7 +14,8 @@ export default function (core: Core) {
       };
 
   const list = (name: string) => {
-    const value = std.descriptor(core.globals, name)?.value as unknown;
+    const own = std.descriptor(core.globals, name);
+    const value = own ? (own.value as unknown) : declaredFunction(core, name);
     if (typeof value === "function") core.$bridge("found", name, std.functionText(value));
   };
 

@@ -4,6 +4,7 @@ import { bounded } from "../bounded";
 import type { Core } from "../core-state";
 import { encode, rawJson } from "../encode";
 import { codeOf, describeError } from "../errors";
+import { declaredFunction } from "../lexical";
 import type { Clock } from "../mocks/clock";
 import type { Random } from "../mocks/random";
 import type { Waiting } from "../mocks/waiting";
@@ -127,7 +128,7 @@ export default function (core: Core) {
       core.part<Flow>("flow").drive(
         (function* () {
           try {
-            const target = core.declared(short);
+            const target = declaredFunction(core, short);
             answer = !target ? "" : marked(envelope(yield std.apply(target, undefined, revived(args))));
           } catch (error) {
             answer = marked(failure(error, whole));

@@ -1,0 +1,95 @@
+"""The names of functions and classes, which esbuild changes where two things of a bundle have the same, or a class
+names itself.
+
+What a bundle needs is seen in its code: names with a number at the end, of which the source map has the original, and
+names that the compiler makes up. Such a bundle is built again with `--keep-names`, which puts a call of a helper behind
+each function; here all go that give a function the name that it has.
+"""
+
+from __future__ import annotations
+
+import re
+
+from scripttest.words import words_only
+
+_VALUE = r"(?:async |function\b|class\b|\(|[\w$]+ =>)"
+_MADE_UP = re.compile(rf"_default\d* = {_VALUE}|function\*? \w+_default\d*\(| = class _")
+_NAMES = re.compile(rb'"names":\s*\[([^\]]*)\]')
+_HELPER = "var __name = "
+_STATEMENT = re.compile(r'^( *)__name\(([\w$]+), "([^"\n]*)"\);$', re.MULTILINE)
+_CLASS = re.compile(r'(?<=\n)( *)(.*\{)\n( +)static \{\n +__name\(this, "([^"\n]*)"\);\n\3\}$', re.MULTILINE)
+_ASSIGNED = re.compile(
+    r'^var ([\w$]+) = /\* @__PURE__ \*/ __name\(([^\n]*\{\n(?:(?: [^\n]*)?\n)*\}[^\n]*), "\1"\);$', re.MULTILINE
+)
+"""A function that is a value at the top level; in its first line is nothing that could fail."""
+
+
+def has_other_names(code: str, source_map: bytes) -> bool:
+    """Whether a function or a class of a script may have another name than it was given."""
+    if ("_default" in code or " = class _" in code) and _MADE_UP.search(code):
+        return True
+    found = _NAMES.search(source_map, max(source_map.rfind(b'"names":'), 0))
+    names = {name.decode() for name in re.findall(rb'"([^"]+)"', found[1])} if found else set()
+    if not names:
+        return False
+    numbered = {word for word in words_only(code).split() if word[-1].isdigit() and _without_number(word) & names}
+    return any(
+        re.search(rf"(?:function\*?|class) {name}\b|(?<![\w$.]){name}(?:\.[\w$]+)? = {_VALUE}", code)
+        for name in map(re.escape, numbered)
+    )
+
+
+def _without_number(word: str) -> set[str]:
+    """What a name may have been to which the compiler put a number."""
+    return {word[:end] for end in range(len(word.rstrip("0123456789")), len(word))}
+
+
+def with_written_names(code: str) -> str:
+    """A script that was built with `--keep-names`, without the calls that change nothing. All lines stay where they
+    are."""
+    if _HELPER not in code:
+        return code
+    early: list[str] = []
+
+    def statement(match: re.Match[str]) -> str:
+        indent, name, written = match.groups()
+        if name == written:
+            return ""
+        if not indent:
+            early.append(match[0])
+            return ""
+        return match[0]
+
+    code = _ASSIGNED.sub(lambda match: f"var {match[1]} = {match[2]};", code)
+    code = _CLASS.sub(_class, code)
+    code = _STATEMENT.sub(statement, code)
+    code = _first_in_their_functions(code)
+    at = code.index("\n", code.index(_HELPER))
+    return f"{code[:at]}{''.join(early)}{code[at:]}"
+
+
+def _class(match: re.Match[str]) -> str:
+    """A class that has its name without the helper: as a declaration, or as the value of a variable."""
+    indent, head, _, name = match.groups()
+    own = re.search(r"\bclass (?!extends )([\w$]+) ", head)
+    assigned = own or re.search(r"(?<![\w$.])([\w$]+)(?: =|:) class ", head)
+    has_name = assigned is not None and assigned[1] == name
+    return f"{indent}{head}\n\n\n" if has_name else match[0]
+
+
+def _first_in_their_functions(code: str) -> str:
+    """Names functions at the beginning of the block in which they are, since they can be called before their line."""
+    lines: list[str] | None = None
+    for match in _STATEMENT.finditer(code):
+        lines = lines or code.split("\n")
+        number = code.count("\n", 0, match.start())
+        size = len(match[1])
+        start = number - 1
+        while start >= 0 and (not lines[start].strip() or len(lines[start]) - len(lines[start].lstrip(" ")) >= size):
+            start -= 1
+        has_directive = lines[start + 1].lstrip().startswith(('"', "'"))
+        is_block = start >= 0 and lines[start].endswith("{") and not has_directive
+        if is_block and not any("`" in line for line in lines[start:number]):
+            lines[start] += lines[number].strip()
+            lines[number] = ""
+    return code if lines is None else "\n".join(lines)
