@@ -21,7 +21,9 @@ _NAMES_OF_PART = {
     "intl": "Intl",
     "locale": "toLocaleString toLocaleDateString toLocaleTimeString localeCompare toLocaleUpperCase toLocaleLowerCase",
     "zone": "Date",
+    "functions": "constructor getPrototypeOf toString toStringTag",
 }
 
 SCRIPT_GLOBALS = {name: part for part, names in _NAMES_OF_PART.items() for name in names.split()}
-"""Global name → part; for `locale` and `zone`, what names the methods of built-ins that they put in place."""
+"""Global name → part; for `locale`, `zone` and `functions`, what names the methods of built-ins that they put in
+place."""

@@ -6,16 +6,13 @@ from __future__ import annotations
 import re
 
 _EXPORT_CLAUSE = "\nexport {\n"
-_ASYNC = "var __async = (__this, __arguments, generator) => {\n  return new Promise("
-"""How esbuild's helper for `async` functions begins; it ends with the first line that begins with a bracket."""
+_ASYNC = re.compile(r"^var __async = \(__this, __arguments, \w+\) => \{\n  return new Promise\(", re.MULTILINE)
+"""How esbuild's helper for `async` functions begins; it ends with the first line that begins with a bracket. The names
+of its variables have a number where the script has the same at its top."""
 _OWN_ASYNC = "(self, args, body) => __yaoAsync(self, args, body)"
 """The same by the bindings, which know who calls it and what has not ended."""
-_GENERATORS = (
-    ("Promise.resolve(isAwait ? v[0] : v).then(", "__yaoAsync.wait(isAwait ? v[0] : v).then("),
-    ("(call = new Promise((yes, no, run)", "(call = __yaoAsync.next((yes, no, run)"),
-    ("Promise.resolve(arg.value).then((value)", "__yaoAsync.wait(arg.value).then((value)"),
-)
-"""Pieces of esbuild's helpers for asynchronous generators and `for await`, and their replacements."""
+_GENERATORS = re.compile(r"^var __(?:asyncGenerator|forAwait) = .*?;\n(?=\S)(?!\};)", re.MULTILINE | re.DOTALL)
+"""esbuild's helpers for asynchronous generators and `for await`."""
 _COMMONJS = r"^export default (require_\w+)\(\);\s*\Z"
 
 
@@ -27,13 +24,21 @@ def without_interpreter(code: str) -> str:
 def with_own_async(code: str) -> str:
     """A bundle whose `async` functions are those of the bindings; its lines stay where they are."""
     if "\nvar __forAwait = " in code or "\nvar __asyncGenerator = " in code:
-        for piece, own in _GENERATORS:
-            code = code.replace(piece, own, 1)
-    start = code.find(_ASYNC)
-    end = code.find("\n};", start)
-    if start < 0 or end < 0:
+        code = _GENERATORS.sub(_own_generators, code)
+    match = _ASYNC.search(code) if "__async = " in code else None
+    end = code.find("\n};", match.end()) if match else -1
+    if match is None or end < 0:
         return code
-    return f"{code[:start]}var __async = {_OWN_ASYNC};{chr(10) * code.count(chr(10), start, end + 1)}{code[end + 3 :]}"
+    lines = "\n" * code.count("\n", match.start(), end + 1)
+    return f"{code[: match.start()]}var __async = {_OWN_ASYNC};{lines}{code[end + 3 :]}"
+
+
+def _own_generators(helper: re.Match[str]) -> str:
+    text = helper[0].replace("Promise.resolve(", "__yaoAsync.wait(")
+    if text.startswith("var __forAwait"):
+        return text
+    text = text.replace("new Promise(", "__yaoAsync.next(")
+    return re.sub(r"\b(it\d*) = \{\};", r"\1 = __yaoAsync.iterator();", text)
 
 
 def without_exports(code: str) -> tuple[str, dict[str, str]]:

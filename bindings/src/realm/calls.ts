@@ -10,6 +10,8 @@ export interface MoreOfCalls {
   race<V>(work: () => V): V;
   /** The promise of the next value of an asynchronous generator. */
   next(executor: Executor): object;
+  /** What an asynchronous generator returns, before it has its methods. */
+  iterator(): object;
   /** The callers of the running code, as lines of a stack. The engine's own stack ends at an `await`. */
   callers(): string;
   /** The chain of calls that a promise waits for. Each call waits for the next one. */
@@ -19,6 +21,7 @@ export interface MoreOfCalls {
 export default function (core: Core): MoreOfCalls {
   const { std } = core;
   const calls = core.calls!;
+  let prototype: object | undefined;
 
   return {
     race(work) {
@@ -40,6 +43,8 @@ export default function (core: Core): MoreOfCalls {
       calls.known(promise, call);
       return promise;
     },
+
+    iterator: () => Object.create(prototype ??= core.evaluate("Object.getPrototypeOf((async function* () {}).prototype)") as object) as object,
 
     callers() {
       let text = "";

@@ -205,8 +205,8 @@ export default function (core: Core) {
 
   return {
     Promise: TrackedPromise,
-    /** Called by compiled code. `wait` and `next` are for asynchronous generators. */
-    __yaoAsync: std.assign(asynchronous, { wait, next: (executor: Executor) => more().next(executor) }),
+    /** Called by compiled code. What it has besides is for asynchronous generators. */
+    __yaoAsync: std.assign(asynchronous, { wait, next: (executor: Executor) => more().next(executor), iterator: () => more().iterator() }),
     isThenable,
 
     /** Calls `done` or `failed` when `value` is settled. A promise of a script then counts as handled. */
