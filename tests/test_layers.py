@@ -145,9 +145,9 @@ ROOMS = {
 """Room → the rooms of the same package that it may import. A room is a folder, or one of `FLOORS`. Each names only rooms
 that stand above it in this table, so nothing goes in circles."""
 DOORS = {
-    "scripttest": "belongings errors extras files folder_locks git lazy names poll_loop process results test_key typing_names values",
+    "scripttest": "belongings errors extras files folder_locks git lazy names poll_loop process results test_key typing_names values words",
     "scripttest/walls": "confinement environment jailed machine",
-    "scripttest/compile": "at_once boundary builds comments compiler esbuild reach requests sources",
+    "scripttest/compile": "at_once boundary builds comments compiler esbuild linking reach requests sources",
     "scripttest/shortcuts": "__init__ built_ins bytecode imports library scan slicing",
     "scripttest/diagnostics": "code_frame sourcemap stack written_calls",
     "scripttest/coverage": "coverage",

@@ -23,7 +23,7 @@ from scripttest.compile.lexical import (
     with_lexical,
 )
 from scripttest.compile.strictness import DIRECTIVE, Strictness
-from scripttest.compile.written_names import with_written_names
+from scripttest.compile.written_names import named_first, with_written_names
 from scripttest.values import Value
 
 _FILE = re.compile(r"\n// (.+)")
@@ -85,7 +85,7 @@ class Linker:
             if output.is_bundle:
                 pieces = self._pieces(code, is_global)
             else:
-                pieces = [with_globals(code, output.constants, is_global)]
+                pieces = [named_first(with_globals(code, output.constants, is_global))]
             skipped = 0
             for piece in pieces:
                 scripts.append(Script(code=piece, source_map=output.source_map, first_line=line, skipped=skipped))
@@ -98,18 +98,22 @@ class Linker:
         text = f"\n{code}"  # so that a place in it is the end of a line before the comment
         found = [(match.start(), file) for match in _FILE.finditer(text) if (file := self._files.get(match[1]))]
         if not found:
-            return [code]
+            return [named_first(code)]
         pieces: list[str] = []
+        strict: list[bool] = []
         head = code[: found[0][0]]
-        is_strict = None
+        is_strict: bool | None = None
         for (start, file), (end, _) in pairwise([*found, (len(code), found[-1][1])]):
             part = with_lexical(code[start:end], file.declared, is_global, plain)
             if file.is_strict == is_strict:
                 pieces[-1] += part
             else:
-                pieces.append(f"{DIRECTIVE if file.is_strict else ''}{head}{part}")
+                pieces.append(f"{head}{part}")
+                strict.append(file.is_strict)
             is_strict, head = file.is_strict, ""
-        return pieces
+        return [
+            f"{DIRECTIVE if first else ''}{named_first(piece)}" for piece, first in zip(pieces, strict, strict=True)
+        ]
 
 
 def _among(names: set[str]) -> Callable[[str], bool]:

@@ -17,6 +17,7 @@ _MADE_UP = re.compile(rf"_default\d* = {_VALUE}|function\*? \w+_default\d*\(| = 
 _NAMES = re.compile(rb'"names":\s*\[([^\]]*)\]')
 _HELPER = "var __name = "
 _STATEMENT = re.compile(r'^( *)__name\(([\w$]+), "([^"\n]*)"\);$', re.MULTILINE)
+_AT_TOP = re.compile(r'^__name\([\w$]+, "[^"\n]*"\);$', re.MULTILINE)
 _CLASS = re.compile(r'(?<=\n)( *)(.*\{)\n( +)static \{\n +__name\(this, "([^"\n]*)"\);\n\3\}$', re.MULTILINE)
 _ASSIGNED = re.compile(
     r'^var ([\w$]+) = /\* @__PURE__ \*/ __name\(([^\n]*\{\n(?:(?: [^\n]*)?\n)*\}[^\n]*), "\1"\);$', re.MULTILINE
@@ -49,23 +50,27 @@ def with_written_names(code: str) -> str:
     are."""
     if _HELPER not in code:
         return code
-    early: list[str] = []
-
-    def statement(match: re.Match[str]) -> str:
-        indent, name, written = match.groups()
-        if name == written:
-            return ""
-        if not indent:
-            early.append(match[0])
-            return ""
-        return match[0]
-
     code = _ASSIGNED.sub(lambda match: f"var {match[1]} = {match[2]};", code)
     code = _CLASS.sub(_class, code)
-    code = _STATEMENT.sub(statement, code)
-    code = _first_in_their_functions(code)
-    at = code.index("\n", code.index(_HELPER))
-    return f"{code[:at]}{''.join(early)}{code[at:]}"
+    code = _STATEMENT.sub(lambda match: "" if match[2] == match[3] else match[0], code)
+    return _first_in_their_blocks(code)
+
+
+def named_first(script: str) -> str:
+    """A script, or a part of one, that names its functions at its beginning, since they can be called before their
+    line."""
+    early: list[str] = []
+
+    def move(match: re.Match[str]) -> str:
+        early.append(match[0])
+        return ""
+
+    if "\n__name(" not in script:
+        return script
+    script = _AT_TOP.sub(move, script)
+    helper = script.find(_HELPER)
+    at = script.index("\n", helper) if helper >= 0 else 0
+    return f"{script[:at]}{''.join(early)}{script[at:]}"
 
 
 def _class(match: re.Match[str]) -> str:
@@ -77,10 +82,12 @@ def _class(match: re.Match[str]) -> str:
     return f"{indent}{head}\n\n\n" if has_name else match[0]
 
 
-def _first_in_their_functions(code: str) -> str:
-    """Names functions at the beginning of the block in which they are, since they can be called before their line."""
+def _first_in_their_blocks(code: str) -> str:
+    """The same for functions within blocks."""
     lines: list[str] | None = None
     for match in _STATEMENT.finditer(code):
+        if not match[1]:
+            continue
         lines = lines or code.split("\n")
         number = code.count("\n", 0, match.start())
         size = len(match[1])
@@ -89,7 +96,9 @@ def _first_in_their_functions(code: str) -> str:
             start -= 1
         has_directive = lines[start + 1].lstrip().startswith(('"', "'"))
         is_block = start >= 0 and lines[start].endswith("{") and not has_directive
-        if is_block and not any("`" in line for line in lines[start:number]):
+        declared = (f"{match[1]}function {match[2]}(", f"{match[1]}function* {match[2]}(")
+        is_declared = any(line.startswith(declared) for line in lines[start:number])
+        if is_block and is_declared and not any("`" in line for line in lines[start:number]):
             lines[start] += lines[number].strip()
             lines[number] = ""
     return code if lines is None else "\n".join(lines)

@@ -79,7 +79,7 @@ class StackMapper:
         if "ReferenceError: " in message:
             top = next(self._written(stack), None)
             if top and (mapper := self._mapper_of(top["script"])):
-                message = re.sub(_TOO_EARLY, partial(mapper._too_early, frames), message)
+                message = re.sub(_TOO_EARLY, partial(mapper.too_early, frames), message)
         match = next(self._written(stack), None) if message == _NO_FUNCTION else None
         match = match if match and match.start() == 0 else None
         mapper = self._mapper_of(match["script"]) if match else None
@@ -177,7 +177,7 @@ class StackMapper:
                 return self._located(script, found.end() - len(name))
         return None
 
-    def _too_early(self, frames: Sequence[StackFrame], said: re.Match[str]) -> str:
+    def too_early(self, frames: Sequence[StackFrame], said: re.Match[str]) -> str:
         """The error of what is read before it is there as other engines say it, with the files of a cycle of
         imports."""
         name, is_unknown = said[1], said[2] == "defined"

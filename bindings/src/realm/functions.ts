@@ -7,7 +7,7 @@
 import type { Core } from "../core-state";
 
 /** The beginning of what the compiler makes: a body that is a call of a helper. */
-const made = /^(?:(?:\[[^\n]*\]\([^\n]*|[^{=]*)\)\s*\{\s*return |[^{=]*=> )__async(Generator)?\(/;
+const made = /^(?:(?:\[[^\n]*\]\([^\n]*|[^{(]*\([^(){}]*)\)\s*\{\s*return |\([^(){}]*\) => )__async(Generator)?\(/;
 
 export default function (core: Core): object {
   const plain = Function.prototype;

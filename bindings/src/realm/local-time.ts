@@ -81,7 +81,9 @@ export default function (core: Core): { Date: DateConstructor } {
     return construct(Real, args.length ? construction(args) : args, new.target) as Date;
   };
   const put = (target: object, name: string, value: unknown, length?: number): void => {
-    if (length !== undefined) Object.defineProperty(value, "length", { value: length, configurable: true });
+    if (length !== undefined) {
+      Object.defineProperties(value, { name: { value: name, configurable: true }, length: { value: length, configurable: true } });
+    }
     Object.defineProperty(target, name, { value, writable: true, configurable: true });
   };
   Object.defineProperties(Local, {
@@ -91,18 +93,17 @@ export default function (core: Core): { Date: DateConstructor } {
   });
   put(Local, "now", Real.now);
   put(Local, "UTC", Real.UTC);
-  put(Local, "parse", { parse: (text: unknown) => parse(String(text)) }.parse);
+  put(Local, "parse", (text: unknown) => parse(String(text)), 1);
   put(real, "constructor", Local);
 
   /** Makes a setter of local time of that of UTC. */
-  function set(name: string, length: number, change: (date: Date, args: number[]) => unknown): void {
+  function set(name: string, length: number, change: (date: Date, args: number[]) => number): void {
     const fromNothing = name === "setFullYear" || name === "setYear";
     const setter = {
       [name](this: Date, ...args: number[]): number {
         const time = apply(getTime, this, []);
         const date = new Real(time === time ? time + offsetAt(time) : fromNothing ? 0 : NaN);
-        change(date, args);
-        return apply(setTime, this, [instant(apply(getTime, date, []))]);
+        return apply(setTime, this, [instant(change(date, args))]);
       },
     }[name];
     put(real, name, setter, length);
