@@ -6,10 +6,12 @@ What is given back is TypeScript for esbuild: as JavaScript, the export of a nam
 
 from __future__ import annotations
 
+import json
 import re
 import select
 from base64 import b64encode
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from scripttest.compile.esbuild import Service, ServiceEndedError
@@ -93,7 +95,7 @@ class Instrumenter:
         answer = next((answer for answer in answers if not answer["errors"]), None)
         if answer is None:
             raise UnreadableError
-        code = answer["code"].encode()
+        code = _with_own_names(answer["code"], answer["map"], text).encode()
         places = Places(code, answer["map"], text)
         left_out = filter(None, map(places.left_out, hints))
         found = counted(code, base, places.original, list(left_out))
@@ -133,6 +135,23 @@ class Instrumenter:
             pass
         self.close()
         raise UnreadableError
+
+
+def _as_long(name: str, match: re.Match[str]) -> str:
+    return name.ljust(len(match[0]))
+
+
+def _with_own_names(code: str, source_map: str, original: str) -> str:
+    """The code with the names of the original where esbuild has put a number behind one that shadows another. A blank
+    takes the place of each digit, so that no column changes. What it has made of namespaces and of functions in blocks
+    stays, where one name stands for two things."""
+    for name in json.loads(source_map)["names"]:
+        numbered = set(re.findall(rf"(?<![\w$]){re.escape(name)}\d+(?![\w$])", code))
+        for made in numbered:
+            is_made_up = f"(({made}) => {{" in code or f"var {name} = {made};" in code
+            if made not in original and not is_made_up:
+                code = re.sub(rf"(?<![\w$]){re.escape(made)}(?![\w$])", partial(_as_long, name), code)
+    return code
 
 
 def _has_module_syntax(code: bytes) -> bool:

@@ -79,6 +79,8 @@ class StackMapper:
         if "ReferenceError: " in message:
             top = next(self._written(stack), None)
             if top and (mapper := self._mapper_of(top["script"])):
+                if not frames and (said := re.search(_TOO_EARLY, message)) and (place := mapper.mention(said[1])):
+                    frames = [StackFrame(function="", location=place)]
                 message = re.sub(_TOO_EARLY, partial(mapper.too_early, frames), message)
         match = next(self._written(stack), None) if message == _NO_FUNCTION else None
         match = match if match and match.start() == 0 else None
@@ -175,6 +177,14 @@ class StackMapper:
         for script in self._scripts[later:]:
             if found := pattern.search(script.code):
                 return self._located(script, found.end() - len(name))
+        return None
+
+    def mention(self, name: str) -> Location | None:
+        """Where a script first reads a name that it declares at its top level: the engine has no place for some
+        reads."""
+        for script in self._scripts:
+            if found := re.search(rf"(?<![\w$.]){re.escape(name)}(?![\w$])", script.code):
+                return self._located(script, found.start())
         return None
 
     def too_early(self, frames: Sequence[StackFrame], said: re.Match[str]) -> str:

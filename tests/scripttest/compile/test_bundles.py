@@ -49,12 +49,22 @@ def test_the_helper_for_async_functions_is_that_of_the_bindings() -> None:
     assert code.splitlines().index("f();") == f"// a\n{HELPER}f();\n".splitlines().index("f();")
 
 
-@pytest.mark.parametrize("code", [CODE, HELPER.replace("generator", "other"), HELPER.partition("\n};")[0]])
+@pytest.mark.parametrize("code", [CODE, HELPER.replace("__this", "other"), HELPER.partition("\n};")[0]])
 def test_code_without_that_helper_stays_as_it_is(code: str) -> None:
     assert with_own_async(code) == code
 
 
+@pytest.mark.parametrize("generator", ["generator", "generator2"])
+def test_the_names_of_its_variables_are_no_matter(generator: str) -> None:
+    assert "__yaoAsync(" in with_own_async(HELPER.replace("generator", generator))
+
+
 def test_asynchronous_generators_wait_by_the_bindings() -> None:
-    head = "\nvar __forAwait = 1;\n"
-    code = with_own_async(f"{head}Promise.resolve(arg.value).then((value) => 1);\n")
-    assert code == f"{head}__yaoAsync.wait(arg.value).then((value) => 1);\n"
+    head = "\nvar __forAwait = (obj) => "
+    code = with_own_async(f"{head}Promise.resolve(arg2.value).then((value) => 1);\nPromise.resolve(1);\n")
+    assert code == f"{head}__yaoAsync.wait(arg2.value).then((value) => 1);\nPromise.resolve(1);\n"
+    code = with_own_async("\nvar __asyncGenerator = (it2) => {\n  it2 = {};\n  new Promise(it2);\n};\nit2 = {};\n")
+    assert (
+        code
+        == "\nvar __asyncGenerator = (it2) => {\n  it2 = __yaoAsync.iterator();\n  __yaoAsync.next(it2);\n};\nit2 = {};\n"
+    )
