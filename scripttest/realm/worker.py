@@ -254,9 +254,12 @@ class Worker:
         ready, self._ready = self._ready, None
         realm = self._over = self._enter(made=ready)
         try:
-            for script in self._scripts:
-                if failure := realm.dispatch("load", script):
-                    return f'{{"unloaded":{failure}}}'
+            try:
+                realm.load(self._scripts)
+            except EngineError as error:
+                if self.alarm.rang:
+                    raise
+                return f'{{"unloaded":{self._why(str(error))}}}'
             answer = realm.invoke(function, arguments)
             return self._given_up(realm, "") if self.alarm.rang else answer
         except EngineError as error:
@@ -306,18 +309,21 @@ class Worker:
             at = offset + skip
         return [*self._scripts[:-1], "".join(text) + base[at : self._end]]
 
-    def _why(self, engine_text: str) -> str:
-        """The outcome of work that broke: loads the scripts again, in a realm that can see what is thrown."""
+    def _why(self, engine_text: str, before: int = 0) -> str:
+        """The outcome of work that broke: loads the scripts again. The one behind the first `before` is evaluated in a
+        way that shows what it throws, but keeps what it declares from others."""
         realm = self._enter()
         try:
-            for script in self._scripts:
-                if failure := realm.dispatch("load", script):
-                    return str(failure)
-            return self._broken(realm, engine_text)
+            realm.load(self._scripts[:before])
+            if failure := realm.dispatch("load", self._scripts[before]):
+                return str(failure)
+            if before + 1 == len(self._scripts):
+                return self._broken(realm, engine_text)
         except EngineError as error:
             return self._broken(realm, str(error))
         finally:
             self._leave()
+        return self._why(engine_text, before + 1)
 
     def _enter(self, nested: bool = False, made: Realm | None = None, guarded: bool = False) -> Realm:
         realm = made or self._spares.take()
