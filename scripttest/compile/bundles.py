@@ -6,12 +6,12 @@ from __future__ import annotations
 import re
 
 _EXPORT_CLAUSE = "\nexport {\n"
-_ASYNC = re.compile(r"^var __async = \(__this, __arguments, \w+\) => \{\n  return new Promise\(", re.MULTILINE)
+_ASYNC = r"^var __async = \(__this, __arguments, \w+\) => \{\n  return new Promise\("
 """How esbuild's helper for `async` functions begins; it ends with the first line that begins with a bracket. The names
 of its variables have a number where the script has the same at its top."""
 _OWN_ASYNC = "(self, args, body) => __yaoAsync(self, args, body)"
 """The same by the bindings, which know who calls it and what has not ended."""
-_GENERATORS = re.compile(r"^var __(?:asyncGenerator|forAwait) = .*?;\n(?=\S)(?!\};)", re.MULTILINE | re.DOTALL)
+_GENERATORS = r"^var __(?:asyncGenerator|forAwait) = .*?;\n(?=\S)(?!\};)"
 """esbuild's helpers for asynchronous generators and `for await`."""
 _COMMONJS = r"^export default (require_\w+)\(\);\s*\Z"
 
@@ -24,8 +24,8 @@ def without_interpreter(code: str) -> str:
 def with_own_async(code: str) -> str:
     """A bundle whose `async` functions are those of the bindings; its lines stay where they are."""
     if "\nvar __forAwait = " in code or "\nvar __asyncGenerator = " in code:
-        code = _GENERATORS.sub(_own_generators, code)
-    match = _ASYNC.search(code) if "__async = " in code else None
+        code = re.sub(_GENERATORS, _own_generators, code, flags=re.MULTILINE | re.DOTALL)
+    match = re.search(_ASYNC, code, re.MULTILINE) if "__async = " in code else None
     end = code.find("\n};", match.end()) if match else -1
     if match is None or end < 0:
         return code

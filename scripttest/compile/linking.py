@@ -26,7 +26,7 @@ from scripttest.compile.strictness import DIRECTIVE, Strictness
 from scripttest.compile.written_names import named_first, with_written_names
 from scripttest.values import Value
 
-_FILE = re.compile(r"\n// (.+)")
+_FILE = r"\n// (.+)"
 _FIRST_LINE = 2
 
 
@@ -96,7 +96,7 @@ class Linker:
     def _pieces(self, code: str, is_global: Callable[[str], bool]) -> list[str]:
         """A bundle, cut where its files begin or end to be strict."""
         text = f"\n{code}"  # so that a place in it is the end of a line before the comment
-        found = [(match.start(), file) for match in _FILE.finditer(text) if (file := self._files.get(match[1]))]
+        found = [(match.start(), file) for match in re.finditer(_FILE, text) if (file := self._files.get(match[1]))]
         if not found:
             return [named_first(code)]
         pieces: list[str] = []

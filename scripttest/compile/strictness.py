@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterator
@@ -61,6 +60,8 @@ def _directives(content: bytes) -> Iterator[bytes]:
 def _options(path: str, seen: set[str]) -> dict[str, Any]:
     """The compiler options of a `tsconfig.json`, with those of the files that it extends; what cannot be read says
     nothing, of which the compiler has more to say."""
+    import json
+
     seen.add(path)
     try:
         text = read_file(path, anywhere, SOURCE_LIMIT).decode("utf-8-sig", "replace")

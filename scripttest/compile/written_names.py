@@ -13,25 +13,24 @@ import re
 from scripttest.words import words_only
 
 _VALUE = r"(?:async |function\b|class\b|\(|[\w$]+ =>)"
-_MADE_UP = re.compile(rf"_default\d* = {_VALUE}|function\*? \w+_default\d*\(| = class _")
-_NAMES = re.compile(rb'"names":\s*\[([^\]]*)\]')
+_MADE_UP = rf"_default\d* = {_VALUE}|function\*? \w+_default\d*\(| = class _"
+_NAMES = b'"names": ['
+"""How the last member of a source map of esbuild begins."""
 _HELPER = "var __name = "
-_STATEMENT = re.compile(r'^( *)__name\(([\w$]+), "([^"\n]*)"\);$', re.MULTILINE)
-_AT_TOP = re.compile(r'^__name\([\w$]+, "[^"\n]*"\);$', re.MULTILINE)
-_CLASS = re.compile(r'(?<=\n)( *)(.*\{)\n( +)static \{\n +__name\(this, "([^"\n]*)"\);\n\3\}$', re.MULTILINE)
-_ASSIGNED = re.compile(
-    r'^var ([\w$]+) = /\* @__PURE__ \*/ __name\(([^\n]*\{\n(?:(?: [^\n]*)?\n)*\}[^\n]*), "\1"\);$', re.MULTILINE
-)
+_STATEMENT = r'^( *)__name\(([\w$]+), "([^"\n]*)"\);$'
+_AT_TOP = r'^__name\([\w$]+, "[^"\n]*"\);$'
+_CLASS = r'(?<=\n)( *)(.*\{)\n( +)static \{\n +__name\(this, "([^"\n]*)"\);\n\3\}$'
+_ASSIGNED = r'^var ([\w$]+) = /\* @__PURE__ \*/ __name\(([^\n]*\{\n(?:(?: [^\n]*)?\n)*\}[^\n]*), "\1"\);$'
 """A function that is a value at the top level; in its first line is nothing that could fail."""
 
 
 def has_other_names(code: str, source_map: bytes) -> bool:
     """Whether a function or a class of a script may have another name than it was given."""
-    if ("_default" in code or " = class _" in code) and _MADE_UP.search(code):
+    if ("_default" in code or " = class _" in code) and re.search(_MADE_UP, code):
         return True
-    found = _NAMES.search(source_map, max(source_map.rfind(b'"names":'), 0))
-    names = {name.decode() for name in re.findall(rb'"([^"]+)"', found[1])} if found else set()
-    if not names:
+    start = source_map.rfind(_NAMES) + len(_NAMES)
+    names = set(source_map[start : source_map.find(b"]", start)].decode().replace('"', "").split(", "))
+    if names == {""}:
         return False
     numbered = {word for word in words_only(code).split() if word[-1].isdigit() and _without_number(word) & names}
     return any(
@@ -50,9 +49,9 @@ def with_written_names(code: str) -> str:
     are."""
     if _HELPER not in code:
         return code
-    code = _ASSIGNED.sub(lambda match: f"var {match[1]} = {match[2]};", code)
-    code = _CLASS.sub(_class, code)
-    code = _STATEMENT.sub(lambda match: "" if match[2] == match[3] else match[0], code)
+    code = re.sub(_ASSIGNED, lambda match: f"var {match[1]} = {match[2]};", code, flags=re.MULTILINE)
+    code = re.sub(_CLASS, _class, code, flags=re.MULTILINE)
+    code = re.sub(_STATEMENT, lambda match: "" if match[2] == match[3] else match[0], code, flags=re.MULTILINE)
     return _first_in_their_blocks(code)
 
 
@@ -67,7 +66,7 @@ def named_first(script: str) -> str:
 
     if "\n__name(" not in script:
         return script
-    script = _AT_TOP.sub(move, script)
+    script = re.sub(_AT_TOP, move, script, flags=re.MULTILINE)
     helper = script.find(_HELPER)
     at = script.index("\n", helper) if helper >= 0 else 0
     return f"{script[:at]}{''.join(early)}{script[at:]}"
@@ -85,7 +84,7 @@ def _class(match: re.Match[str]) -> str:
 def _first_in_their_blocks(code: str) -> str:
     """The same for functions within blocks."""
     lines: list[str] | None = None
-    for match in _STATEMENT.finditer(code):
+    for match in re.finditer(_STATEMENT, code, re.MULTILINE):
         if not match[1]:
             continue
         lines = lines or code.split("\n")
