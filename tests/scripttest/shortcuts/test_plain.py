@@ -57,7 +57,11 @@ def generated(seed: int) -> str:
 def without_times(value: Any) -> Any:
     """A report without what differs from run to run."""
     if isinstance(value, dict):
-        return {key: without_times(one) for key, one in value.items() if not key.endswith(("_at", "_ms", "duration"))}
+        return {
+            key: without_times(one)
+            for key, one in value.items()
+            if not key.endswith(("_at", "_ms", "duration", "run_id"))
+        }
     return [without_times(one) for one in value] if isinstance(value, list) else value
 
 
