@@ -31,11 +31,10 @@ from scripttest.compile.linking import Linker, Output, Script
 from scripttest.compile.messages import compile_error, missing_exports, not_at_hand, problem, refusal
 from scripttest.compile.reach import readable
 from scripttest.compile.requests import BUNDLE_FLAGS, FLAGS, KEEP_NAMES, PLAIN_FLAGS, RUNTIME_SOURCE, build_request
-from scripttest.compile.sources import CODE
 from scripttest.compile.sources import read as read_source
 from scripttest.compile.written_names import has_other_names
 from scripttest.errors import Cause, CompileError, HostError, Location
-from scripttest.files import SOURCE_LIMIT, RefusedFileError, anywhere, read_file
+from scripttest.files import CODE, SOURCE_LIMIT, RefusedFileError, anywhere, read_file
 from scripttest.process import Ending
 from scripttest.typing_names import Protocol
 from scripttest.values import Value
