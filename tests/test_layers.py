@@ -125,7 +125,7 @@ ROOMS = {
     "runner/execution": "runner runner/cli runner/security runner/fuzzing runner/benchmarks runner/application runner/agents runner/cases"
     " runner/connectors runner/fingerprints runner/modes runner/planning runner/reporters runner/reporters/console"
     " runner/reporters/files runner/reporters/opening runner/results runner/store",
-    "runner/watch": "runner runner/cli runner/application runner/connectors runner/fingerprints runner/planning"
+    "runner/watch": "runner runner/security runner/cli runner/application runner/connectors runner/fingerprints runner/planning"
     " runner/execution runner/reporters/console runner/results",
     "runner/cluster": "runner runner/security runner/cli runner/application runner/connectors runner/cases runner/agents"
     " runner/fingerprints runner/planning runner/execution runner/results",
@@ -158,14 +158,14 @@ DOORS = {
     "bindings/models": "answers built_in database databases definition errors own_database",
     "bindings/router": "__init__",
     "runner": "columns costs durations environment errors exit_codes filters look_alikes parts paths version",
-    "runner/security": "files keys secrets terminal",
+    "runner/security": "files keys secrets terminal walk",
     "runner/cli": "ahead carried cluster_address coverage_threshold flags habits options quick settings shard store_keep variants",
     "runner/statistics": "agreement case_runs change intervals levels like_these pass_counts policies ranks ratios reach relabelling series several_tests single_cases",
     "runner/fuzzing": "fuzz_test fuzz_tests",
     "runner/benchmarks": "benchmark_tests lines",
     "runner/cli/commands": "completion flags",
     "runner/cli/main": "main",
-    "runner/application": "application configuration configuration_schema context documents dotenv folders json_parts models positions sandbox trust yaml_keys",
+    "runner/application": "application configuration configuration_schema context documents dotenv json_parts models positions sandbox trust yaml_keys",
     "runner/connectors": "base capabilities closed endpoint http journal limits load parts proxies recording runner_rules sse stored_answers timing",
     "runner/shapes": "declared durations fields numbers plain_fit times",
     "runner/reading": "helper_answers json_in_text thinking",

@@ -13,6 +13,7 @@ from runner.application.documents import read_json, read_yaml
 from runner.application.sandbox import Sandbox, read_sandbox
 from runner.errors import BrokenError, ConfigurationError, MissingError, did_you_mean
 from runner.security.files import read_text
+from runner.security.walk import SUFFIXES
 from scripttest.values import Value
 
 SHIPPED = Path(__file__).resolve().parents[1] / "shipped"
@@ -63,7 +64,7 @@ class Assistant(Value):
     prompts: tuple[dict[str, Any], ...]
     """The default prompts; none without `prompts.yml`."""
     script: Path | None
-    """`src/index.ts` or `.js`: the hooks."""
+    """`src/index.ts`, or with another ending of scripts: the hooks."""
     uses: dict[str, Any]
     """`uses` of package.yao: what answers searches, and what looks at images."""
     search: Mapping[str, Any] = {}
@@ -123,8 +124,7 @@ class Assistants:
         try:
             return self._application.agent(id)
         except ConfigurationError as error:
-            shipped = self._shipped.assistants.joinpath(*id.removeprefix("assistants.").split("."))
-            if (shipped / "package.yao").is_file():
+            if self._shipped.agent_of_id(id.removeprefix("assistants.")) is not None:
                 return self._shipped.agent(id)
             known = sorted({agent.id for agent in (*self._application.agents(), *self._shipped.agents())})
             hint = did_you_mean(id.removeprefix("assistants."), known) or f"There are {', '.join(known[:20])}"
@@ -214,7 +214,7 @@ def _read(agent: AgentFolder) -> Assistant:
     parameters = package.get("options") or {}
     odd = {key: why for key, value in parameters.items() if (why := _odd(key, value))}
     prompts = folder / "prompts.yml"
-    script = next((file for name in ("index.ts", "index.js") if (file := folder / "src" / name).is_file()), None)
+    script = next((file for suffix in SUFFIXES if (file := folder / "src" / f"index{suffix}").is_file()), None)
     return Assistant(
         id=id,
         folder=folder,

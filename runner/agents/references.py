@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runner.application.application import SUFFIXES, Application
+from runner.application.application import Application, tested_by
 from runner.errors import did_you_mean, meant_or_listed
 from runner.paths import shown_path
+from runner.security.walk import SUFFIXES, files_below, is_test, no_packages
 from scripttest import FunctionCall, FunctionError, ScriptError
 from scripttest.values import Value
 
@@ -29,7 +31,7 @@ class Reference(Value):
     @property
     def module(self) -> Path | None:
         """The script that is loaded with the function's, when that is a test file."""
-        return _module_of(self.script)
+        return tested_by(self.script)
 
 
 class ScriptReferenceError(Exception):
@@ -85,7 +87,7 @@ async def find_function(
         raise missed
     if folder is not None and not module:
         for script in sorted((folder / "src").glob("*_test.*")):
-            if script.suffix in SUFFIXES and plain in await _declared(functions, script, reference):
+            if is_test(script.name) and plain in await _declared(functions, script, reference):
                 return Reference(script=script, function=plain)
     own = [folder / "src", *([folder / "tests"] if plain.startswith("tests.") else [])] if folder else []
     places = ", ".join(["scripts", "the agents' src/ folders", *(shown_path(place, application.root) for place in own)])
@@ -153,9 +155,10 @@ def _scripts(module: str, folder: Path | None, application: Application) -> Iter
 def _known(folder: Path | None, application: Application) -> Iterator[str]:
     """The scripts of the application and of an agent, as references name them."""
     for place in (application.root / "scripts", *([folder / "src"] if folder else [])):
-        for path in place.rglob("*"):
-            if path.suffix in SUFFIXES and "node_modules" not in path.parts:
-                yield path.relative_to(place).with_suffix("").as_posix().replace("/", ".")
+        for path in files_below(place, root=application.root, enters=no_packages):
+            base, suffix = os.path.splitext(path[len(str(place)) + 1 :])
+            if suffix in SUFFIXES:
+                yield base.replace("/", ".")
 
 
 def _meant(function: str, declared: frozenset[str], roles: tuple[str, ...]) -> str | None:
@@ -170,16 +173,9 @@ def _meant(function: str, declared: frozenset[str], roles: tuple[str, ...]) -> s
     return next(named, None) or next(of_role, None)
 
 
-def _module_of(script: Path) -> Path | None:
-    if not script.stem.endswith("_test"):
-        return None
-    base = script.with_name(script.stem.removesuffix("_test"))
-    return next((path for suffix in SUFFIXES if (path := base.with_name(base.name + suffix)).is_file()), None)
-
-
 async def _declared(functions: FunctionPool, script: Path, reference: str) -> frozenset[str]:
     try:
-        return await functions.declared(script, _module_of(script))
+        return await functions.declared(script, tested_by(script))
     except (FunctionError, ScriptError) as error:
         at = f"{error.location.file}:{error.location.line}:{error.location.column}: " if error.location else ""
         raise ScriptReferenceError(

@@ -2,20 +2,19 @@
 
 An agent is a folder below `assistants/` with a `package.yao`. Its id is the path below `assistants/`, with dots. The id
 of a test module is `scripts.<agent>.<path below src>`. If no id matches exactly, upper and lower case are treated as
-equal. A dot in the name of a folder is written `_`, as in Yao.
+equal. A dot in the name of a folder is written `_`, as in Yao. So several test files can have one id: twins, of which
+none runs. `runner/security/walk.py` says which folders hold no tests and no agents.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from runner.application.folders import folders_below
 from runner.errors import ConfigurationError, did_you_mean
+from runner.security.walk import SUFFIXES, is_closed, is_test, walk
 from scripttest.values import Value
-
-SUFFIXES = (".ts", ".js")
 
 
 class AgentFolder(Value):
@@ -74,9 +73,9 @@ class Application:
 
     def agents(self) -> Iterator[AgentFolder]:
         """All agents, folder by folder."""
-        for folder, files, _ in folders_below(self.assistants, root=self.root):
-            if "package.yao" in files:
-                yield AgentFolder(id=_dotted(folder[len(str(self.assistants)) + 1 :]), folder=Path(folder))
+        for folder in walk(self.assistants, root=self.root):
+            if "package.yao" in folder.files:
+                yield AgentFolder(id=_dotted(folder.path[len(str(self.assistants)) + 1 :]), folder=Path(folder.path))
 
     def modules(self) -> Iterator[TestModule]:
         """All test modules of all agents, sorted by id."""
@@ -85,11 +84,16 @@ class Application:
 
     def modules_of(self, agent: AgentFolder) -> Iterator[TestModule]:
         """The test modules of one agent, sorted."""
-        for parent, files, _ in folders_below(agent.folder / "src", root=self.root):
-            for name in files:
-                stem, suffix = os.path.splitext(name)
-                if suffix in SUFFIXES and stem.endswith("_test"):
-                    yield self._module(agent, Path(f"{parent}/{name}"))
+        for folder in walk(agent.folder / "src", root=self.root):
+            names = frozenset(folder.files)
+            for name in folder.files:
+                if is_test(name):
+                    yield self._module(agent, folder.path, name, names)
+
+    def twins_of(self, module: TestModule) -> list[TestModule]:
+        """All test files with the id of a module, itself among them, sorted."""
+        found = {str(one.test): one for one in (module, *self._exactly(module.id.split(".")[1:]))}
+        return [found[path] for path in sorted(found)]
 
     def module_at(self, test: Path) -> TestModule:
         """The module of a test file. Raises ConfigurationError when it is not in an agent's `src/`."""
@@ -100,13 +104,19 @@ class Application:
                         f"Cannot run {test}: the agent in {folder} is not below {self.assistants}",
                         "Where a link there leads to it, name the module: scripts.<agent>.<module>",
                     )
-                return self._module(self._in_assistants(folder), test)
+                closed = next((part for part in test.relative_to(self.assistants).parts[:-1] if is_closed(part)), None)
+                if closed is not None:
+                    raise ConfigurationError(
+                        f"Cannot run {test}: folders named {closed} hold no tests", "Move it to another folder of src/"
+                    )
+                return self._module(self._in_assistants(folder), str(test.parent), test.name)
         raise ConfigurationError(
             f"Cannot run {test}: it is not below the src/ folder of an agent (a folder with package.yao)"
         )
 
-    def resolve(self, id: str) -> list[TestModule]:
-        """The modules that `scripts.<agent>.<module>`, `scripts.<agent>` or a glob names. Raises ConfigurationError."""
+    def resolve(self, id: str, every: Callable[[], Iterable[TestModule]] | None = None) -> list[TestModule]:
+        """The modules that `scripts.<agent>.<module>`, `scripts.<agent>` or a glob names; `every` returns all modules,
+        if they were looked for. Raises ConfigurationError."""
         if not self.assistants.is_dir():
             raise ConfigurationError(
                 f"Cannot resolve {id}: there is no folder {self.assistants}", "Name the application with --app"
@@ -114,7 +124,7 @@ class Application:
         if any(letter in id for letter in "*?["):
             from fnmatch import fnmatchcase
 
-            found = [module for module in self.modules() if fnmatchcase(module.id, id)]
+            found = [module for module in (every or self.modules)() if fnmatchcase(module.id, id)]
             if not found:
                 raise ConfigurationError(f"No test module matches {id}")
             return found
@@ -130,7 +140,7 @@ class Application:
                 where = agent.folder / "src"
                 raise ConfigurationError(f"Agent {agent.id} has no tests: there is no *_test.ts below {where}")
             return found
-        return [self._named(agent, module, id)]
+        return self._exactly(parts) or [self._named(agent, module, id)]
 
     def agent(self, id: str) -> AgentFolder:
         """An agent by id; `assistants.` before it is fine. Raises ConfigurationError."""
@@ -140,6 +150,11 @@ class Application:
             hint = did_you_mean(id, known) or f"There are {', '.join(known[:20])}"
             raise ConfigurationError(f'Cannot find agent "{id}": {agent.id} has no agent {".".join(rest)} in it', hint)
         return agent
+
+    def agent_of_id(self, id: str) -> AgentFolder | None:
+        """The agent with exactly this id, or None."""
+        folder = self._folder([part for part in id.split(".") if part])
+        return self._in_assistants(folder) if folder is not None and folder != self.assistants else None
 
     def agent_of_script(self, id: str) -> AgentFolder:
         """The agent that a `scripts.<agent>.<module>` belongs to. Raises ConfigurationError."""
@@ -151,6 +166,8 @@ class Application:
         for folder in (place, *place.parents):
             if (folder / "package.yao").is_file():
                 if folder.is_relative_to(self.assistants):
+                    if any(map(is_closed, folder.relative_to(self.assistants).parts)):
+                        continue
                     return self._in_assistants(folder)
                 linked = next((agent for agent in self.agents() if agent.folder.resolve() == folder.resolve()), None)
                 return linked or AgentFolder(id=folder.name, folder=folder)
@@ -169,6 +186,20 @@ class Application:
             if folder is not None:
                 return _walk(folder / "src", parts[length:])
         return None
+
+    def _exactly(self, parts: list[str]) -> list[TestModule]:
+        """The test files with the id `scripts.<parts>`: all agents and folders are looked at that may be meant."""
+        found = []
+        for length in range(1, len(parts)):
+            for folder in _spelled(self.assistants, parts[:length]):
+                if not os.path.isfile(f"{folder}/package.yao"):
+                    continue
+                for parent in _spelled(folder / "src", parts[length:-1]):
+                    names = _names(parent)
+                    for name in names:
+                        if is_test(name) and _dotted(os.path.splitext(name)[0]) == f"{parts[-1]}_test":
+                            found.append(self._module(self._in_assistants(folder), str(parent), name, names))
+        return found
 
     def _in_assistants(self, folder: Path) -> AgentFolder:
         """The agent in a folder below `assistants/`."""
@@ -196,53 +227,97 @@ class Application:
         )
 
     def _folder(self, parts: list[str]) -> Path | None:
+        if any(map(is_closed, parts)):
+            return None
         folder = self.assistants.joinpath(*parts)
         if (folder / "package.yao").is_file():
             return folder
         loose = _descend(self.assistants, parts)
-        return loose if loose is not None and (loose / "package.yao").is_file() else None
+        if loose is None or any(map(is_closed, loose.relative_to(self.assistants).parts)):
+            return None
+        return loose if (loose / "package.yao").is_file() else None
 
     def _named(self, agent: AgentFolder, module: list[str], id: str) -> TestModule:
-        *inner, last = module
-        base = agent.folder.joinpath("src", *inner)
-        for suffix in SUFFIXES:
-            if (base / f"{last}_test{suffix}").is_file():
-                return self._module(agent, base / f"{last}_test{suffix}")
         known = list(self.modules_of(agent))
         prefix = f"scripts.{agent.id}."
         for candidate in known:
             if candidate.id.lower() == f"{prefix}{'.'.join(module)}".lower():
                 return candidate
-        wanted = base / f"{last}_test.ts"
+        wanted = agent.folder.joinpath("src", *module[:-1], f"{module[-1]}_test.ts")
         hint = did_you_mean(".".join(module), [candidate.id.removeprefix(prefix) for candidate in known], prefix)
         if hint is None and known:
             hint = f"Its test modules are {', '.join(candidate.id for candidate in known[:20])}"
         raise ConfigurationError(f"Cannot resolve {id}: agent {agent.id} has no test file {wanted}", hint)
 
-    def _module(self, agent: AgentFolder, test: Path) -> TestModule:
+    def _module(self, agent: AgentFolder, folder: str, name: str, names: Collection[str] | None = None) -> TestModule:
+        """The module of a test file in a folder that has other files with these names."""
         # Texts, not paths: an application may have hundreds of these before anything can start.
-        file = str(test)
+        file = f"{folder}/{name}"
         base = os.path.splitext(file)[0].removesuffix("_test")
-        script = next((Path(base + suffix) for suffix in SUFFIXES if os.path.isfile(base + suffix)), None)
+        stem, beside = os.path.basename(base), _names(folder) if names is None else names
+        script = next((Path(base + suffix) for suffix in SUFFIXES if stem + suffix in beside), None)
         id = f"scripts.{agent.id}.{_dotted(base[len(str(agent.folder)) + len('/src/') :])}"
-        return TestModule(id=id, agent=agent.id, test=test, script=script, label=file[len(str(self.assistants)) + 1 :])
+        label = file[len(str(self.assistants)) + 1 :]
+        return TestModule(id=id, agent=agent.id, test=Path(file), script=script, label=label)
 
 
 def _dotted(path: str) -> str:
     return path.replace(".", "_").replace("/", ".")
 
 
-def _descend(folder: Path, parts: list[str]) -> Path | None:
-    """A folder below another whose names match without case, dots written `_`."""
+def twins_among(modules: Iterable[TestModule]) -> dict[str, list[Path]]:
+    """The test files that have one id, by id, sorted. Two names of one file are no twins."""
+    by_id: dict[str, list[Path]] = {}
+    for module in modules:
+        by_id.setdefault(module.id, []).append(module.test)
+    several = {id: sorted({str(path): path for path in paths}.values()) for id, paths in by_id.items() if paths[1:]}
+    return {id: paths for id, paths in several.items() if len({os.path.realpath(path) for path in paths}) > 1}
+
+
+def twins_problem(twins: Mapping[str, list[Path]], root: Path) -> str:
+    """What is wrong with several test files of one id, as a text for people."""
+    return "; ".join(
+        f"{' and '.join(os.path.relpath(path, root) for path in paths)} both have the id {id}"
+        for id, paths in twins.items()
+    )
+
+
+def tested_by(test: Path) -> Path | None:
+    """The script beside a test file that it tests; None if there is none, or it is no test file."""
+    if not is_test(test.name):
+        return None
+    base = str(test.with_name(test.stem.removesuffix("_test")))
+    return next((Path(base + suffix) for suffix in SUFFIXES if os.path.isfile(base + suffix)), None)
+
+
+def _names(folder: str | Path) -> list[str]:
+    """The names in a folder, sorted; none when there is no such folder."""
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
+
+
+def _spelled(folder: Path, parts: list[str]) -> list[Path]:
+    """The folders below another that dotted parts may mean: a dot of a name is written `_`."""
+    found = [folder]
     for part in parts:
-        try:
-            names = os.listdir(folder)
-        except OSError:
+        found = [
+            one / name
+            for one in found
+            for name in _names(one)
+            if (name == part or ("." in name and name.replace(".", "_") == part)) and not is_closed(name)
+        ]
+    return found
+
+
+def _descend(folder: Path, parts: list[str]) -> Path | None:
+    """A folder below another whose names match, dots written `_`; if none does exactly, without case."""
+    for part in parts:
+        fits = [name for name in _names(folder) if name.replace(".", "_").lower() == part.lower()]
+        if not fits:
             return None
-        name = next((name for name in names if name.replace(".", "_").lower() == part.lower()), None)
-        if name is None:
-            return None
-        folder = folder / name
+        folder = folder / (part if part in fits else fits[0])
     return folder
 
 
@@ -256,11 +331,7 @@ def _walk(folder: Path, parts: list[str]) -> Path | None:
     for suffix in SUFFIXES:
         if (parent / (parts[-1] + suffix)).is_file():
             return parent / (parts[-1] + suffix)
-    try:
-        names = os.listdir(parent)
-    except OSError:
-        return None
-    for name in names:
+    for name in _names(parent):
         stem, suffix = os.path.splitext(name)
         if suffix in SUFFIXES and stem.replace(".", "_").lower() == parts[-1].lower():
             return parent / name

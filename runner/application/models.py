@@ -18,6 +18,7 @@ from runner.application.application import Application
 from runner.application.documents import place_in_json, read_json
 from runner.errors import ConfigurationError
 from runner.security.files import read_text
+from runner.security.walk import files_below, no_packages
 from scripttest.typing_names import Json
 
 _SUFFIXES = (".mod.yao", ".mod.jsonc", ".mod.json")
@@ -40,14 +41,14 @@ class ApplicationData:
         found: dict[str, Model] = {model.id: model for model in built_in_models(self._table_prefix())}
         broken: list[str] = []
         refused: dict[str, str] = {}
-        for id, path in _files(self._root / "models", ""):
+        for id, path in _files(self._root / "models", "", self._root):
             try:
                 found[id] = self._read(id, path, "")
             except ConfigurationError as error:
                 broken.append(self._said(error))
         for agent in self._application.agents():
             prefix = f"agents_{agent.id.replace('.', '_')}_"
-            for id, path in _files(agent.folder / "models", f"agents.{agent.id}."):
+            for id, path in _files(agent.folder / "models", f"agents.{agent.id}.", self._root):
                 try:
                     found[id] = self._read(id, path, prefix)
                 except ConfigurationError as error:
@@ -135,16 +136,13 @@ class ApplicationData:
         return _PREFIX
 
 
-def _files(folder: Path, prefix: str) -> Iterator[tuple[str, Path]]:
+def _files(folder: Path, prefix: str, root: Path) -> Iterator[tuple[str, Path]]:
     """The files of models below a folder, each with its id, sorted."""
-    for parent, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if name not in ("node_modules", ".git"))
-        for name in sorted(names):
-            suffix = next((suffix for suffix in _SUFFIXES if name.endswith(suffix)), None)
-            if suffix is not None:
-                path = Path(parent, name)
-                words = (*path.relative_to(folder).parent.parts, name.removesuffix(suffix))
-                yield prefix + ".".join(word.replace(".", "_") for word in words), path
+    for found in files_below(folder, root=root, enters=no_packages):
+        suffix = next((suffix for suffix in _SUFFIXES if found.endswith(suffix)), None)
+        if suffix is not None:
+            name = found[len(str(folder)) + 1 :].removesuffix(suffix)
+            yield prefix + name.replace(".", "_").replace("/", "."), Path(found)
 
 
 def _document(path: Path) -> Json:

@@ -22,9 +22,9 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
-from runner.application.folders import folders_below
 from runner.errors import ConfigurationError
 from runner.security.files import reader_below
+from runner.security.walk import DEFINING, walk
 from scripttest import holds_secrets
 from scripttest.values import Value
 
@@ -159,25 +159,22 @@ def travels(name: str) -> bool:
 
 
 def _files(root: Path) -> Iterator[str]:
-    for folder, subfolders, names in os.walk(root):
-        below = os.path.relpath(folder, root)
-        start = "" if below == "." else f"{below}/"
-        subfolders[:] = sorted(name for name in subfolders if _is_entered(folder, start, name))
-        for name in sorted(names):
-            if travels(start + name) and os.path.isfile(f"{folder}/{name}"):
-                yield start + name
-    for folder, names, _ in folders_below(root / "assistants", root=root):
-        if os.path.realpath(folder) != os.path.join(os.path.realpath(root), os.path.relpath(folder, root)):  # linked
-            found = [f"{os.path.relpath(folder, root)}/{name}" for name in names]
-            yield from (name for name in found if travels(name) and os.path.isfile(root / name))
+    top = f"{root}/"
 
+    def enters(folder: str, name: str) -> bool:
+        if name.startswith(".") or name in _LEFT_OUT:
+            return False
+        if name == _PACKAGES and folder != str(root) and not f"{folder}/".removeprefix(top).startswith(_OF_SCRIPTS):
+            return False
+        return not os.path.exists(f"{folder}/{name}/pyvenv.cfg")
 
-def _is_entered(folder: str, start: str, name: str) -> bool:
-    if name.startswith(".") or name in _LEFT_OUT:
-        return False
-    if name == _PACKAGES and start and not start.startswith(_OF_SCRIPTS):
-        return False
-    return not os.path.exists(f"{folder}/{name}/pyvenv.cfg")
+    met: set[str] = set()
+    for place in (root, *(root / name for name in DEFINING)):  # a folder has more than one name if links lead to it
+        for folder in walk(place, root=root, enters=enters, follows=place != root):
+            names = (f"{folder.path}/{name}".removeprefix(top) for name in folder.files)
+            new = [name for name in names if name not in met and travels(name) and os.path.isfile(root / name)]
+            met.update(new)
+            yield from new
 
 
 def _check_definition(path: Path, data: bytes, redact: Callable[[str], str]) -> None:

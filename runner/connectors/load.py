@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from runner.application.documents import read_yaml
 from runner.connectors.base import Connector
 from runner.connectors.definition import Definition, read_definition, read_type
 from runner.errors import BrokenError, ConfigurationError, MissingError, did_you_mean
+from runner.security.walk import files_below
 
 if TYPE_CHECKING:
     from runner.connectors.endpoint import Endpoint
@@ -274,10 +276,10 @@ class Connectors:
         if self._found is None:
             folder = self._root / "connectors"
             self._found = {}
-            for path in sorted(folder.rglob("*.conn.*")):
-                suffix = next((suffix for suffix in _SUFFIXES if path.name.endswith(suffix)), None)
-                if suffix and path.is_file():
-                    self._found[".".join(path.relative_to(folder).parts).removesuffix(suffix)] = path
+            for path in files_below(folder, root=self._root):
+                suffix = next((suffix for suffix in _SUFFIXES if path.endswith(suffix)), None)
+                if suffix and os.path.isfile(path):
+                    self._found[path[len(str(folder)) + 1 :].replace("/", ".").removesuffix(suffix)] = Path(path)
         return self._found
 
     def _http(self) -> Any:

@@ -14,7 +14,7 @@ from bindings.processes import EXTRAS, knows
 from runner.agents.assistant import Assistant, Assistants
 from runner.agents.mcp.servers import Servers, server_files
 from runner.agents.mcp.toolbox import Choice, read_choices
-from runner.application.application import SUFFIXES, Application
+from runner.application.application import Application
 from runner.application.models import ApplicationData
 from runner.connectors.load import Connectors
 from runner.doctor import script_calls
@@ -22,6 +22,7 @@ from runner.doctor.findings import Kind, Need
 from runner.doctor.script_calls import MOST_NAMED, Reader, ScriptCall
 from runner.errors import ConfigurationError, MissingError, RunnerError, did_you_mean, sentences
 from runner.security.files import read_text
+from runner.security.walk import SUFFIXES, files_below, holds_tests, is_test
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -83,7 +84,7 @@ class Needs:
             agent = self._assistants.get(id)
         except RunnerError as error:
             return [Need(kind=Kind.FILE, name=id, missing=True, message=_said(error), places=(self._package(folder),))]
-        written = _Written(folder, self._reader)
+        written = _Written(folder, self._application.root, self._reader)
         found: dict[tuple[Kind, str], Need] = {}
         if agent.sandbox is not None and (agent.prompts or agent.servers):
             rules = folder / "runner.yml"
@@ -288,8 +289,9 @@ def _choices(agent: Assistant) -> list[Choice]:
 class _Written:
     """What the tests and cases of an agent name."""
 
-    def __init__(self, folder: Path, reader: Reader) -> None:
+    def __init__(self, folder: Path, root: Path, reader: Reader) -> None:
         self._folder = folder
+        self._root = root
         self._reader = reader
         self._read: tuple[str, list[str]] | None = None
 
@@ -309,12 +311,10 @@ class _Written:
         return any(_fits(pattern, name) or _fits(pattern, bare) for pattern in patterns)
 
     def _files(self) -> Iterator[Path]:
-        for path in sorted(self._folder.rglob("*")):
-            place = path.relative_to(self._folder).parts[0]
-            is_test = place == "src" and path.suffix in SUFFIXES and path.stem.endswith("_test")
-            is_case = place == "tests" and path.suffix in (*_CASES, *SUFFIXES)
-            if (is_test or is_case) and path.is_file() and "node_modules" not in path.parts:
-                yield path
+        for place, endings in (("src", ()), ("tests", (*_CASES, *SUFFIXES))):
+            for path in files_below(self._folder / place, root=self._root, enters=holds_tests):
+                if is_test(path) or path.endswith(endings):
+                    yield Path(path)
 
 
 def _text(path: Path) -> str:

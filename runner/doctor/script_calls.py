@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from runner.agents.mcp.servers import server_files
-from runner.application.application import SUFFIXES, Application
+from runner.application.application import Application
 from runner.application.documents import read_json
 from runner.doctor.queries import ENGINE, queried
 from runner.errors import ConfigurationError, did_you_mean, sentences
+from runner.security.walk import SUFFIXES, files_below, holds_tests, is_test, no_packages
 from scripttest import CompileError, WrittenCall, WrittenCalls
 from scripttest.values import Value
 
@@ -87,7 +88,7 @@ class Reader:
         HostError when there is no compiler."""
         seen: set[Path] = set()
         used: set[str] = set()
-        new = [*_scripts(folder)]
+        new = _scripts(folder, self._application.root)
         asked = [found for id in servers for found in self._of_server(id, used)]
         while new or asked:
             for found in asked:
@@ -112,7 +113,9 @@ class Reader:
 
     def mocks(self, folder: Path) -> list[tuple[str, str]]:
         """Method of `t.mock`, and pattern, of the mocks that are written in the tests of an agent."""
-        tests = [path for place in ("src", "tests") for path in _sources(folder / place) if _is_test(path)]
+        root = self._application.root
+        paths = [path for top in ("src", "tests") for path in files_below(folder / top, root=root, enters=holds_tests)]
+        tests = [Path(path) for path in paths if is_test(path)]
         found = []
         for calls in self._written.of(tests).values():
             for call in () if isinstance(calls, CompileError) else calls:
@@ -249,14 +252,6 @@ def _of_arguments(name: str, call: WrittenCall, place: str) -> Iterator[ScriptCa
         yield ScriptCall(kind=HTTP, name=f"{given.upper()} {url or '*'}", place=place)
 
 
-def _scripts(folder: Path) -> list[Path]:
-    return [path for path in _sources(folder / "src") if not _is_test(path)]
-
-
-def _sources(folder: Path) -> list[Path]:
-    found = sorted(folder.rglob("*")) if folder.is_dir() else []
-    return [path for path in found if path.suffix in SUFFIXES and path.is_file() and "node_modules" not in path.parts]
-
-
-def _is_test(path: Path) -> bool:
-    return path.stem.endswith("_test") and not path.name.endswith(".d.ts")
+def _scripts(folder: Path, root: Path) -> list[Path]:
+    found = files_below(folder / "src", root=root, enters=no_packages)
+    return [Path(path) for path in found if path.endswith(SUFFIXES) and not is_test(path)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from runner.application.application import SUFFIXES
+from runner.application.application import tested_by
 from runner.fingerprints.parts import SCRIPTS, PartDigests
 from runner.parts import Part
 from scripttest import Compiled, Source, compile_all
@@ -23,9 +23,3 @@ def take_scripts(parts: Iterable[Part], root: Path, digests: PartDigests) -> Non
     for result in (one.result for one in compile_all(root, sources)):
         if isinstance(result, Compiled):
             digests.take(result)
-
-
-def tested_by(test: Path) -> Path | None:
-    """The script beside a test file that it tests."""
-    base = test.with_name(test.stem.removesuffix("_test"))
-    return next((path for suffix in SUFFIXES if (path := base.with_name(base.name + suffix)).is_file()), None)

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from runner.application.application import Application, TestModule, find_root
-from runner.application.folders import folders_below
+from runner.application.application import Application, TestModule, find_root, twins_among, twins_problem
 from runner.cli.options import RunOptions, absolute
 from runner.errors import ConfigurationError
 from runner.paths import beside_missing
+from runner.security.walk import CODE, SUFFIXES, is_test, looks_like_test, walk
 from scripttest.values import Value
 
 TYPE_CHECKING = False
@@ -23,10 +23,13 @@ if TYPE_CHECKING:
 CASE_SUFFIXES = (".jsonl", ".json", ".yaml", ".yml")
 _FILES_OF_AGENTS = ("prompts.yml", "replies.yml", "runner.yml")
 """YAML files beside `package.yao` that are no case files."""
+RENAME = "Rename one of them, or delete it"
 _NAMED = 10
 """At most this many files are named in a warning."""
 _REPORT = r"output-\d{14}(-\d+)?(\.calls)?\.jsonl"
 """Matches names of reports that earlier runs have written beside the cases."""
+_FEW = 20
+"""From more modules on, twins are looked for in the whole application at once."""
 _GENERATOR = r"(?s)((?:agents|scripts):[\w./-]*)(?:\?(.*))?"
 """Matches `agents:id?name=value`. A text with a blank after the colon is a message."""
 
@@ -81,12 +84,44 @@ def resolve_application(options: RunOptions, directory: Path) -> Application:
         raise ConfigurationError(error.message, "Name it with --app, or begin one here with yao-test init") from error
 
 
-def resolve_inputs(options: RunOptions, application: Application, directory: Path) -> list[Input]:
-    """Resolves all inputs, each once, in the order of the command line. Raises ConfigurationError."""
+class Modules:
+    """The test modules of an application, which are looked for once for a plan."""
+
+    def __init__(self, application: Application) -> None:
+        self.application = application
+        self._all: list[TestModule] | None = None
+
+    @property
+    def are_known(self) -> bool:
+        """Whether they have been looked for."""
+        return self._all is not None
+
+    def all(self) -> list[TestModule]:
+        """All of them, sorted by agent."""
+        if self._all is None:
+            self._all = list(self.application.modules())
+        return self._all
+
+
+def resolve_inputs(
+    options: RunOptions, application: Application, directory: Path, every: Modules | None = None
+) -> list[Input]:
+    """Resolves all inputs, each once, in the order of the command line. Raises ConfigurationError, also for several
+    test files of one id."""
     found: dict[str, Input] = {}
+    same: list[TestModule] = []
+    every = every or Modules(application)
     for input in options.inputs:
-        for item in _resolve(input, options, application, directory):
+        items = list(_resolve(input, options, every, directory))
+        modules = [item for item in items if isinstance(item, TestModule)]
+        if every.are_known or len(modules) > _FEW:
+            same += every.all()
+        else:
+            same += [twin for module in modules for twin in application.twins_of(module)]
+        for item in items:
             found.setdefault(item.id, item)
+    if twins := twins_among(one for one in same if one.id in found):
+        raise ConfigurationError(f"Cannot run these tests: {twins_problem(twins, application.root)}", RENAME)
     return list(found.values())
 
 
@@ -121,31 +156,51 @@ def everything(options: RunOptions, application: Application, directory: Path) -
     )
 
 
-def not_collected(
-    options: RunOptions, application: Application, directory: Path, *, is_bare: bool = False
-) -> list[str]:
-    """Warnings about what is not tested below the tested folders: test files that belong to no agent, and folders out
-    of the application, to which links lead; in a run that was given no inputs, also below `scripts/`."""
-    folders = [path for input in options.inputs if (path := _path(input, directory)) is not None and path.is_dir()]
-    found, outside = set(), set()
+def not_collected(options: RunOptions, every: Modules, directory: Path, *, is_bare: bool = False) -> list[str]:
+    """Warnings about what is not tested below the tested folders: test files that belong to no agent, files that look
+    like tests, agents in folders that hold none, and folders out of the application, to which links lead; in a run that
+    was given no inputs, also below `scripts/`. Then test files of one id elsewhere."""
+    application = every.application
+    folders = _folders_of(options, application, directory)
+    found, named, closed, outside = set(), set(), set(), set()
     sources: tuple[str, ...] = ()
-    for folder in [*folders, application.root / "scripts"] if is_bare else folders:
-        for parent, names, links in folders_below(*_tops(folder, application), root=application.root):
-            outside |= set(links)
-            if "package.yao" in names and Path(parent).is_relative_to(application.assistants):
+    for top in [*folders, application.root / "scripts"] if is_bare else folders:
+        for folder in walk(*_tops(top, application), root=application.root):
+            parent = folder.path
+            outside |= {f"{parent}/{name}" for name in folder.outside}
+            closed |= {f"{parent}/{name}" for name in folder.closed if os.path.isfile(f"{parent}/{name}/package.yao")}
+            if "package.yao" in folder.files and Path(parent).is_relative_to(application.assistants):
                 sources += (f"{parent}/src/",)
+            tests = {f"{parent}/{name}" for name in folder.files if looks_like_test(name)}
+            named |= {path for path in tests if not is_test(path)}
             if not f"{parent}/".startswith(sources):
-                found |= {f"{parent}/{name}" for name in names if name.endswith(("_test.ts", "_test.js"))}
-    if found:
-        collected = {os.path.realpath(module.test) for module in application.modules()}
-        found = {path for path in found if os.path.realpath(path) not in collected}
+                found |= {path for path in tests if is_test(path)}
+    collected = {os.path.realpath(module.test) for module in every.all()} if found else set()
+    found = {path for path in found if os.path.realpath(path) not in collected}
     rule = f"Tests are collected in the src/ of an agent, a folder with package.yao below {application.assistants}"
     warnings = [f"Not collected: {_listed(found, application)}. {rule}"] if found else []
+    if named:
+        rule = f"Names of test files end in {', '.join(f'_test{suffix}' for suffix in SUFFIXES)}"
+        warnings.append(f"Not collected: {_listed(named, application)}. {rule}")
+    if closed:
+        rule = "Folders with such a name hold no agents and no tests"
+        warnings.append(f"Not collected: {_listed(closed, application)}. {rule}")
+    if every.are_known and (twins := twins_among(every.all())):
+        warnings.append(f"Cannot be run: {twins_problem(twins, application.root)}. {RENAME}")
     if outside:
         where = f"{_listed(outside, application)}, which is a link" if len(outside) == 1 else ""
         where = where or f"{_listed(outside, application)}, which are links"
         warnings.append(f"No tests were looked for in {where} out of the application")
     return warnings
+
+
+def _folders_of(options: RunOptions, application: Application, directory: Path) -> list[Path]:
+    """The folders that inputs name: by their paths, or the `src/` of an agent by its id."""
+    folders = [path for input in options.inputs if (path := _path(input, directory)) is not None and path.is_dir()]
+    for input in options.inputs:
+        agent = application.agent_of_id(input.removeprefix("scripts.")) if input.startswith("scripts.") else None
+        folders += [agent.folder / "src"] if agent is not None else []
+    return folders
 
 
 def _listed(paths: set[str], application: Application) -> str:
@@ -184,21 +239,24 @@ def _path(input: str, directory: Path) -> Path | None:
     return absolute(input.removeprefix("@"), directory)
 
 
-def _resolve(input: str, options: RunOptions, application: Application, directory: Path) -> Iterator[Input]:
+def _resolve(input: str, options: RunOptions, every: Modules, directory: Path) -> Iterator[Input]:
+    application = every.application
     path = _path(input, directory)
     if not input.strip():
         raise ConfigurationError("Cannot use -i: it is empty", "Name a script, a folder, a case file, or a message")
     if input.startswith("scripts."):
-        yield from application.resolve(input)
+        yield from application.resolve(input, every.all)
     elif generator := _generator_of(input):
         yield _generator(input, generator[1], generator[2] or "", options, application)
     elif path is not None and path.is_dir():
-        yield from _below(path, options, application)
-    elif path is not None and path.is_file() and path.stem.endswith("_test") and path.suffix in (".ts", ".js"):
+        yield from _below(path, options, every)
+    elif path is not None and path.is_file() and is_test(path.name):
         yield application.module_at(path)
-    elif path is not None and path.is_file() and path.suffix in (".ts", ".js"):
+    elif path is not None and path.is_file() and path.suffix in CODE:
+        suffix = path.suffix if path.suffix in SUFFIXES else SUFFIXES[0]
+        stem = re.sub(r"(?i)[._](test|spec)\Z", "", path.stem)
         raise ConfigurationError(
-            f"Cannot run {path}: it is not a test file", f"Tests are in {path.stem}_test{path.suffix} beside it"
+            f"Cannot run {path}: it is not a test file", f"Tests are in {stem}_test{suffix} beside it"
         )
     elif path is not None and (path.is_file() or path.suffix.lower() in CASE_SUFFIXES):
         if not path.exists():
@@ -212,7 +270,7 @@ def _resolve(input: str, options: RunOptions, application: Application, director
             )
         yield CaseInput(agent=_agent(options, application, path, f"case file {path}", directory), path=path)
     else:
-        if re.fullmatch(r"[\w./-]+", input) and ("/" in input or input.endswith(("_test.ts", "_test.js"))):
+        if re.fullmatch(r"[\w./-]+", input) and ("/" in input or looks_like_test(input)):
             raise ConfigurationError(
                 f"Cannot use -i {input}: there is no such file or folder",
                 "A message that looks like a path needs a blank in it",
@@ -248,11 +306,12 @@ def _generator(input: str, reference: str, query: str, options: RunOptions, appl
     )
 
 
-def _below(path: Path, options: RunOptions, application: Application) -> Iterator[Input]:
+def _below(path: Path, options: RunOptions, every: Modules) -> Iterator[Input]:
+    application = every.application
     other = _other_application(path, application)
     if other is not None and any(module.test.is_relative_to(path) for module in other.modules()):
         raise _elsewhere(str(path), other, application)
-    modules = [module for module in application.modules() if _is_below(module.test, path, application)]
+    modules = [module for module in every.all() if _is_below(module.test, path, application)]
     files = sorted(_case_files(path, application))
     if not modules and not files:
         raise ConfigurationError(
@@ -295,11 +354,11 @@ def _tops(folder: Path, application: Application) -> tuple[Path, ...]:
 
 def _case_files(path: Path, application: Application) -> Iterator[Path]:
     """The case files in the folders `tests` at or below a path."""
-    for folder, names, _ in folders_below(*_tops(path, application), root=application.root):
-        if os.path.basename(folder) == "tests":
-            for name in names:
+    for folder in walk(*_tops(path, application), root=application.root):
+        if os.path.basename(folder.path) == "tests":
+            for name in folder.files:
                 if name.endswith((".jsonl", ".yaml", ".yml")) and not is_report(name):
-                    yield Path(folder, name)
+                    yield Path(folder.path, name)
 
 
 def _may_hold_cases(name: str) -> bool:

@@ -15,7 +15,15 @@ from runner.application.dotenv import all_variables
 from runner.cli.options import absolute
 from runner.errors import ConfigurationError
 from runner.planning.case_planning import CasePlanning
-from runner.planning.inputs import CaseInput, GeneratorInput, everything, named_agent, not_collected, resolve_inputs
+from runner.planning.inputs import (
+    CaseInput,
+    GeneratorInput,
+    Modules,
+    everything,
+    named_agent,
+    not_collected,
+    resolve_inputs,
+)
 from runner.planning.last_failed import store_of
 from runner.planning.plan import LeftOut, RunPlan, suite_of
 from runner.results.events import new_run
@@ -91,6 +99,7 @@ class _Planner:
         """The options, with the inputs of a run without `-i` filled in."""
         self._environment = request.environment
         self._application = request.application
+        self._every = Modules(request.application)
         self._selection = selection
         self._cases = cases
         self._choice = _choice(request, selection)
@@ -144,7 +153,7 @@ class _Planner:
         return regrading
 
     def _resolve_inputs(self) -> None:
-        inputs = resolve_inputs(self._named, self._application, self._environment.directory)
+        inputs = resolve_inputs(self._named, self._application, self._environment.directory, self._every)
         if self._choice is not None and self._choice.order is not None:
             inputs = self._choice.order.suites(inputs, lambda item: item.id)
             inputs.sort(key=lambda item: not isinstance(item, TestModule))  # as they run
@@ -226,7 +235,7 @@ class _Planner:
                 f"-t {options.team} is the team of the test user; the test of that name is --run {options.team}"
             )
         self._warnings += not_collected(
-            self._named, self._application, self._environment.directory, is_bare=not options.inputs
+            self._named, self._every, self._environment.directory, is_bare=not options.inputs
         )
         if self._choice is not None:
             self._warnings += self._choice.warnings

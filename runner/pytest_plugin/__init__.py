@@ -22,7 +22,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Takes test modules and case files of agents."""
-    is_module = file_path.name.endswith(("_test.ts", "_test.js"))
+    is_module = file_path.stem.endswith("_test") and file_path.suffix in (".ts", ".tsx", ".mts", ".cts", ".js")
     is_cases = file_path.suffix in (".jsonl", ".yaml", ".yml") and file_path.parent.name == "tests"
     if not is_module and not is_cases:
         return None

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.application.application import Application, find_root
+from runner.application.application import Application, find_root, twins_among, twins_problem
 from runner.errors import ConfigurationError, RunnerError
 from runner.paths import shown_path
-from runner.planning.inputs import is_report
+from runner.planning.inputs import RENAME, is_report
 from runner.planning.tags import tags_in
 from runner.planning.test_functions import functions_in
-from runner.pytest_plugin.finding import CLOSED, GIVEN, HOW_FOUND, MODULES, OF_PYTEST
+from runner.pytest_plugin.finding import CLOSED, GIVEN, HOW_FOUND, OF_PYTEST
 from runner.security.files import read_text
+from runner.security.walk import is_closed, is_test
 
 if TYPE_CHECKING:
     from runner.pytest_plugin.models import Models
@@ -33,7 +34,9 @@ def collected(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
         return None
     if agent is None or not real.is_relative_to(application.assistants):
         return None
-    if path.suffix in MODULES:
+    if any(map(is_closed, real.relative_to(application.assistants).parts)):
+        return None
+    if is_test(path.name):
         return ModuleFile.from_parent(parent, path=path) if real.is_relative_to(agent.folder / "src") else None
     return None if is_report(path.name) else CasesFile.from_parent(parent, path=path)
 
@@ -81,7 +84,12 @@ class ModuleFile(pytest.File):
     """A test module."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """Its test functions, read off the source text. Warns where there are none."""
+        """Its test functions, read off the source text. Warns where there are none. Raises CollectError for a file that
+        has its id with another one."""
+        real = self.path.resolve()
+        application = Application(find_root(real))
+        if twins := twins_among(application.twins_of(application.module_at(real))):
+            raise self.CollectError(f"Cannot run these tests: {twins_problem(twins, application.root)}\n{RENAME}")
         source = read_text(self.path, "replace")
         tags = tags_in(source).of
         found = list(functions_in(source))

@@ -18,7 +18,7 @@ from runner.environment import Environment
 from runner.execution.run import run
 from runner.execution.stopping import Interrupted, Stop
 from runner.planning.test_functions import functions_in
-from runner.pytest_plugin.finding import CLOSED, GIVEN, HOW_FOUND, MODULES
+from runner.pytest_plugin.finding import CLOSED, GIVEN, HOW_FOUND
 from runner.reporters.console.console import failure_text
 from runner.reporters.rerun_command import pattern_of
 from runner.results.events import Event, RunEnd, RunStart, SuiteStart, TestEnd
@@ -27,6 +27,7 @@ from runner.security.files import read_text
 from runner.security.keys import take_keys
 from runner.security.secrets import Secrets
 from runner.security.terminal import unsteered
+from runner.security.walk import is_test
 from scripttest import Status, start_processes
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ class Runs:
         ran = self._ran.get(item.path)
         if ran is None:
             ran = self._ran[item.path] = self._run_file(item.path, self._names(item))
-            if item.path.suffix in MODULES:
+            if is_test(item.path.name):
                 _warn_of_others(item, ran.total)
         if item.name not in ran.results and ran.stopped and self._ended is None:
             raise TestFailedError(f"{item.name} did not run: {ran.stopped}")
@@ -162,7 +163,7 @@ class Runs:
         application = Application(find_root(path))
         typed = RunOptions(inputs=(str(path),), run=pattern_of(names), skip_interactive=True, watch=True, quiet=True)
         found = configured(typed, GIVEN, application)
-        is_module = path.suffix in MODULES
+        is_module = is_test(path.name)
         if is_module and self._processes is None:
             self._processes = start_processes(SCRIPT_PARTS, application.root)
         processes, rest = (self._processes, None) if is_module else (None, self._processes)

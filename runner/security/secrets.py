@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from runner.security.files import read_text
 from runner.security.terminal import unsteered
+from runner.security.walk import all_folders, files_below, no_packages
 from scripttest.typing_names import TypeVar
 from scripttest.values import Value
 
@@ -400,10 +401,12 @@ def _unescaped(raw: str) -> str:
         return raw
 
 
+def _no_scripts(folder: str, name: str) -> bool:
+    return name != "src" and no_packages(folder, name)
+
+
 def _definitions(root: Path) -> Iterator[Path]:
     """The files that define connectors and MCP servers."""
-    for place in ("connectors", "mcps", "assistants"):
-        for parent, folders, files in os.walk(root / place):
-            if place == "assistants":
-                folders[:] = [name for name in folders if name not in ("node_modules", ".git", "src")]
-            yield from (root / parent / name for name in files if ".mcp." in name or ".conn." in name)
+    for place, enters in (("connectors", all_folders), ("mcps", all_folders), ("assistants", _no_scripts)):
+        found = files_below(root / place, root=root, enters=enters)
+        yield from (root / path for path in found if ".mcp." in path or ".conn." in path)

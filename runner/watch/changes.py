@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable
 from hashlib import blake2b
 from pathlib import Path
 
+from runner.security.walk import walk
+
 STEP = 5
 """Changes are reported after this many milliseconds without an event."""
 DEBOUNCE = 20
@@ -135,11 +137,14 @@ class Changes:
 
 def _files(folder: str) -> list[str]:
     found = []
-    for parent, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if name not in IGNORED]
-        found += [f"{parent}/{name}" for name in names]
-        found += [path for name in folders if os.path.islink(path := f"{parent}/{name}")]
+    for one in walk(folder, root=folder, enters=_holds_sources, follows=False):
+        found += [f"{one.path}/{name}" for name in one.files]
+        found += [f"{one.path}/{name}" for name in one.links if name not in IGNORED]
     return found
+
+
+def _holds_sources(_: str, name: str) -> bool:
+    return name not in IGNORED
 
 
 def _digest(path: str) -> bytes | None:

@@ -32,6 +32,7 @@ from scripttest.compile.messages import compile_error, missing_exports, not_at_h
 from scripttest.compile.reach import readable
 from scripttest.compile.requests import BUNDLE_FLAGS, FLAGS, KEEP_NAMES, PLAIN_FLAGS, RUNTIME_SOURCE, build_request
 from scripttest.compile.sources import read as read_source
+from scripttest.compile.spelling import OTHER, Spelling, plainly_named
 from scripttest.compile.written_names import has_other_names
 from scripttest.errors import Cause, CompileError, HostError, Location
 from scripttest.files import CODE, SOURCE_LIMIT, RefusedFileError, anywhere, read_file
@@ -135,6 +136,7 @@ class Compiler:
         self._boundary = Boundary(root)
         self._configuration = Configuration(self._boundary)
         self._linker = Linker(root)
+        self._spelling = Spelling(root)
         self._service = service
         self._queue: list[list[Source]] = []
         self._alone: list[Source] = []
@@ -279,7 +281,7 @@ class Compiler:
         build.deadline = time.monotonic() + self._seconds
         flags = self._plain_flags if build.is_plain else self._bundle_flags
         flags = [*flags, KEEP_NAMES] if build.keeps_names else flags
-        id = service.request(build_request(service.next_id, entries, flags, self._root))
+        id = service.request(build_request(service.next_id, entries, flags, self._root, self._spelling.matters))
         self._building[id] = build
 
     def _plugin(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -287,7 +289,10 @@ class Compiler:
             path, is_statement = request["path"], request["kind"] == "import-statement"  # `import()` may be in a `try`
             problem = self._configuration.problem_of_address(path) if is_statement else None
             problem = problem or self._configuration.problem_of_import(path, request["resolveDir"])
-            return {"id": 3, "errors": [refusal(problem)]} if problem else {}
+            if problem:
+                return {"id": 3, "errors": [refusal(problem)]}
+            file = self._spelling.file(request)
+            return {"id": 3, "path": file, "namespace": "file", "suffix": OTHER} if file is not None else {}
         if request["command"] == "on-resolve":
             return {"id": 0, "path": request["path"], "namespace": "yao-runtime"}
         if request["command"] == "on-load" and request["namespace"] == "yao-runtime":
@@ -319,7 +324,11 @@ class Compiler:
         return {"contents": content, "loader": loader}
 
     def _finish(self, build: Build, answer: dict[str, Any]) -> Iterator[tuple[Source, Compiled | CompileError]]:
-        errors = answer["errors"]
+        again, misspelt = self._spelling.learn(answer["warnings"])
+        if again:
+            self._queue.insert(0, build.sources)
+            return
+        errors = answer["errors"] + misspelt
         if errors and len(build.sources) > 1:
             self._queue[:0] = [[source] for source in build.sources]
             return
@@ -335,6 +344,8 @@ class Compiler:
                 yield source, build.refused or compile_error(source.test, errors, self._boundary)
                 return
         if build.add(answer):
+            if self._spelling.matters:
+                plainly_named(build.files, build.outputs)
             yield from self._outputs(build)
         else:
             self._build(build)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from runner.application.application import Application
 from runner.application.documents import read_json
 from runner.errors import ConfigurationError, MissingError, did_you_mean
+from runner.security.walk import files_below
 from scripttest import install_command
 from scripttest.values import Value
 
@@ -118,20 +119,20 @@ class Servers:
 
 def server_files(application: Application) -> dict[str, ServerFile]:
     """Where the servers of an application are defined, by id."""
-    files = dict(_files(application.root / "mcps", ""))
+    files = dict(_files(application.root / "mcps", "", application.root))
     for agent in application.agents():
-        files.update(_files(agent.folder / "mcps", f"agents.{agent.id}."))
+        files.update(_files(agent.folder / "mcps", f"agents.{agent.id}.", application.root))
     return files
 
 
-def _files(folder: Path, prefix: str) -> Iterator[tuple[str, ServerFile]]:
-    for path in sorted(folder.rglob("*.mcp.*")) if folder.is_dir() else ():
-        suffix = next((suffix for suffix in SUFFIXES if path.name.endswith(suffix)), None)
+def _files(folder: Path, prefix: str, root: Path) -> Iterator[tuple[str, ServerFile]]:
+    for path in files_below(folder, root=root):
+        suffix = next((suffix for suffix in SUFFIXES if path.endswith(suffix)), None)
         if suffix is not None:
-            name = path.relative_to(folder).as_posix().removesuffix(suffix)
+            name = path[len(str(folder)) + 1 :].removesuffix(suffix)
             yield (
                 prefix + name.replace(".", "_").replace("/", "."),
-                ServerFile(path=path, mapping=folder / "mapping" / name),
+                ServerFile(path=Path(path), mapping=folder / "mapping" / name),
             )
 
 

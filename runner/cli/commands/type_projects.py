@@ -15,6 +15,7 @@ from pathlib import Path
 
 from runner.application.application import Application, TestModule
 from runner.security.files import read_text
+from runner.security.walk import SUFFIXES
 
 TARGET = "types/yao-test"
 PROJECTS = f"{TARGET}/.tests"
@@ -35,7 +36,7 @@ _LIST = re.compile(r"^[ \t]*export\s*(?:type\s*)?\{([^}]*)\}", re.MULTILINE)
 _OF_LIST = re.compile(rf"^(?:type\s+)?{_NAME}(?:\s+as\s+{_NAME})?$")
 _ALL = re.compile(r"""^[ \t]*export\s*\*\s*from\s*["'](\.[^"']+)["']""", re.MULTILINE)
 _SYNTAX = re.compile(r"^[ \t]*(?:import\b(?!\s*\()|export\b)", re.MULTILINE)
-_SUFFIXES = ("", ".ts", ".js", "/index.ts", "/index.js")
+_SUFFIXES = ("", *SUFFIXES, *(f"/index{suffix}" for suffix in SUFFIXES))
 _TYPES = ("interface", "type", "namespace")
 
 

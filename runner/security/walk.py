@@ -1,0 +1,158 @@
+"""The files of an application: the one walk by which all parts of the command find them, and what their names mean.
+
+| folder | what is not in it |
+|---|---|
+| `node_modules`, `dist`, `types`, `__snapshots__`, and names that begin with a dot | tests, cases and agents |
+| those to which links lead, in the application | entered, after all plain folders |
+| those to which links lead, out of the application | not entered |
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+
+from scripttest.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SUFFIXES = (".ts", ".tsx", ".mts", ".cts", ".js")
+"""Endings of scripts and test files. Where several files have one name, the first ending wins."""
+CODE = (*SUFFIXES, ".jsx", ".mjs", ".cjs")
+"""Endings of all files that a script can import as code."""
+DEFINING = ("agent", "assistants", "connectors", "mcps", "scripts")
+"""Folders of the application whose files define agents, and how they connect."""
+_CLOSED = ("node_modules", "dist", "types", "__snapshots__")
+_LOOKS_LIKE_TEST = re.compile(r".[._](?:test|spec)\.[cm]?[jt]sx?\Z", re.IGNORECASE)
+
+
+class Folder(Value):
+    """A folder that was met."""
+
+    path: str
+    """As it was met: through links, it is not the real one."""
+    real: str
+    """Its real path."""
+    files: list[str]
+    """The names of its files, sorted, and of links to files."""
+    links: list[str]
+    """The names of the links in it that lead to folders, sorted."""
+    outside: list[str]
+    """Those of them that lead out of the application."""
+    closed: list[str]
+    """The names of folders in it that are not entered, sorted."""
+    holds_cases: bool
+    """Whether it is a folder `tests` of an agent, or in one, and in no agent there."""
+
+
+def is_closed(name: str) -> bool:
+    """Whether a folder of that name holds no tests and no agents."""
+    return name in _CLOSED or name.startswith(".")
+
+
+def is_test(name: str) -> bool:
+    """Whether a file is named like a test file."""
+    stem, suffix = os.path.splitext(name)
+    return suffix in SUFFIXES and stem.endswith("_test")
+
+
+def looks_like_test(name: str) -> bool:
+    """Whether somebody may take a file for a test by its name: also one that is none, such as `a.test.ts`."""
+    return bool(_LOOKS_LIKE_TEST.search(name))
+
+
+def all_folders(_: str, _name: str) -> bool:
+    """Enters every folder."""
+    return True
+
+
+def holds_tests(_: str, name: str) -> bool:
+    """Enters the folders in which there can be tests and agents."""
+    return not is_closed(name)
+
+
+def walk(
+    *tops: str | Path, root: str | Path, enters: Callable[[str, str], bool] = holds_tests, follows: bool = True
+) -> Iterator[Folder]:
+    """The folders at and below others. No agent meets a folder twice, whatever leads to it. A folder that cannot be
+    read, or is none, holds nothing.
+
+    Args:
+        root: the application.
+        enters: called with the path of a folder and the name of one in it; returns whether that is entered.
+        follows: whether links to folders are followed, which lead into the application.
+    """
+    inside = tuple(os.path.realpath(place) for place in (root, *tops))
+    met: set[tuple[str, bool, str]] = set()
+    for top in tops:
+        links = [(str(top), os.path.realpath(top), "", False)]
+        for start in links:  # which grows
+            waiting = [start]
+            while waiting:
+                path, real, agent, holds_cases = waiting.pop()
+                files, found = _entries(path)
+                if "package.yao" in files:
+                    agent, holds_cases = real, False
+                if (agent, holds_cases, real) in met:
+                    continue
+                met.add((agent, holds_cases, real))
+                names = {name: is_link for name, is_link in found if enters(path, name)}
+                below = {name: holds_cases or (name == "tests" and agent == real) for name in names}
+                outside = []
+                for name in [name for name, is_link in names.items() if is_link]:
+                    target = os.path.realpath(f"{path}/{name}")
+                    if not any(_is_at_or_below(target, place) for place in inside):
+                        outside.append(name)
+                    elif follows and not _is_at_or_below(real, target):  # not back to where it comes from
+                        links.append((f"{path}/{name}", target, agent, below[name]))
+                yield Folder(
+                    path=path,
+                    real=real,
+                    files=files,
+                    links=[name for name, is_link in found if is_link],
+                    outside=outside,
+                    closed=[name for name, _ in found if name not in names],
+                    holds_cases=holds_cases,
+                )
+                plain = [name for name, is_link in names.items() if not is_link]
+                waiting += [(f"{path}/{name}", f"{real}/{name}", agent, below[name]) for name in reversed(plain)]
+
+
+def files_below(top: str | Path, *, root: str | Path, enters: Callable[[str, str], bool] = all_folders) -> list[str]:
+    """The paths of all files below a folder, sorted, those of a folder together."""
+    found = (f"{one.path}/{name}" for one in walk(top, root=root, enters=enters) for name in one.files)
+    return sorted(found, key=lambda path: path.split("/"))
+
+
+def no_packages(_: str, name: str) -> bool:
+    """Enters all folders but those of packages and of Git."""
+    return name not in ("node_modules", ".git")
+
+
+def _is_at_or_below(path: str, folder: str) -> bool:
+    return f"{path}/".startswith(f"{folder.rstrip('/')}/")
+
+
+def _entries(folder: str) -> tuple[list[str], list[tuple[str, bool]]]:
+    """The names of the files of a folder, and of its folders with whether they are links, sorted."""
+    files, folders = [], []
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if _is_folder(entry):
+                    folders.append((entry.name, entry.is_symlink()))
+                else:
+                    files.append(entry.name)
+    except OSError:
+        return [], []
+    return sorted(files), sorted(folders)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to itself
+        return False
