@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         open_file,
         parts_below,
         read_file,
+        written_files,
     )
     from scripttest.folder_locks import hold
     from scripttest.git import GitError, read_at
@@ -134,6 +135,7 @@ __all__ = [
     "system_walls",
     "without_comments",
     "worker_command",
+    "written_files",
 ]
 
 __getattr__ = lazy_names(
@@ -155,6 +157,7 @@ __getattr__ = lazy_names(
             "open_file",
             "parts_below",
             "read_file",
+            "written_files",
         ),
         "folder_locks": ("hold",),
         "git": ("GitError", "read_at"),

@@ -165,7 +165,7 @@ DOORS = {
     "runner/benchmarks": "benchmark_tests lines",
     "runner/cli/commands": "completion flags",
     "runner/cli/main": "main",
-    "runner/application": "application configuration configuration_schema context documents dotenv json_parts models positions sandbox trust yaml_keys",
+    "runner/application": "application configuration configuration_schema context documents dotenv json_parts models positions programs sandbox trust yaml_keys",
     "runner/connectors": "base capabilities closed endpoint http journal limits load parts proxies recording runner_rules sse stored_answers timing",
     "runner/shapes": "declared durations fields numbers plain_fit times",
     "runner/reading": "helper_answers json_in_text thinking",

@@ -10,7 +10,7 @@ from bindings.policy import Volume
 from bindings.processes.arguments import Arguments
 from bindings.rooted import MAX_DEPTH, Place, Rooted, normal_parts
 from bindings.services import HostCall
-from scripttest import KEYS, belongings_of, holds_secrets
+from scripttest import KEYS, belongings_of, holds_secrets, written_files
 
 MAX_READ = 64 * 1024 * 1024
 """Largest file that is read at once, in bytes."""
@@ -94,12 +94,17 @@ class FileAccess:
 
     def write(self, place: Place, data: bytes, mode: int, flags: int = os.O_TRUNC) -> int:
         """Writes to a file and returns the number of bytes. Replaces the content, unless `flags` say otherwise."""
+        self.note(place)
         with open(place.open(CREATE | flags, mode), "wb") as file:
             found = os.fstat(file.fileno())
             if not found.st_size:
                 self._written.add(found)
             file.write(data)
         return len(data)
+
+    def note(self, place: Place) -> None:
+        """Takes note that a script has written at a place."""
+        written_files.note(os.path.realpath(self.volume.root) + place.shown)
 
     def below(self, folder: Place) -> Iterator[Place]:
         """Everything open in a folder, sorted by name, each folder before its content; links are not followed."""

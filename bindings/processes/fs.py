@@ -229,6 +229,7 @@ def _move(files: FileAccess) -> Json:
     source.stat()
     target = files.place(2, make=True)
     files.must_not_be_root(target)
+    files.note(target)
     try:
         source.rename(target)
     except OSError as error:

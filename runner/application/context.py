@@ -73,7 +73,7 @@ def _read(ctx: str, directory: Path) -> dict[str, Any]:
     if not path.exists():
         hint = beside_missing(path, lambda name: name.endswith((".json", ".jsonc")))
         raise ConfigurationError(f"Cannot read context file {path}: there is no such file", hint)
-    given: dict[str, Any] = read_json(path, "context file")
+    given: dict[str, Any] = read_json(path, "context file", is_data=True)
     where = f"context file {path}"
     _check(given, _FIELDS, where, "")
     authorized = _block(given, "authorized", _AUTHORIZED, where)

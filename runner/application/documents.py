@@ -12,6 +12,7 @@ from pathlib import Path
 
 from runner.errors import ConfigurationError
 from runner.security.files import read_text
+from scripttest import written_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,9 +36,19 @@ _SAID = {
 """PyYAML's message → our message."""
 
 
-def read_json(path: Path, purpose: str) -> Any:
+def by_script(what: str) -> ConfigurationError:
+    """The refusal of a file that defines something, or is a program, and was written by a script in this run."""
+    return ConfigurationError(
+        f"{what}: a script wrote it in this run, and what scripts write is data",
+        "Definitions and programs are there before the run begins",
+    )
+
+
+def read_json(path: Path, purpose: str, *, is_data: bool = False) -> Any:
     """The value in a JSON file, which may have comments and trailing commas. Raises ConfigurationError with the
-    position."""
+    position; and for what a script wrote in this run, unless it `is_data`."""
+    if not is_data and written_files.refuse(path):
+        raise by_script(f"Cannot use {purpose} {path}")
     try:
         text = read_text(path)
     except OSError as error:
@@ -76,12 +87,14 @@ def place_in_json(path: Path, at: tuple[str | int, ...]) -> str:
 
 def read_yaml(path: Path, purpose: str, prepare: Callable[[str], str] = str) -> Any:
     """The value in a YAML file, whose text goes through `prepare` first. Raises ConfigurationError with the
-    position."""
+    position, and for what a script wrote in this run."""
     import yaml
 
     from runner.application.json_parts import given_twice
     from runner.application.yaml_keys import repeated_yaml_keys
 
+    if written_files.refuse(path):
+        raise by_script(f"Cannot use {purpose} {path}")
     try:
         loader = yaml_loader()(prepare(read_text(path)))
         node = loader.get_single_node()

@@ -147,7 +147,7 @@ def _files(folder: Path, prefix: str, root: Path) -> Iterator[tuple[str, Path]]:
 
 def _document(path: Path) -> Json:
     """The value in a model's file. Raises ConfigurationError."""
-    value = read_json(path, "model")
+    value = read_json(path, "model", is_data=True)
     if path.suffix == ".json":
         try:
             json.loads(read_text(path))

@@ -5,10 +5,12 @@
 | what is approved | where |
 |---|---|
 | connectors, MCP servers and their mappings | `connectors/`, `mcps/`, and `mcps/` of agents |
-| what applies to all agents | `agent/`, `app.yao`, `package.json`, `tsconfig.json`, `yao-test.toml` |
-| agents: connector, prompts, replies | below `assistants/`, except `tests/` |
+| what applies to all agents | `agent/`, `langs/`, `app.yao`, `package.json`, `tsconfig.json`, `yao-test.toml` |
+| agents: connector, prompts, replies, locales | below `assistants/`, except `tests/` |
 | all scripts except tests (`*_test.ts`) | everywhere except in `node_modules/`, `data/`, `types/` |
-| what these scripts import, also tests, and the files that links lead to | everywhere except in `node_modules/` |
+| what these scripts import, also tests | everywhere except in `node_modules/` |
+| the programs of MCP servers, what their arguments name, and what lies beside a program | everywhere, see `programs` |
+| links to folders and files, and what they lead to in their place | everywhere except in `node_modules/`, `data/` |
 | the variables of the application | `.env`: names, and values that are not secret, such as hosts; no keys |
 
 The digest of a link is that of its target path; what it leads to in the application has a line of its own.
@@ -18,23 +20,27 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from hashlib import sha256
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from hashlib import file_digest, sha256
 from pathlib import Path
 
+from runner.application.documents import read_json
 from runner.application.dotenv import variables_of
+from runner.application.programs import program_files
 from runner.errors import ConfigurationError
-from runner.security.files import read_bytes, read_text
+from runner.security.files import read_text
 from runner.security.secrets import Secrets, is_secret
-from scripttest import Compiled, GitError, Source, compile_all, read_at
+from runner.security.walk import CODE, DEFINING, walk
+from scripttest import Compiled, GitError, Source, anywhere, compile_all, open_file, read_at
 from scripttest.values import Value
 
 FILE = "yao-test.trust"
-FOLDERS = ("agent", "assistants", "connectors", "mcps", "scripts")
+FOLDERS = (*DEFINING, "langs")
 """Folders of which every file is trusted."""
-_CODE = re.compile(r"\.[cm]?[jt]sx?\Z")
 _TESTS = re.compile(r"_test\.[cm]?[jt]sx?\Z")
 _SETTINGS = re.compile(r"app\.(?:yao|json|jsonc)|package\.json|tsconfig.*\.json|yao-test\.toml")
+_SETTINGS_OF_CODE = re.compile(r"package\.json|tsconfig.*\.json|jsconfig\.json")
 _ADDRESS = re.compile(
     r"[a-z][a-z0-9+.-]*://|(?:[\w-]+\.)+[a-z]{2,24}(?::\d+)?(?:/|\Z)|[\w.-]+:\d+(?:/|\Z)", re.IGNORECASE | re.ASCII
 )
@@ -61,69 +67,98 @@ class Difference(Value):
 def digests_of(root: Path) -> Digests:
     """The digests of the files as they are now; blocks. Raises ConfigurationError for one that cannot be read, and
     HostError when there is no compiler."""
+    real = os.path.realpath(root)
     found: dict[str, str] = {}
-    files = list(_files(root))
-    for path in dict.fromkeys([*files, *_reached(root, files)]):
-        name = path.relative_to(root).as_posix()
+    trusted = _files(real)
+    for path in dict.fromkeys((*trusted, *_programs(root, trusted), *_imported(root, trusted))):
+        name = os.path.relpath(path, real)
         if not name.isprintable():
             raise ConfigurationError(f"Cannot approve {name!r}: its name holds a control character", "Rename it")
         try:
-            content = b"link to " + os.fsencode(os.readlink(path)) if path.is_symlink() else read_bytes(path)
+            found[name] = _digest(path)
         except OSError as error:
             raise ConfigurationError(f"Cannot read {path}: {error.strerror}") from error
-        found[name] = sha256(content).hexdigest()
     if (root / ".env").exists():
         found[".env"] = sha256(_settings(root).encode()).hexdigest()
     return found
 
 
-def _files(root: Path) -> Iterator[Path]:
-    of_cases: list[Path] = []
-    for parent, folders, files in os.walk(root):
-        folder = Path(parent)
-        below = folder.relative_to(root).parts
-        folders[:] = [name for name in folders if not _is_left_out(below, name)]
-        if "tests" in folders and (folder / "package.yao").is_file() and not _holds_agents(folder / "tests"):
-            of_cases.append(folder / "tests")
-        yield from (folder / name for name in folders if (folder / name).is_symlink())
-        is_plain = not any(folder.is_relative_to(one) for one in of_cases)
-        yield from (folder / name for name in files if _is_trusted(below, name, is_plain))
+def _digest(path: str) -> str:
+    if os.path.islink(path):
+        return sha256(b"link to " + os.fsencode(os.readlink(path))).hexdigest()
+    with open(open_file(path, anywhere, None), "rb") as file:
+        return file_digest(file, "sha256").hexdigest()
 
 
-def _reached(root: Path, files: Iterable[Path]) -> Iterator[Path]:
-    """What files lead to: what scripts import, and files that links are. A script that cannot be compiled does not run,
-    and imports nothing."""
-    present = [path for path in files if os.path.isfile(path)]
-    sources = [Source(key=str(path), test=path, script=None) for path in present if _CODE.search(path.name)]
-    results = [one.result for one in compile_all(root, sources)]
-    imports = [root / name for result in results if isinstance(result, Compiled) for name in result.inputs]
-    real_root = root.resolve()
-    for path in [*present, *filter(os.path.isfile, imports)]:
-        for reached in (path, root / os.path.relpath(path.resolve(), real_root)):
-            if reached.is_relative_to(root) and ".." not in reached.parts and "node_modules" not in reached.parts:
-                yield reached
+def _files(root: str) -> list[str]:
+    """What is trusted wherever it lies, and links, by real paths. What links lead to is trusted as it would be in
+    their place."""
+    found: list[str] = []
+    tops = [f"{root}/{name}" for name in FOLDERS]
+    for top in [top for top in tops if _is_below(os.path.realpath(top), root)]:
+        for folder in walk(top, root=root, enters=_defines):
+            found += (f"{folder.real}/{name}" for name in folder.links)
+            found += (f"{folder.real}/{name}" for name in folder.files if _is_trusted(name, not folder.holds_cases))
+    for folder in walk(root, root=root, enters=_may_hold_code(root), follows=False):
+        paths = [f"{folder.path}/{name}" for name in folder.links]
+        found += (path for path in paths if path in tops or os.path.basename(path) not in folder.closed)
+        settings = _SETTINGS if folder.path == root else _SETTINGS_OF_CODE
+        names = [name for name in folder.files if _is_trusted(name, False) or settings.fullmatch(name)]
+        found += (f"{folder.path}/{name}" for name in names)
+    return list(_with_targets(found, root))
 
 
-def _is_left_out(below: tuple[str, ...], name: str) -> bool:
-    """Whether nothing in a folder is trusted. What the command would find in spite of its name is."""
-    if not below:
-        return name in ("data", "node_modules", "types") or name.startswith(".")
-    if below[0] in ("agent", "connectors", "mcps") or "mcps" in below:
-        return False
-    return name in (".git", "node_modules", "__snapshots__")
+def _with_targets(paths: Iterable[str], root: str) -> Iterator[str]:
+    """Files and links, and the files in the application to which links lead."""
+    for path in paths:
+        yield path
+        if os.path.islink(path) and _is_below(target := os.path.realpath(path), root) and os.path.isfile(target):
+            yield target
 
 
-def _holds_agents(folder: Path) -> bool:
-    return any(folder.rglob("package.yao"))
+def _programs(root: Path, files: Iterable[str]) -> Iterator[str]:
+    """The programs that MCP servers start."""
+    named: Mapping[str, str] = variables_of(root, {}).named
+    for path in files:
+        if ".mcp." in os.path.basename(path) and os.path.isfile(path):
+            with suppress(ConfigurationError):  # a definition that cannot be read starts nothing
+                yield from program_files(read_json(Path(path), "MCP server"), root, named)
 
 
-def _is_trusted(below: tuple[str, ...], name: str, is_plain: bool) -> bool:
-    """Whether a file decides where keys go; `is_plain`: it is not in a folder of cases."""
-    if _TESTS.search(name):
-        return False
-    if _CODE.search(name) or ".mcp." in name or ".conn." in name:
-        return True
-    return is_plain and below[0] in FOLDERS if below else bool(_SETTINGS.fullmatch(name))
+def _imported(root: Path, files: Iterable[str]) -> Iterator[str]:
+    """What scripts import. A script that cannot be compiled does not run, and imports nothing."""
+    sources = [Source(key=path, test=Path(path), script=None) for path in files if path.endswith(CODE)]
+    results = [one.result for one in compile_all(root, [source for source in sources if source.test.is_file()])]
+    inputs = [os.path.normpath(f"{root}/{name}") for one in results if isinstance(one, Compiled) for name in one.inputs]
+    for path in _with_targets(filter(os.path.isfile, dict.fromkeys(inputs)), os.path.realpath(root)):
+        if _is_below(path, os.path.realpath(root)) and "node_modules" not in path.split("/"):
+            yield path
+
+
+def _is_below(path: str, root: str) -> bool:
+    return path.startswith(f"{root}/")
+
+
+def _defines(folder: str, name: str) -> bool:
+    """Whether a folder below those of definitions may hold some: loaders enter all of a kind."""
+    if name in ("node_modules", ".git", "__snapshots__"):
+        parts = folder.split("/")
+        return any(top in parts for top in ("agent", "connectors", "mcps", "prompts", "locales", "assets"))
+    return True
+
+
+def _may_hold_code(root: str) -> Callable[[str, str], bool]:
+    def enters(folder: str, name: str) -> bool:
+        if folder == root:
+            return name not in ("data", "node_modules", "types", *FOLDERS) and not name.startswith(".")
+        return name not in (".git", "node_modules", "__snapshots__")
+
+    return enters
+
+
+def _is_trusted(name: str, defines: bool) -> bool:
+    """Whether a file decides where keys go; `defines`: in its folder, all files but tests do."""
+    return not _TESTS.search(name) and (defines or name.endswith(CODE) or ".mcp." in name or ".conn." in name)
 
 
 def _settings(root: Path) -> str:
@@ -145,8 +180,13 @@ def _settings(root: Path) -> str:
 
 
 def written(digests: Digests) -> str:
-    """The text of a trust file."""
-    return _HEAD + "".join(f"{digests[path]}  {path}\n" for path in sorted(digests))
+    """The text of a trust file. Python writes `__pycache__` anew, and what is in it may be anything, so it is never
+    approved."""
+    return _HEAD + "".join(f"{digests[path]}  {path}\n" for path in sorted(digests) if not _is_cache(path))
+
+
+def _is_cache(path: str) -> bool:
+    return "__pycache__" in path.split("/")
 
 
 def read(text: str, where: str) -> Digests:
@@ -189,9 +229,11 @@ def require(root: Path, revision: str | None, variables: Mapping[str, str]) -> s
     found = differences(read(text, where), digests_of(root))
     if found:
         compared = f"; compared with commit {commit}" if commit else ""
+        has_cache = any(_is_cache(one.path) for one in found)
+        caches = ". What is in __pycache__ is never approved: delete it" if has_cache else ""
         raise ConfigurationError(
             f"Cannot run: not as approved in {where}: {', '.join(map(str, found))}{compared}",
-            f"Review what has changed; then approve it with yao-test trust, and commit {FILE}",
+            f"Review what has changed; then approve it with yao-test trust, and commit {FILE}{caches}",
         )
     return commit
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from runner import exit_codes
 from runner.results.counts import status_of
 from runner.results.events import RunStatus
+from scripttest import written_files
 from scripttest.values import Value
 
 TYPE_CHECKING = False
@@ -54,6 +55,10 @@ def exit_code_of(run: Execution, options: RunOptions, environment: Environment, 
     """Returns the exit code of a run that has ended (specification, section 2). Prints on standard error what is odd
     about it."""
     assert run.end is not None
+    if written_files.refused:
+        named = ", ".join(written_files.refused)
+        environment.stderr.write(f"Error: Not used, since a script wrote it in this run: {named}\n")
+        return exit_codes.CONFIGURATION
     if run.end.status == RunStatus.INTERRUPTED:
         return stop.code or exit_codes.FAILED
     codes = {RunStatus.ERROR: exit_codes.RUNTIME, RunStatus.FAILED: exit_codes.FAILED}

@@ -13,7 +13,7 @@ from runner.execution.stopping import Interrupted, Signals, Stop, Woken
 from runner.planning.inputs import named_agent
 from runner.planning.planner import make_plan
 from runner.planning.request import RunRequest
-from scripttest import EVERY_RUN, belongings_of
+from scripttest import EVERY_RUN, belongings_of, written_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ def run(
         with Signals(stop):
             started = environment.monotonic()
             belongings_of.cache_clear()  # another run may have found another state of the repository
+            written_files.refused.clear()
             if options.require_trust or options.trust_from:
                 from runner.application.trust import require
 

@@ -10,7 +10,7 @@
 | `model ID` | not a digest, but the kind of model host of a connector, and its model |
 | `connector ID` | the rest of a connector's file, without its key |
 | `server ID` | the definition of an MCP server, and the descriptions of its tools |
-| `program ID` | the files of the application in the command of an MCP server |
+| `program ID` | the files of the program that an MCP server is |
 | `script PATH` | a script and everything that it imports, compiled |
 | `module PATH` | a test file, the script that it tests, and everything that they import, compiled |
 | `handler ID` | the script of a test module or an agent that had none |
@@ -37,6 +37,7 @@ from runner.errors import ConfigurationError
 from runner.parts import Part
 from runner.paths import shown_path
 from runner.security.files import read_bytes, read_text
+from runner.security.walk import files_below
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ class PartDigests:
         if "{{" in assistant.name + assistant.description:
             folders += [assistant.folder / "locales", self._application.root / "agent" / "locales"]
         for folder in folders:
-            yield from _content(folder)
+            yield from _content(folder, self.root)
 
     def _replies(self, id: str) -> str:
         folder = self._all_assistants().get(id).folder if id else self._application.root / "agent"
@@ -221,21 +222,18 @@ class PartDigests:
 
     def _server(self, id: str) -> str:
         file = self._server_file(id)
-        return digest_of_bytes(read_bytes(file.path), *_content(file.mapping))
+        return digest_of_bytes(read_bytes(file.path), *_content(file.mapping, self.root))
 
     def _program(self, id: str) -> str:
-        return digest_of_bytes(*(read_bytes(path) for path in self._programs_of(id)))
+        return digest_of_bytes(*(read_bytes(Path(path), None) for path in self._programs_of(id)))
 
-    def _programs_of(self, id: str) -> list[Path]:
-        """The files below the application that the command of a server is, or has as an argument."""
+    def _programs_of(self, id: str) -> list[str]:
+        """The files of the program that a server is."""
         from runner.application.documents import read_json
+        from runner.application.programs import program_files
 
-        definition = read_json(self._server_file(id).path, "MCP server")
-        said = definition.get("arguments") or definition.get("args") or []
-        words = [definition.get("command"), *(said if isinstance(said, list) else [])]
-        root = self.root.resolve()
-        paths = [(root / word).resolve() for word in words if isinstance(word, str) and word and "\0" not in word]
-        return [path for path in paths if path.is_relative_to(root) and path.is_file()]
+        found = program_files(read_json(self._server_file(id).path, "MCP server"), self.root, self._variables)
+        return [path for path in found if os.path.isfile(path) and "/__pycache__/" not in path]
 
     def _server_file(self, id: str) -> Any:
         if self._servers is None:
@@ -257,13 +255,13 @@ class PartDigests:
 
     def _models(self, _: str) -> str:
         folders = [self._application.root, *(agent.folder for agent in self._application.agents())]
-        return digest_of_bytes(*(piece for folder in folders for piece in _content(folder / "models")))
+        return digest_of_bytes(*(piece for folder in folders for piece in _content(folder / "models", self.root)))
 
     def _fixture(self, path: str) -> str:
         return digest_of_bytes(read_bytes(self._application.root / path))
 
     def _corpus(self, path: str) -> str:
-        return digest_of_bytes(*_content(self._application.root / path))
+        return digest_of_bytes(*_content(self.root / path, self.root))
 
     def _recording(self, name: str) -> str:
         return "" if self._recordings is None else digest_of_bytes(read_bytes(self._recordings / name, None))
@@ -314,9 +312,9 @@ def _variables_in(value: Any) -> Iterable[Part]:
     return [Part(kind="env", name=name) for name in sorted(set(_VARIABLE.findall(json.dumps(value, default=str))))]
 
 
-def _content(folder: Path) -> Iterator[bytes]:
+def _content(folder: Path, root: Path) -> Iterator[bytes]:
     """The names and the content of all files below a folder."""
-    for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
-        if path.is_file():
-            yield path.relative_to(folder).as_posix().encode("utf-8", "surrogateescape")
-            yield read_bytes(path)
+    for path in files_below(folder, root=root):
+        if os.path.isfile(path):
+            yield path[len(str(folder)) + 1 :].encode("utf-8", "surrogateescape")
+            yield read_bytes(Path(path))

@@ -328,7 +328,7 @@ class Compiler:
         if again:
             self._queue.insert(0, build.sources)
             return
-        errors = answer["errors"] + misspelt
+        errors = misspelt + answer["errors"]
         if errors and len(build.sources) > 1:
             self._queue[:0] = [[source] for source in build.sources]
             return

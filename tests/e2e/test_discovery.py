@@ -206,11 +206,6 @@ def test_a_module_in_javascript_is_found_with_its_script(app: MakeApplication) -
     assert here.results("-i", "scripts.demo.js", code=0)["TestJS"]["logs"] == ["f"]
 
 
-def test_the_typescript_test_file_wins_over_the_javascript_one(app: MakeApplication) -> None:
-    here = app({"both_test.js": "function TestJS(t) {}\n", "both_test.ts": "function TestTS(t) {}\n"})
-    assert list(here.results("-i", "scripts.demo.both", code=0)) == ["TestTS"]
-
-
 def test_modules_are_found_in_nested_folders_and_agents(app: MakeApplication) -> None:
     test = "export function TestA(t, ctx) { t.log(ctx.AssistantID); }\n"
     here = app(
@@ -256,6 +251,7 @@ def test_packages_and_folders_with_a_dot_are_not_looked_into(app: MakeApplicatio
     run = here.run("-i", ".", "--dry-run")
     assert run.code == 0, run
     assert run.stdout.splitlines() == [
+        "Warning: Not collected: assistants/.old. Folders with such a name hold no agents and no tests",
         "scripts.demo.a", "  TestA", "assistants/demo/tests/cases.jsonl", "  own", "2 tests in 2 inputs"
     ]  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,12 +16,17 @@ from mcp.client.streamable_http import streamable_http_client
 
 from runner.agents.mcp.http import client
 from runner.agents.mcp.streams import Ending, Open, Streams
+from runner.application.documents import by_script
+from runner.application.programs import program_files
 from runner.errors import ConfigurationError
 from runner.security.keys import Credential
+from scripttest import written_files
 
 GUARD = Path(__file__).with_name("guard.py")
 INHERITED = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER")
 """Environment variables that a server over stdio gets, in addition to those of its `env`."""
+_QUIET = {"PYTHONDONTWRITEBYTECODE": "1"}
+"""Keeps Python from writing beside the program, where all files are approved."""
 LONGEST_LINE = 16 << 20
 """Bytes of the longest line that a server may write, over HTTP of the largest answer. The SDK copies what it has of a
 line for every piece that arrives, which for a line of this length takes half a second."""
@@ -38,8 +43,15 @@ def opener(transport: str, definition: dict[str, Any], file: Path, root: Path, v
         if not isinstance(arguments, list) or not isinstance(own, dict):
             raise ConfigurationError(f'Cannot read MCP server {file}: "arguments" is a list of texts, "env" an object')
         inherited = {name: variables[name] for name in INHERITED if name in variables}
-        environment = inherited | {str(name): str(value) for name, value in own.items()}
-        return lambda ending: _stdio(ending, [command, *map(str, arguments)], environment, root)
+        environment = inherited | _QUIET | {str(name): str(value) for name, value in own.items()}
+
+        def start(ending: Ending) -> AbstractAsyncContextManager[Streams]:
+            for path in program_files(definition, root, {}) if written_files else ():
+                if written_files.refuse(path):
+                    raise by_script(f"Cannot start MCP server {file}: {path} is part of its program")
+            return _stdio(ending, [command, *map(str, arguments)], environment, root)
+
+        return start
     url = definition.get("url")
     if not isinstance(url, str) or not url.startswith(("http://", "https://")):
         raise ConfigurationError(f'Cannot read MCP server {file}: transport {transport} needs a "url" with http(s)://')

@@ -30,13 +30,14 @@ def trust(environment: Environment, folder: str | None) -> int:
     if not start.is_dir():
         raise ConfigurationError(f"Cannot approve the files of {start}: it is not a folder")
     root = find_root(start)
-    path, now = root / FILE, digests_of(root)
+    path, text = root / FILE, written(digests_of(root))
+    now = read(text, FILE)
     with writing(path):
         check_target(path)
     before = read(read_text(path, "replace"), FILE) if path.is_file() else {}
     for difference in differences(before, now):
         environment.stdout.write(f"  {difference.kind:<8}{difference.path}\n")
     with writing(path):
-        path.write_text(written(now), "utf-8")
+        path.write_text(text, "utf-8")
     environment.stdout.write(f"Approved {len(now)} {'file' if len(now) == 1 else 'files'} in {path}\n")
     return 0

@@ -1,0 +1,170 @@
+"""The files of the programs that MCP servers over stdio are: what the words of a definition name in the application, or
+in its repository.
+
+| word | its files |
+|---|---|
+| the command, and an argument that is a program | all in its folder and below: a program loads what lies beside it |
+| another file, such as a configuration | itself, and the programs in its folder and below |
+| a folder | the programs in it and below; other words may name files in it |
+
+Words are the command, the arguments and the values of `env`, also their parts, as in `--import=./hook.mjs`, and modules
+as Python has them (`-m tools.server`). Left out are packages that are installed in the application (`node_modules`,
+`.venv`), and files from elsewhere, which do not come with it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from runner.application.application import repository_of
+from runner.security.walk import CODE, DEFINING, is_test, walk
+
+_PARTS = re.compile(r"[\s\"'`=:;,()|&<>@\[\]{}]+")
+_ENDINGS = frozenset(
+    (
+        *CODE,
+        *".py .pyc .pyd .pyw .pyz .pth .so .dll .dylib .node .wasm .sh .bash .zsh .fish .rb .pl .pm .php .lua".split(),
+        *".tcl .r .jl .jar .class .exe .bat .cmd .ps1 .go .rs .java .kts .cs .swift .ex .exs".split(),
+    )
+)
+_SETTINGS = ("package.json", "pyproject.toml", "deno.json", "deno.jsonc", "bunfig.toml", "tsconfig.json", "__pycache__")
+_BEGINNINGS = (b"#!", b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
+"""Of scripts that name their interpreter, and of programs of Linux, Windows and macOS."""
+_INTERPRETER = re.compile(r"(?:python|node|deno|bun|ruby|perl|php|lua|sh|bash|zsh|dash|rscript|tsx|uv|env)[\d.]*")
+_IMPORTS_FROM_ROOT = re.compile(r"-[A-Za-z]*[ce]\Z|-[A-Za-z]*m|--module|-\Z")
+"""Arguments with which interpreters load modules from the working directory."""
+_LEFT_OUT = ("", *(suffix for suffix in CODE), ".json", ".node", ".py")
+"""What the name of a module may leave out."""
+_INSTALLED = ("node_modules", ".venv", "venv", ".git")
+
+
+def program_files(definition: Any, root: Path, variables: Mapping[str, str]) -> list[str]:
+    """The real paths of the files of a server's program, sorted; none for a server that is no program.
+
+    Args:
+        definition: the value in the file of the server.
+        root: the application, which is the working directory of the program.
+        variables: what `$ENV.NAME` stands for.
+    """
+    if not isinstance(definition, dict) or not isinstance(definition.get("command"), str):
+        return []
+    said, env = definition.get("arguments") or definition.get("args"), definition.get("env")
+    filled = [_filled(word, variables) for word in (definition["command"], *(said if isinstance(said, list) else ()))]
+    words = [*filled, *(_filled(value, variables) for value in (env.values() if isinstance(env, dict) else ()))]
+    places = _Places(root)
+    named = places.named(name for word in words for name in _names(word))
+    mains, found = places.mains(filled), set()
+    for path in named:
+        if os.path.isdir(path):
+            found |= places.below(path, everything=False)
+        else:
+            folder = os.path.dirname(path)
+            found |= {path} | places.below(folder, everything=path in mains or is_program(path))
+    if any(map(_IMPORTS_FROM_ROOT.match, filled[1:])):
+        found |= places.below(os.path.realpath(root), everything=False)
+    return sorted(found)
+
+
+def is_program(path: str) -> bool:
+    """Whether a file is a program, or code that one may load, by its name or its first bytes."""
+    name = os.path.basename(path)
+    if os.path.splitext(name)[1].lower() in _ENDINGS or name in _SETTINGS:
+        return True
+    try:
+        with open(path, "rb") as file:
+            return file.read(4).startswith(_BEGINNINGS)
+    except OSError:
+        return False
+
+
+class _Places:
+    """Finds files by the words of one definition."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = os.path.realpath(root)
+        self._top = os.path.realpath(repository_of(root))
+        if not _is_at_or_below(self._root, self._top):
+            self._top = self._root
+        self._folders = [self._root]
+        """Folders that words may be relative to."""
+
+    def named(self, names: Iterable[str]) -> list[str]:
+        """The real paths of the files and folders that names are."""
+        names = list(dict.fromkeys(names))
+        folders = [path for name in names if (path := self._inside(self._root, name)) and os.path.isdir(path)]
+        self._folders += dict.fromkeys(folders)
+        found = (self._inside(folder, name) for folder in self._folders for name in names)
+        return list(dict.fromkeys(path for path in found if path is not None))
+
+    def mains(self, words: list[str]) -> list[str]:
+        """The real path of the command, and of the file that an interpreter runs."""
+        command, *arguments = words
+        found = [self._inside(self._root, command)]
+        if _INTERPRETER.fullmatch(os.path.basename(command).lower()):
+            for before, word in zip(words, arguments, strict=False):
+                path = next((path for folder in self._folders if (path := self._inside(folder, word))), None)
+                if path is not None and os.path.isfile(path) and not before.startswith("--"):
+                    found += [] if _is_binary(path) else [path]
+                    break
+        return [path for path in found if path is not None]
+
+    def below(self, folder: str, *, everything: bool) -> set[str]:
+        """The real paths of the files in a folder and below: all, or only programs. Of the whole application, and of
+        cases and snapshots in the folder, only programs count."""
+        found = set()
+        everything = everything and not _is_at_or_below(self._root, folder)
+        for one in walk(folder, root=self._top, enters=self._enters):
+            is_free = one.holds_cases or "/__snapshots__" in one.path[len(folder) :]
+            for name in one.files:
+                if is_test(name) and one.real != folder:  # it does not run there
+                    continue
+                path = os.path.realpath(f"{one.real}/{name}")
+                if _is_at_or_below(path, self._top) and os.path.isfile(path):
+                    found |= {path} if (everything and not is_free) or is_program(path) else set()
+                if os.path.islink(link := f"{one.real}/{name}"):
+                    found.add(link)
+        return found
+
+    def _enters(self, folder: str, name: str) -> bool:
+        return name not in _INSTALLED and not (folder == self._root and name in ("data", *DEFINING))
+
+    def _inside(self, folder: str, name: str) -> str | None:
+        """The real path of a file or folder that is there and comes with the application."""
+        endings = _LEFT_OUT if name.startswith(("./", "../")) else ("",)
+        there = next((path for end in endings if os.path.exists(path := os.path.join(folder, name + end))), None)
+        path = os.path.realpath(there) if there is not None else self._root
+        if not _is_at_or_below(path, self._top) or _is_at_or_below(self._root, path):
+            return None
+        return None if set(path[len(self._top) :].split("/")) & set(_INSTALLED) else path
+
+
+def _filled(word: Any, variables: Mapping[str, str]) -> str:
+    text = str(word)
+    return variables.get(text[len("$ENV.") :], "") if text.startswith("$ENV.") else text
+
+
+def _names(word: str) -> Iterator[str]:
+    """What may be a path in a word."""
+    for part in (word, *_PARTS.split(word)):
+        yield part
+        if part.startswith("-"):
+            yield part[2:]
+        if re.fullmatch(r"\w+(\.\w+)*", part):  # a module of Python
+            yield part.replace(".", "/")
+            yield f"{part.replace('.', '/')}.py"
+
+
+def _is_binary(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return b"\0" in file.read(1024)
+    except OSError:
+        return True
+
+
+def _is_at_or_below(path: str, folder: str) -> bool:
+    return f"{path}/".startswith(f"{folder.rstrip('/')}/")
