@@ -100,8 +100,6 @@ class Build:
 
     def add(self, answer: dict[str, Any]) -> bool:
         """Keeps what was built; whether that is all."""
-        import json
-
         files = {file["path"].rpartition("/")[2]: file["contents"] for file in answer["outputFiles"]}
         if self.is_plain:
             self.constants = frozenset(
@@ -109,7 +107,7 @@ class Build:
             )
             self._scripts = set(files)
         self.files |= files
-        self.outputs |= json.loads(answer["metafile"])["outputs"]
+        self.outputs |= answer["metafile"]["outputs"]
         done = not (self.is_plain and self._bundled)
         self.is_plain = False
         return done

@@ -18,6 +18,7 @@ What this file has to consider about esbuild:
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -324,7 +325,9 @@ class Compiler:
         return {"contents": content, "loader": loader}
 
     def _finish(self, build: Build, answer: dict[str, Any]) -> Iterator[tuple[Source, Compiled | CompileError]]:
-        again, misspelt = self._spelling.learn(answer["warnings"])
+        said = answer["errors"] + answer["warnings"]
+        answer["metafile"] = json.loads(answer.get("metafile") or '{"inputs": {}, "outputs": {}}')
+        again, misspelt = self._spelling.learn(answer, missing_exports(said, self._root))
         if again:
             self._queue.insert(0, build.sources)
             return

@@ -1,12 +1,14 @@
-"""Which file an import means where names differ in upper and lower case only: esbuild takes them for one file.
+"""Which file an import means where names differ in upper and lower case only: esbuild takes their files for one.
 
-It warns of each import whose file it found in another spelling, and there we tell it the file.
+We name such a file with a sign behind its path, which makes it another one for esbuild. Where it has taken one for the
+other is seen in its warnings, its list of imports, and its complaints about names that a file does not export.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,10 +16,72 @@ if TYPE_CHECKING:
     from typing import Any
 
 _OTHER = r'Use "(.+)" instead of "(.+)" to avoid issues with case-sensitive file systems'
-
-
 OTHER = "?"
 """Stands behind the path of a file that esbuild would take for its twin."""
+
+
+class Spelling:
+    """Which files have twins, as far as builds have shown it."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = str(root)
+        self._others: set[str] = set()
+        """Files that esbuild takes for their twins."""
+        self._meant: dict[tuple[str, str], str] = {}
+        """The importing file, and the path in an import that is no path of files → the file."""
+
+    @property
+    def matters(self) -> bool:
+        """Whether there are such files."""
+        return bool(self._others)
+
+    def file(self, request: dict[str, Any]) -> str | None:
+        """The file that an import or an entry point means, if esbuild would take another one."""
+        path: str = request["path"]
+        if request["kind"] == "entry-point":
+            return path if path in self._others else None
+        if path.startswith("."):
+            path = os.path.normpath(os.path.join(request["resolveDir"], path))
+            stems = (path, os.path.splitext(path)[0])
+            return next((file for file in self._others if file == path or os.path.splitext(file)[0] in stems), None)
+        return self._meant.get((request["importer"], path))
+
+    def learn(self, answer: dict[str, Any], lacking: dict[str, set[str]]) -> tuple[bool, list[dict[str, Any]]]:
+        """Learns from the answer to a build.
+
+        Args:
+            lacking: files, by their absolute paths, that lack what an import wants.
+
+        Returns:
+            Whether it is to be done again; and errors about imports of files that are there in another spelling only.
+        """
+        known, errors = len(self._others) + len(self._meant), []
+        for warning in answer["warnings"]:
+            if match := re.fullmatch(_OTHER, warning["text"]):
+                taken, meant = match.groups()
+                if not self._add(taken, meant) and not os.path.exists(os.path.join(self._root, meant)):
+                    text = f'Could not resolve "{meant}": upper and lower case count, and there is only "{taken}"'
+                    errors.append({**warning, "text": text})
+        for importer, content in answer["metafile"]["inputs"].items():
+            for one in content["imports"]:
+                written, taken = one.get("original", ""), one["path"]
+                if os.path.splitext(written.lstrip("./"))[0] not in taken:
+                    meant = _meant(written, taken)
+                    if meant != taken and self._add(taken, meant):
+                        place = os.path.join(self._root, importer.removesuffix(OTHER))
+                        self._meant[place, written] = os.path.join(self._root, meant)
+        for file in lacking:
+            for twin in _twins(self._root, os.path.relpath(file, self._root).split("/")):
+                self._add(file, twin)
+        return len(self._others) + len(self._meant) > known, errors
+
+    def _add(self, taken: str, meant: str) -> bool:
+        """Takes note of a file, if it is there and another one than the one that was taken."""
+        taken, meant = os.path.join(self._root, taken), os.path.join(self._root, meant)
+        if taken in self._others or not os.path.isfile(meant) or os.path.samefile(taken, meant):
+            return False
+        self._others.add(meant)
+        return True
 
 
 def plainly_named(files: dict[str, bytes], outputs: dict[str, Any]) -> None:
@@ -29,45 +93,29 @@ def plainly_named(files: dict[str, bytes], outputs: dict[str, Any]) -> None:
             files[name] = files[name].replace(f"// {path}\n".encode(), f"// {plain}\n".encode())
 
 
-class Spelling:
-    """Which files have twins, as far as esbuild has said so."""
+def _meant(written: str, taken: str) -> str:
+    """The path of the file that the path in an import means: that of the taken file, in the spelling of the import."""
+    parts = taken.split("/")
+    stem, ending = os.path.splitext(parts[-1])
+    parts[-1] = stem
+    names = [name for name in written.split("/") if name not in ("", ".", "..")]
+    if names and names[-1].lower() != stem.lower():
+        names[-1] = os.path.splitext(names[-1])[0]
+    for at in range(1, min(len(names), len(parts)) + 1):
+        if names[-at].lower() != parts[-at].lower():
+            break
+        parts[-at] = names[-at]
+    return "/".join(parts) + ending
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        self._others: set[str] = set()
-        """Files that esbuild takes for their twins."""
-        self._meant: dict[tuple[str, str], str] = {}
-        """The importing file, and the path in the import → the file."""
 
-    @property
-    def matters(self) -> bool:
-        """Whether there are such files."""
-        return bool(self._others)
-
-    def file(self, request: dict[str, Any]) -> str | None:
-        """The file that an import or an entry point means, if esbuild would take another one; it asks for it."""
-        if request["kind"] == "entry-point":
-            return request["path"] if request["path"] in self._others else None
-        return self._meant.get((request["importer"], request["path"]))
-
-    def learn(self, warnings: list[dict[str, Any]]) -> tuple[bool, list[dict[str, Any]]]:
-        """Learns from the warnings of a build: returns whether it is to be done again, and errors about imports
-        of files that there are only in another spelling."""
-        known, errors = len(self._meant) + len(self._others), []
-        for warning in warnings:
-            match = re.fullmatch(_OTHER, warning["text"])
-            if match is None:
-                continue
-            found, wanted = (os.path.join(self._root, name) for name in match.groups())
-            place = warning["location"]
-            if not os.path.exists(wanted):
-                text = f'Could not resolve "{match[2]}": upper and lower case count, and there is only "{match[1]}"'
-                errors.append({**warning, "text": text})
-            elif not os.path.samefile(found, wanted):
-                self._others.add(wanted)
-                if place is not None:
-                    line = place["lineText"].encode()
-                    written = line[place["column"] : place["column"] + place["length"]].decode(errors="replace")
-                    importer = os.path.normpath(os.path.join(self._root, place["file"].removesuffix(OTHER)))
-                    self._meant[importer, written.strip("\"'`")] = wanted
-        return len(self._meant) + len(self._others) > known, errors
+def _twins(folder: str, parts: list[str]) -> Iterator[str]:
+    """The paths that differ from a path in case only, and itself."""
+    if not parts:
+        yield folder
+        return
+    try:
+        names = [name for name in os.listdir(folder) if name.lower() == parts[0].lower()]
+    except OSError:
+        return
+    for name in names:
+        yield from _twins(f"{folder}/{name}", parts[1:])
