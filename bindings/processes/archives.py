@@ -25,6 +25,7 @@ def zip_files(files: FileAccess) -> Json:
     target = files.place(2, make=True)
     found = files.few(files.below(source)) if source.is_folder() else [source.shown]
     top = len(source.shown.rstrip("/")) + 1 if source.is_folder() else len(source.shown) - len(source.name)
+    files.note(target)
     with open(target.open(CREATE | os.O_TRUNC, ANY_MODE), "wb") as file, zipfile.ZipFile(file, "w") as archive:
         for path in found:
             real = files.reaches(path)

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.application.application import repository_of
+from runner.errors import ConfigurationError
 from runner.security.walk import CODE, DEFINING, is_test, walk
 
 _PARTS = re.compile(r"[\s\"'`=:;,()|&<>@\[\]{}]+")
@@ -39,6 +40,8 @@ _IMPORTS_FROM_ROOT = re.compile(r"-[A-Za-z]*[ce]\Z|-[A-Za-z]*m|--module|-\Z")
 """Arguments with which interpreters load modules from the working directory."""
 _LEFT_OUT = ("", *(suffix for suffix in CODE), ".json", ".node", ".py")
 """What the name of a module may leave out."""
+_MOST_NAMES, _MOST_FOLDERS = 20_000, 20
+"""Names in the words of a command, and folders among them in which files are looked for."""
 _INSTALLED = ("node_modules", ".venv", "venv", ".git")
 
 
@@ -95,8 +98,10 @@ class _Places:
     def named(self, names: Iterable[str]) -> list[str]:
         """The real paths of the files and folders that names are."""
         names = list(dict.fromkeys(names))
+        if len(names) > _MOST_NAMES:
+            raise ConfigurationError(f"Cannot use an MCP server of {self._root}: its command has too many words")
         folders = [path for name in names if (path := self._inside(self._root, name)) and os.path.isdir(path)]
-        self._folders += dict.fromkeys(folders)
+        self._folders += list(dict.fromkeys(folders))[:_MOST_FOLDERS]
         found = (self._inside(folder, name) for folder in self._folders for name in names)
         return list(dict.fromkeys(path for path in found if path is not None))
 
@@ -130,6 +135,8 @@ class _Places:
         return found
 
     def _enters(self, folder: str, name: str) -> bool:
+        if self._root.startswith(f"{folder.rstrip('/')}/"):  # a folder above the application
+            return False
         return name not in _INSTALLED and not (folder == self._root and name in ("data", *DEFINING))
 
     def _inside(self, folder: str, name: str) -> str | None:

@@ -21,7 +21,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from hashlib import file_digest, sha256
 from pathlib import Path
 
@@ -75,12 +74,17 @@ def digests_of(root: Path) -> Digests:
         if not name.isprintable():
             raise ConfigurationError(f"Cannot approve {name!r}: its name holds a control character", "Rename it")
         try:
-            found[name] = _digest(path)
+            is_env = os.path.basename(path) == ".env"
+            found[name] = _digest_of_settings(Path(path).parent) if is_env else _digest(path)
         except OSError as error:
             raise ConfigurationError(f"Cannot read {path}: {error.strerror}") from error
     if (root / ".env").exists():
-        found[".env"] = sha256(_settings(root).encode()).hexdigest()
+        found[".env"] = _digest_of_settings(root)
     return found
+
+
+def _digest_of_settings(folder: Path) -> str:
+    return sha256(_settings(folder).encode()).hexdigest()
 
 
 def _digest(path: str) -> str:
@@ -121,8 +125,11 @@ def _programs(root: Path, files: Iterable[str]) -> Iterator[str]:
     named: Mapping[str, str] = variables_of(root, {}).named
     for path in files:
         if ".mcp." in os.path.basename(path) and os.path.isfile(path):
-            with suppress(ConfigurationError):  # a definition that cannot be read starts nothing
-                yield from program_files(read_json(Path(path), "MCP server"), root, named)
+            try:
+                definition = read_json(Path(path), "MCP server")
+            except ConfigurationError:  # what cannot be read starts nothing
+                continue
+            yield from program_files(definition, root, named)
 
 
 def _imported(root: Path, files: Iterable[str]) -> Iterator[str]:
@@ -161,10 +168,10 @@ def _is_trusted(name: str, defines: bool) -> bool:
     return not _TESTS.search(name) and (defines or name.endswith(CODE) or ".mcp." in name or ".conn." in name)
 
 
-def _settings(root: Path) -> str:
-    """The variables of `.env`, without the values of secrets. Of one that is the address of a host, such as `AUTH_URL`,
-    only what is secret in it is left out: keys may go there."""
-    named = variables_of(root, {}).named
+def _settings(folder: Path) -> str:
+    """The variables of the `.env` in a folder, without the values of secrets. Of one that is the address of a host,
+    such as `AUTH_URL`, only what is secret in it is left out: keys may go there."""
+    named = variables_of(folder, {}).named
     secrets = Secrets()
     for value in named.values():
         secrets.add_variables({"ADDRESS": value})

@@ -11,7 +11,7 @@ from runner.application.application import Application, TestModule, find_root, t
 from runner.cli.options import RunOptions, absolute
 from runner.errors import ConfigurationError
 from runner.paths import beside_missing
-from runner.security.walk import CODE, SUFFIXES, is_test, looks_like_test, walk
+from runner.security.walk import CODE, SUFFIXES, is_closed, is_test, looks_like_test, walk
 from scripttest.values import Value
 
 TYPE_CHECKING = False
@@ -311,6 +311,10 @@ def _below(path: Path, options: RunOptions, every: Modules) -> Iterator[Input]:
     other = _other_application(path, application)
     if other is not None and any(module.test.is_relative_to(path) for module in other.modules()):
         raise _elsewhere(str(path), other, application)
+    inside = path.relative_to(application.assistants).parts if path.is_relative_to(application.assistants) else ()
+    closed = next(filter(is_closed, inside), None)
+    if closed is not None:
+        raise ConfigurationError(f"Nothing to test below {path}: folders named {closed} hold no tests and no agents")
     modules = [module for module in every.all() if _is_below(module.test, path, application)]
     files = sorted(_case_files(path, application))
     if not modules and not files:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from runner.errors import ConfigurationError
 from runner.parts import Part, part_in
+from runner.security.walk import CODE
 from scripttest import Status
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 FOR_ALL = ("tsconfig", "jsconfig", "package.json", "app.yao", "yao-test.toml", ".env")
 """Beginnings of names of files on which everything depends."""
-SOURCES = (".ts", ".tsx", ".mts", ".js", ".jsx", ".mjs", ".cjs", ".json", ".txt")
+SOURCES = (*CODE, ".json", ".txt")
 """Files that a module may want which cannot be loaded."""
 ATTACHMENTS = "attachments"
 OF_FILES = ("script", "module", ATTACHMENTS)

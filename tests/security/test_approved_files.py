@@ -48,6 +48,7 @@ FILES = {
     "/mcps/files.mcp.yao": stdio("npx", "server-filesystem", "./data"),
     "/tools/w.py": "import helper",
     "/tools/helper.dat": "1",
+    "/tools/.env": "HOST=good.example\nSERVICE_KEY=sk-one-secret",
     "/hooks/h.mjs": "1",
     "/hooks/r.cjs": "1",
     "/srv/main.js": "1",
@@ -144,6 +145,7 @@ ATTEMPTS = {
     "data beside it": {"tools/helper.dat": ("2", "changed")},
     "a folder beside it": {"tools/helper/__init__": ("1", "new")},
     "a hidden folder beside it": {"tools/.x/y": ("1", "new")},
+    "settings beside it": {"tools/.env": ("HOST=evil.example\nSERVICE_KEY=sk-one-secret", "changed")},
     "a link beside it": {"tools/helper.so": ("-> ../data/free.txt", "new")},
     "bytecode beside it": {"tools/__pycache__/helper.cpython-311.pyc": ("1", "new")},
     "a long argument": {"hooks/h.mjs": ("2", "changed")},
@@ -184,6 +186,7 @@ def test_what_is_not_as_approved_is_refused_by_its_name(
 
 
 FREE = {
+    "the value of a secret beside a program": {"tools/.env": "HOST=good.example\nSERVICE_KEY=sk-other-secret"},
     "data": {"data/free.txt": "2", "data/new/x.bin": "1", "data/page.html": "<p>"},
     "the data base of a server": {"data/rows.json": "[]"},
     "cases": {"assistants/demo/tests/more.jsonl": '{"id": "b", "input": "y"}\n'},
@@ -220,6 +223,8 @@ def test_folders_that_hold_no_agents_hold_none_for_anybody(app: MakeApplication,
         })  # fmt: skip
         ran = here.run("-i", "assistants", "--dry-run")
         assert (f"{folder}/e/tests" in ran.stdout, id in ran.stdout) == (found, found), ran
+        below = here.run("-i", f"assistants/demo/{folder}", "--dry-run")
+        assert (below.code == 0) is found, below
         assert (here.run("-i", "hello", "-n", id, "--dry-run").code == 0) is found
         test = here.run("-i", f"assistants/demo/{folder}/e/src/m_test.ts", "--dry-run")
         assert (test.code == 0) is found, test

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from runner.security.files import read_bytes, read_named
+from runner.security.walk import CODE
 from scripttest.typing_names import Record
 
 TYPE_CHECKING = False
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 AROUND = 3
 """Lines before and after the one that failed."""
-SUFFIXES = (".ts", ".tsx", ".js", ".mjs", ".cjs")
+SUFFIXES = CODE
 """What may be read: a saved report that somebody sends must not make a page show any other file of this machine."""
 LARGEST = 2_000_000
 """Bytes of a file that is still read."""
