@@ -4,7 +4,7 @@ in its repository.
 | word | its files |
 |---|---|
 | the command, and an argument that is a program | all in its folder and below: a program loads what lies beside it |
-| another file, such as a configuration | itself, and the programs in its folder and below |
+| another file, but for a data base of SQLite | itself, and the programs in its folder and below |
 | a folder | the programs in it and below; other words may name files in it |
 
 Words are the command, the arguments and the values of `env`, also their parts, as in `--import=./hook.mjs`, and modules
@@ -23,22 +23,23 @@ from typing import Any
 from runner.application.application import repository_of
 from runner.errors import ConfigurationError
 from runner.security.walk import CODE, DEFINING, is_test, walk
+from scripttest import anywhere, open_file
 
 _PARTS = re.compile(r"[\s\"'`=:;,()|&<>@\[\]{}]+")
 _ENDINGS = frozenset(
     (
         *CODE,
         *".py .pyc .pyd .pyw .pyz .pth .so .dll .dylib .node .wasm .sh .bash .zsh .fish .rb .pl .pm .php .lua".split(),
-        *".tcl .r .jl .jar .class .exe .bat .cmd .ps1 .go .rs .java .kts .cs .swift .ex .exs".split(),
+        *".tcl .r .jl .jar .class .exe .bat .cmd .ps1 .go .rs .java .kts .cs .swift .ex .exs .pkl .pickle .pt".split(),
     )
 )
-_SETTINGS = ("package.json", "pyproject.toml", "deno.json", "deno.jsonc", "bunfig.toml", "tsconfig.json", "__pycache__")
+_SETTINGS = ("package.json", "pyproject.toml", "deno.json", "deno.jsonc", "bunfig.toml", "tsconfig.json")
 _BEGINNINGS = (b"#!", b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 """Of scripts that name their interpreter, and of programs of Linux, Windows and macOS."""
 _INTERPRETER = re.compile(r"(?:python|node|deno|bun|ruby|perl|php|lua|sh|bash|zsh|dash|rscript|tsx|uv|env)[\d.]*")
-_IMPORTS_FROM_ROOT = re.compile(r"-[A-Za-z]*[ce]\Z|-[A-Za-z]*m|--module|-\Z")
-"""Arguments with which interpreters load modules from the working directory."""
-_LEFT_OUT = ("", *(suffix for suffix in CODE), ".json", ".node", ".py")
+_IMPORTS_FROM_ROOT = re.compile(r"-[A-Za-z]*[ce]\Z|-[A-Za-z]*m|--module|-\Z|\./?\Z")
+"""Words with which interpreters load modules from the working directory."""
+_LEFT_OUT = ("", *CODE, ".json", ".node", ".py")
 """What the name of a module may leave out."""
 _MOST_NAMES, _MOST_FOLDERS = 20_000, 20
 """Names in the words of a command, and folders among them in which files are looked for."""
@@ -64,10 +65,10 @@ def program_files(definition: Any, root: Path, variables: Mapping[str, str]) -> 
     for path in named:
         if os.path.isdir(path):
             found |= places.below(path, everything=False)
-        else:
-            folder = os.path.dirname(path)
-            found |= {path} | places.below(folder, everything=path in mains or is_program(path))
-    if any(map(_IMPORTS_FROM_ROOT.match, filled[1:])):
+        elif os.path.isfile(path):
+            folder, is_data = os.path.dirname(path), _beginning(path).startswith(b"SQLite format")
+            found |= places.below(folder, everything=path in mains or is_program(path)) | (set() if is_data else {path})
+    if any(_IMPORTS_FROM_ROOT.match(part) for word in words[1:] for part in _PARTS.split(word)):
         found |= places.below(os.path.realpath(root), everything=False)
     return sorted(found)
 
@@ -77,11 +78,7 @@ def is_program(path: str) -> bool:
     name = os.path.basename(path)
     if os.path.splitext(name)[1].lower() in _ENDINGS or name in _SETTINGS:
         return True
-    try:
-        with open(path, "rb") as file:
-            return file.read(4).startswith(_BEGINNINGS)
-    except OSError:
-        return False
+    return _beginning(path).startswith(_BEGINNINGS)
 
 
 class _Places:
@@ -113,7 +110,7 @@ class _Places:
             for before, word in zip(words, arguments, strict=False):
                 path = next((path for folder in self._folders if (path := self._inside(folder, word))), None)
                 if path is not None and os.path.isfile(path) and not before.startswith("--"):
-                    found += [] if _is_binary(path) else [path]
+                    found += [] if b"\0" in _beginning(path) else [path]
                     break
         return [path for path in found if path is not None]
 
@@ -127,11 +124,12 @@ class _Places:
             for name in one.files:
                 if is_test(name) and one.real != folder:  # it does not run there
                     continue
-                path = os.path.realpath(f"{one.real}/{name}")
-                if _is_at_or_below(path, self._top) and os.path.isfile(path):
-                    found |= {path} if (everything and not is_free) or is_program(path) else set()
-                if os.path.islink(link := f"{one.real}/{name}"):
-                    found.add(link)
+                path = f"{one.real}/{name}"
+                real = os.path.realpath(path)
+                if (everything and not is_free) or is_program(real):
+                    found |= {path} if os.path.islink(path) else set()
+                    found |= {real} if _is_at_or_below(real, self._top) and os.path.isfile(real) else set()
+            found |= {f"{one.real}/{name}" for name in one.links if everything and not is_free}
         return found
 
     def _enters(self, folder: str, name: str) -> bool:
@@ -165,12 +163,13 @@ def _names(word: str) -> Iterator[str]:
             yield f"{part.replace('.', '/')}.py"
 
 
-def _is_binary(path: str) -> bool:
+def _beginning(path: str) -> bytes:
+    """The first bytes of a file; none of what cannot be read, which is said where it is used."""
     try:
-        with open(path, "rb") as file:
-            return b"\0" in file.read(1024)
+        with open(open_file(path, anywhere, None), "rb") as file:
+            return file.read(1024)
     except OSError:
-        return True
+        return b""
 
 
 def _is_at_or_below(path: str, folder: str) -> bool:

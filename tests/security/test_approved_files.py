@@ -145,6 +145,7 @@ ATTEMPTS = {
     "data beside it": {"tools/helper.dat": ("2", "changed")},
     "a folder beside it": {"tools/helper/__init__": ("1", "new")},
     "a hidden folder beside it": {"tools/.x/y": ("1", "new")},
+    "a link to a folder elsewhere beside it": {"tools/pkg": ("-> /usr/share", "new")},
     "settings beside it": {"tools/.env": ("HOST=evil.example\nSERVICE_KEY=sk-one-secret", "changed")},
     "a link beside it": {"tools/helper.so": ("-> ../data/free.txt", "new")},
     "bytecode beside it": {"tools/__pycache__/helper.cpython-311.pyc": ("1", "new")},
@@ -188,7 +189,7 @@ def test_what_is_not_as_approved_is_refused_by_its_name(
 FREE = {
     "the value of a secret beside a program": {"tools/.env": "HOST=good.example\nSERVICE_KEY=sk-other-secret"},
     "data": {"data/free.txt": "2", "data/new/x.bin": "1", "data/page.html": "<p>"},
-    "the data base of a server": {"data/rows.json": "[]"},
+    "the data base of a server": {"data/rows.json": "[]", "data/app.db": "SQLite format 3\0more"},
     "cases": {"assistants/demo/tests/more.jsonl": '{"id": "b", "input": "y"}\n'},
     "tests": {"assistants/demo/src/x_test.ts": "export function TestX() {}"},
     "snapshots": {"assistants/demo/src/__snapshots__/x_test.ts.snap": "1"},
