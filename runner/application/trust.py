@@ -20,7 +20,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from hashlib import file_digest, sha256
 from pathlib import Path
 
@@ -37,6 +38,8 @@ from scripttest.values import Value
 FILE = "yao-test.trust"
 FOLDERS = (*DEFINING, "langs")
 """Folders of which every file is trusted."""
+_ENTERED = {"agent", "connectors", "mcps", "prompts", "locales", "assets"}
+"""Folders that are read to their end, whatever the names of those in them."""
 _TESTS = re.compile(r"_test\.[cm]?[jt]sx?\Z")
 _SETTINGS = re.compile(r"app\.(?:yao|json|jsonc)|package\.json|tsconfig.*\.json|yao-test\.toml")
 _SETTINGS_OF_CODE = re.compile(r"package\.json|tsconfig.*\.json|jsconfig\.json")
@@ -100,16 +103,16 @@ def _files(root: str) -> list[str]:
     found: list[str] = []
     tops = [f"{root}/{name}" for name in FOLDERS]
     for top in [top for top in tops if _is_below(os.path.realpath(top), root)]:
-        for folder in walk(top, root=root, enters=_defines):
+        for folder in walk(top, root=root, enters=partial(_may_define, root)):
             found += (f"{folder.real}/{name}" for name in folder.links)
             found += (f"{folder.real}/{name}" for name in folder.files if _is_trusted(name, not folder.holds_cases))
-    for folder in walk(root, root=root, enters=_may_hold_code(root), follows=False):
+    for folder in walk(root, root=root, enters=partial(_may_hold_code, root), follows=False):
         paths = [f"{folder.path}/{name}" for name in folder.links]
         found += (path for path in paths if path in tops or os.path.basename(path) not in folder.closed)
         settings = _SETTINGS if folder.path == root else _SETTINGS_OF_CODE
         names = [name for name in folder.files if _is_trusted(name, False) or settings.fullmatch(name)]
         found += (f"{folder.path}/{name}" for name in names)
-    return list(_with_targets(found, root))
+    return list(dict.fromkeys(_with_targets(found, root)))
 
 
 def _with_targets(paths: Iterable[str], root: str) -> Iterator[str]:
@@ -137,8 +140,9 @@ def _imported(root: Path, files: Iterable[str]) -> Iterator[str]:
     sources = [Source(key=path, test=Path(path), script=None) for path in files if path.endswith(CODE)]
     results = [one.result for one in compile_all(root, [source for source in sources if source.test.is_file()])]
     inputs = [os.path.normpath(f"{root}/{name}") for one in results if isinstance(one, Compiled) for name in one.inputs]
-    for path in _with_targets(filter(os.path.isfile, dict.fromkeys(inputs)), os.path.realpath(root)):
-        if _is_below(path, os.path.realpath(root)) and "node_modules" not in path.split("/"):
+    real = os.path.realpath(root)
+    for path in _with_targets(filter(os.path.isfile, dict.fromkeys(inputs)), real):
+        if _is_below(path, real) and "node_modules" not in path.split("/"):
             yield path
 
 
@@ -146,21 +150,18 @@ def _is_below(path: str, root: str) -> bool:
     return path.startswith(f"{root}/")
 
 
-def _defines(folder: str, name: str) -> bool:
-    """Whether a folder below those of definitions may hold some: loaders enter all of a kind."""
+def _may_define(root: str, folder: str, name: str) -> bool:
+    """Whether there may be definitions in a folder below `FOLDERS`: loaders enter all folders of some kinds."""
     if name in ("node_modules", ".git", "__snapshots__"):
-        parts = folder.split("/")
-        return any(top in parts for top in ("agent", "connectors", "mcps", "prompts", "locales", "assets"))
+        return bool(_ENTERED & {*folder[len(root) :].split("/")})
     return True
 
 
-def _may_hold_code(root: str) -> Callable[[str, str], bool]:
-    def enters(folder: str, name: str) -> bool:
-        if folder == root:
-            return name not in ("data", "node_modules", "types", *FOLDERS) and not name.startswith(".")
-        return name not in (".git", "node_modules", "__snapshots__")
-
-    return enters
+def _may_hold_code(root: str, folder: str, name: str) -> bool:
+    """The same of all other folders, and of code."""
+    if folder == root:
+        return name not in ("data", "node_modules", "types", *FOLDERS) and not name.startswith(".")
+    return name not in ("node_modules", ".git", "__snapshots__")
 
 
 def _is_trusted(name: str, defines: bool) -> bool:

@@ -62,6 +62,7 @@ FILES = {
     "/lib/one.py": "1",
     "/spare/s.py": "1",
     "/loaded/it.js": "1",
+    "/data/code/y.ts": "export const y = 1;",
     "/lib/code.ts": "export const x = 1;",
 }
 LINKS = {
@@ -69,6 +70,8 @@ LINKS = {
     "assistants/linked": "../shared/one",
     "assistants/demo/prompts": "../../data/presets",
     "assistants/demo/locales": "../../data/words",
+    "assistants/demo/src/lib": "../../../lib",
+    "scripts/far": "../data/code",
     "mcps/mapping/s/schemes": "../../../data/schemes",
 }
 
@@ -139,6 +142,8 @@ ATTEMPTS = {
     },
     "a locale behind a link": {"data/words/de.yml": ("a: c", "new")},
     "a mapping behind a link": {"data/schemes/find.in.yao": ('{"x-process-args": []}', "changed")},
+    "a script behind a link, which has two names": {"lib/code.ts": ("export const x = 2;", "changed")},
+    "a script that a link takes out of data": {"data/code/y.ts": ("export const y = 2;", "changed")},
     "translations": {"langs/en/x.yml": ("a: c", "new")},
     "a program": {"tools/w.py": ("import os", "changed")},
     "a module beside it": {"tools/json.py": ("1", "new")},
