@@ -1,11 +1,12 @@
-"""Builds what the packages need from npm: the compiler's binary, the script half of the bindings, and the web app of
-the HTML report.
+"""Builds what the packages need from npm: the compiler's binary, the script half of the bindings, what counts for
+`--coverage`, and the web app of the HTML report.
 
 hatchling runs it when a wheel (also an editable one) is built. Run it by hand with `python bindings/build.py` after a
 change of `bindings/src` or `runner/reporters/html`. `python bindings/build.py check` runs the TypeScript compiler over
 all TypeScript. A build writes
 
     scripttest/compile/bin/esbuild  the compiler for this platform, from the npm package `@esbuild/<platform>`
+    scripttest/coverage/built   instrument.js, an expression: puts counters into the text of a handler
     bindings/js/core.js         the core of a realm, one line
     bindings/js/<part>.js       each part that is loaded on first use, one line: a function that takes the built-ins
     bindings/js/check.<Name>.js each assertion of `bindings/src/assert/index.ts`, a part of its own
@@ -57,6 +58,7 @@ FORMATTING = HERE / "src" / "intl"
 FORMATTING_CODE = ("core", "dates", "lists", "names", "relative")
 """Modules of it that are pieces of the pack."""
 REPORT = ROOT / "runner" / "reporters" / "html"
+COVERAGE = ROOT / "scripttest" / "coverage"
 
 
 class Build(BuildHookInterface):  # type: ignore[misc]
@@ -72,7 +74,12 @@ class Build(BuildHookInterface):  # type: ignore[misc]
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform}"
-        build_data["artifacts"] = ["scripttest/compile/bin/*", "bindings/js/*", "runner/reporters/html/built/*"]
+        build_data["artifacts"] = [
+            "scripttest/compile/bin/*",
+            "scripttest/coverage/built/*",
+            "bindings/js/*",
+            "runner/reporters/html/built/*",
+        ]
 
 
 def build() -> None:
@@ -80,6 +87,7 @@ def build() -> None:
     install_packages("dependencies")
     install_compiler()
     bundle()
+    bundle_coverage()
     bundle_formatting()
     bundle_report()
 
@@ -220,18 +228,36 @@ def bundle_formatting() -> None:
         subprocess.run(["node", str(FORMATTING / "pack.mjs"), folder, str(pack)], check=True)
 
 
+def bundle_coverage() -> None:
+    """Bundles what counts for `--coverage`, with its parser, into an expression, the function that does it."""
+    entry, output = COVERAGE / "src" / "instrument.ts", COVERAGE / "built" / "instrument.js"
+    command = [str(ESBUILD), str(entry), f"--outfile={output}", "--bundle", "--format=esm", "--minify"]
+    subprocess.run(
+        [*command, "--target=es2023", "--charset=utf8", "--legal-comments=none", "--log-level=warning"],
+        env={**os.environ, "NODE_PATH": str(MODULES)},
+        check=True,
+    )
+    function = as_expression(output.read_text("utf-8"), entry.name)
+    output.write_text(_licenses("@babel/parser") + function, "utf-8")
+
+
+def _licenses(*packages: str) -> str:
+    """A comment with the licenses of what is in a script."""
+    licenses = "".join(
+        f"{name} {_version(MODULES / name)}\n{(MODULES / name / 'LICENSE').read_text('utf-8').strip()}\n\n"
+        for name in packages
+    )
+    return f"/*! This script contains:\n\n{licenses.replace('*/', '* /')}*/"
+
+
 def bundle_report() -> None:
     """Bundles the web apps of the HTML report and of `yao-test view`, each into one script, with the licenses of its
     parts, and one style sheet."""
     output = REPORT / "built"
-    licenses = "".join(
-        f"{name} {_version(MODULES / name)}\n{(MODULES / name / 'LICENSE').read_text('utf-8').strip()}\n\n"
-        for name in ("preact", "uplot", "diff")
-    )
     entries = [f"app={REPORT / 'src' / 'app.tsx'}", f"view={REPORT / 'src' / 'view' / 'main.tsx'}"]
     command = [str(ESBUILD), *entries, f"--outdir={output}", "--bundle", "--minify"]
     options = ["--format=iife", "--target=es2022", "--jsx=automatic", "--jsx-import-source=preact", "--charset=utf8"]
-    banner = f"--banner:js=/*! This script contains:\n\n{licenses.replace('*/', '* /')}*/"
+    banner = f"--banner:js={_licenses('preact', 'uplot', 'diff')}"
     shutil.rmtree(output, ignore_errors=True)
     subprocess.run(
         [*command, *options, banner, "--legal-comments=none", "--log-level=warning"],
@@ -243,11 +269,12 @@ def bundle_report() -> None:
 PROJECTS = [
     HERE / "tsconfig.json",
     HERE / "types" / "tsconfig.json",
+    COVERAGE / "tsconfig.json",
     REPORT / "tsconfig.json",
     ROOT / "tests" / "tsconfig.json",
 ]
-"""The script half of the bindings; the declarations; the HTML report; tests and shipped agents against the
-declarations."""
+"""The script half of the bindings; the declarations; counting for `--coverage`; the HTML report; tests and shipped
+agents against the declarations."""
 
 
 def check() -> None:

@@ -330,15 +330,17 @@ class Session:
         return finish(snapshots, watch, self._options, self._stop, stream.execution, stream.send)
 
     def _covered(self, stream: Multiplexer) -> CoverageReport:
-        """The coverage of the run. Warns about files that could not be measured."""
+        """The coverage of the run. Warns about files that cannot be read."""
         from runner.execution.covering import coverage_of
 
         assert self._coverage is not None
         found = coverage_of(self._coverage, self._options.coverage_thresholds, self._plan.application.root)
         for miss in found.misses:
             stream.send(Warned(message=miss))
-        for path in self._coverage.unread:
-            stream.send(Warned(message=f"{path} is not counted: it could not be read for --coverage"))
+        for path, file in found.files.items():
+            if "unread" in file:
+                said = f"{path} counts as not covered, because it cannot be read: {file['unread']}"
+                stream.send(Warned(message=said))
         return found
 
     def _send_end(

@@ -13,9 +13,6 @@ from collections.abc import Iterable, Mapping
 from scripttest.typing_names import Record
 from scripttest.values import Value
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    pass
 METRICS = ("statements", "branches", "functions", "lines")
 """The metrics of coverage, in the order in which reports show them."""
 
@@ -44,7 +41,8 @@ class CoverageReport(Value):
     """The coverage of a run."""
 
     files: Mapping[str, Record]
-    """Path from the application's root → `{path, statementMap, fnMap, branchMap, s, f, b}`."""
+    """Path from the application's root → `{path, statementMap, fnMap, branchMap, s, f, b, unread?}`; `unread` is why a
+    file, of which nothing is covered, cannot be read."""
     misses: tuple[str, ...] = ()
     """The thresholds that are missed, one sentence each."""
     folder: str = ""
@@ -52,15 +50,17 @@ class CoverageReport(Value):
 
     def miss(self, metric: str, percent: float, folder: str = "") -> str | None:
         """A sentence about a missed threshold, or about a `folder` in which nothing is counted; None when the threshold
-        is reached."""
+        is reached. A file that cannot be read misses every threshold."""
         inside = [file for path, file in self.files.items() if not folder or f"{path}/".startswith(f"{folder}/")]
         of = f" below {folder}" if folder else ""
         if not inside:
             return f"No file{of} is counted"
         figure = totals(inside)[metric]
-        if figure.covered * 100 >= percent * figure.total:
+        unread = ", ".join(file["path"] for file in inside if "unread" in file)
+        if figure.covered * 100 >= percent * figure.total and not unread:
             return None
-        return f"Coverage of {metric}{of} is {figure.percent:.2f} % ({figure.covered} of {figure.total})"
+        said = f"Coverage of {metric}{of} is {figure.percent:.2f} % ({figure.covered} of {figure.total})"
+        return f"{said}, and {unread} cannot be read" if unread else said
 
 
 def figures(file: Record) -> dict[str, Figure]:
@@ -107,7 +107,10 @@ def line_ranges(numbers: Iterable[int]) -> str:
 
 
 def uncovered(file: Record) -> str:
-    """The lines of a file that never ran, `3-5,9`; lines without a statement between them count with them."""
+    """The lines of a file that never ran, `3-5,9`; lines without a statement between them count with them. `unread` for
+    a file that cannot be read."""
+    if "unread" in file:
+        return "unread"
     found = lines(file)
     numbers = list(found)
     ranges: list[str] = []

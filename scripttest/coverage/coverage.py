@@ -19,8 +19,7 @@ from typing import Any
 from scripttest.compile.boundary import Boundary
 from scripttest.compile.compiler import Loaded
 from scripttest.compile.sources import read as read_source
-from scripttest.coverage.instrument import LOADERS, Instrumenter, Table
-from scripttest.coverage.points import UnreadableError
+from scripttest.coverage.instrument import LOADERS, Instrumenter, UnreadableError
 from scripttest.errors import HostError
 from scripttest.folder_locks import hold, remove_left
 from scripttest.values import Value
@@ -31,7 +30,8 @@ COUNTERS = 1 << 22
 """How many counters a run has at the most; each takes four bytes once it is used."""
 
 Record = dict[str, Any]
-"""The coverage of a file as Istanbul writes it: `{path, statementMap, fnMap, branchMap, s, f, b}`."""
+"""The coverage of a file as Istanbul writes it: `{path, statementMap, fnMap, branchMap, s, f, b}`. A file that cannot
+be read has one statement, one function and one branch, of which nothing ran, and the reason in `unread`."""
 
 
 class _Made(Value):
@@ -39,10 +39,10 @@ class _Made(Value):
 
     loaded: Loaded | None = None
     """Its text with counters; None: it stays as it is."""
-    table: Table | None = None
-    """What is counted of it; None: nothing is."""
-    is_unread: bool = False
-    """Whether it is not counted though it should be."""
+    table: Record | None = None
+    """What is counted of it, with the numbers of counters in place of counts; None: nothing is."""
+    unread: Record | None = None
+    """Its record, without a path, if it cannot be read."""
 
 
 class _HeldFolder(Value):
@@ -58,8 +58,7 @@ class Coverage:
     from several threads. To be closed."""
 
     def __init__(self, root: Path) -> None:
-        """Counts for the application at `root`. Raises HostError when esbuild cannot be started, or counters have
-        no place."""
+        """Counts for the application at `root`. Raises HostError when counters have no place."""
         self._root = str(root)
         try:
             remove_left(tempfile.gettempdir(), PREFIX)
@@ -80,7 +79,7 @@ class Coverage:
         """Path from the root → the compiled code of its last text."""
 
     def close(self) -> None:
-        """Ends esbuild and forgets the counters."""
+        """Ends the engine and forgets the counters."""
         self._instrumenter.close()
         shutil.rmtree(self.folder, ignore_errors=True)
         os.close(self._held.lock)
@@ -97,11 +96,6 @@ class Coverage:
             self._last[name] = self._made[key]
             return self._last[name].loaded
 
-    @property
-    def unread(self) -> list[str]:
-        """Files, from the root, that are not counted though they should be."""
-        return [name for name, made in self._last.items() if made.is_unread]
-
     def finish(self) -> dict[str, Record]:
         """Path from the root → the coverage of each file, also of those that nothing has loaded, sorted. A file that
         has changed counts from then on, and one that is gone does not count."""
@@ -112,12 +106,12 @@ class Coverage:
         for name, path in there.items():
             try:
                 self.instrument(path, read_source(path, boundary, None))
-            except OSError:
-                self._last[name] = _Made(is_unread=True)
+            except OSError as error:
+                self._last[name] = _Made(unread=_unread(b"", error.strerror or str(error)))
         with self._lock:
             counts = self._counts()
-            tables = {name: table for name, made in self._last.items() if (table := made.table) is not None}
-            return {name: _record(name, tables[name], counts) for name in sorted(tables)}
+            records = {name: made.unread or _record(made.table, counts) for name, made in self._last.items()}
+            return {name: {"path": name, **record} for name in sorted(records) if (record := records[name])}
 
     def begin_again(self) -> None:
         """Forgets what was counted. No worker may be at work."""
@@ -131,15 +125,14 @@ class Coverage:
 
     def _instrumented(self, name: str, source: bytes) -> _Made:
         try:
-            file = os.path.basename(name)
-            made = self._instrumenter.instrument(file, os.path.splitext(name)[1], source, self._next)
-        except UnreadableError:
-            return _Made(is_unread=True)
+            made = self._instrumenter.instrument(os.path.basename(name), source, self._next)
+        except UnreadableError as error:
+            return _Made(unread=_unread(source, str(error)))
         if made is None:
             return _Made()
-        if self._next + made.table.counters > COUNTERS:
-            return _Made(is_unread=True)
-        self._next += made.table.counters
+        if self._next + made.counters > COUNTERS:
+            return _Made(unread=_unread(source, f"a run has room for {COUNTERS} counters only"))
+        self._next += made.counters
         return _Made(loaded=Loaded(code=made.code, loader=made.loader), table=made.table)
 
     def _name(self, path: str) -> str | None:
@@ -186,13 +179,27 @@ def _new_folder() -> _HeldFolder:
             os.close(descriptor)  # another run took it for one that was left behind
 
 
-def _record(name: str, table: Table, counts: Mapping[int, int] | array[int]) -> Record:
+def _record(table: Record | None, counts: Mapping[int, int] | array[int]) -> Record | None:
+    if table is None:
+        return None
     return {
-        "path": name,
-        "statementMap": table.statement_map,
-        "fnMap": table.fn_map,
-        "branchMap": table.branch_map,
-        "s": {key: counts[number] for key, number in table.statements.items()},
-        "f": {key: counts[number] for key, number in table.functions.items()},
-        "b": {key: [counts[number] for number in numbers] for key, numbers in table.branches.items()},
+        **table,
+        "s": {key: counts[number] for key, number in table["s"].items()},
+        "f": {key: counts[number] for key, number in table["f"].items()},
+        "b": {key: [counts[number] for number in numbers] for key, numbers in table["b"].items()},
+    }
+
+
+def _unread(source: bytes, why: str) -> Record:
+    lines = source.splitlines() or [b""]
+    end = {"line": len(lines), "column": len(lines[-1].decode("utf-8", "replace"))}
+    where = {"start": {"line": 1, "column": 0}, "end": end}
+    return {
+        "statementMap": {"0": where},
+        "fnMap": {"0": {"name": "(unread)", "decl": where, "loc": where, "line": 1}},
+        "branchMap": {"0": {"loc": where, "type": "if", "locations": [where], "line": 1}},
+        "s": {"0": 0},
+        "f": {"0": 0},
+        "b": {"0": [0]},
+        "unread": why,
     }

@@ -1,23 +1,22 @@
-"""TypeScript in, the same with counters out: esbuild takes the types off and lowers nothing, counters are put into what
-is left, and a source map in the text leads esbuild, which then bundles it, back to the original.
+"""A handler's text in, the same with counters out, still in the author's TypeScript. A source map in the text leads
+the compiler back to the original.
 
-What is given back is TypeScript for esbuild: as JavaScript, the export of a name that was a type would break a build.
+What is counted is found by `src/`: TypeScript that is built into one function, with a parser, and runs in an engine of
+its own.
 """
 
 from __future__ import annotations
 
+import _thread
 import json
-import re
-import select
+import os
 from base64 import b64encode
-from collections.abc import Sequence
-from functools import partial
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
-from scripttest.compile.esbuild import Service, ServiceEndedError
-from scripttest.coverage.hints import FILE, hints_in
-from scripttest.coverage.places import Places
-from scripttest.coverage.points import Point, UnreadableError, counted
+from scripttest.errors import HostError
+from scripttest.realm.engine import STACK_LIMIT, EngineError, evaluate_apart
 from scripttest.values import Value
 
 LOADERS = {
@@ -31,22 +30,13 @@ LOADERS = {
     ".jsx": "jsx",
 }
 """Extensions of scripts → esbuild's loader."""
-SECONDS = 30.0
-"""That esbuild may take for one file."""
-_FLAGS = [
-    "--target=esnext",
-    "--sourcemap=external",
-    "--sources-content=false",
-    "--jsx=preserve",
-    "--log-level=silent",
-    "--log-limit=0",
-]
-_OPTIONS = (
-    '{"compilerOptions":{"verbatimModuleSyntax":true}}',
-    '{"compilerOptions":{"verbatimModuleSyntax":true,"experimentalDecorators":true}}',
-)
-"""The second for what the first refuses, such as decorators of parameters."""
-_MODULE_SYNTAX = rb"^\s*(?:import|export)\b"
+_FUNCTION = Path(__file__).parent / "built" / "instrument.js"
+_ROOM = 8 * 1024 * 1024
+"""Bytes of stack that the thread has for more than what the engine may use."""
+
+
+class UnreadableError(Exception):
+    """The parser cannot read a file; the text says why and where, `Unexpected token (2:4)`."""
 
 
 class Instrumented(Value):
@@ -54,145 +44,57 @@ class Instrumented(Value):
 
     code: bytes
     loader: str
-    table: Table
-
-
-class Table(Value):
-    """What is counted of a file, in the shapes of Istanbul, and the numbers of its counters."""
-
-    statement_map: dict[str, Any]
-    fn_map: dict[str, Any]
-    branch_map: dict[str, Any]
-    statements: dict[str, int]
-    functions: dict[str, int]
-    branches: dict[str, list[int]]
+    table: dict[str, Any]
+    """What is counted, in the shapes of Istanbul, with the numbers of counters in place of counts."""
     counters: int
     """How many there are."""
 
 
 class Instrumenter:
-    """Belongs to one thread at a time; blocks while esbuild works. To be closed."""
+    """Puts counters into files. Blocks while it works, and may be used from several threads. To be closed."""
 
     def __init__(self) -> None:
-        """Starts esbuild. Raises HostError."""
-        self._service: Service | None = Service([])
+        """Starts a thread, which the engine belongs to. Raises HostError."""
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="coverage")
+        before = _thread.stack_size(STACK_LIMIT + _ROOM)
+        try:
+            function = _FUNCTION.read_text("utf-8")
+            self._function = self._thread.submit(evaluate_apart, function).result()
+        except OSError as error:
+            self.close()
+            raise HostError(
+                f"Cannot read {_FUNCTION} for --coverage: {error.strerror}",
+                hint="Install yao-test again; in a checkout, run python bindings/build.py",
+            ) from error
+        finally:
+            _thread.stack_size(before)
 
     def close(self) -> None:
-        """Ends esbuild."""
-        if self._service is not None:
-            self._service.child.end()
-            self._service = None
+        """Ends the thread."""
+        self._thread.shutdown()
 
-    def instrument(self, name: str, suffix: str, source: bytes, base: int) -> Instrumented | None:
-        """A file with counters from number `base` on; None when nothing is to be counted. Raises UnreadableError when
-        it cannot be read, of which a build has more to say."""
-        loader = LOADERS[suffix]
+    def instrument(self, name: str, source: bytes, first: int) -> Instrumented | None:
+        """A file with counters from number `first` on; None when there is nothing to count. Raises UnreadableError.
+
+        Args:
+            name: the file's name, without its folder.
+        """
         text = source.decode("utf-8-sig", "replace")
-        hints = list(hints_in(text))
-        if any(hint.kind == FILE for hint in hints):
-            return None
-        answers = (self._transform(source, loader, options) for options in _OPTIONS)
-        answer = next((answer for answer in answers if not answer["errors"]), None)
-        if answer is None:
-            raise UnreadableError
-        code = _with_own_names(answer["code"], answer["map"], text).encode()
-        places = Places(code, answer["map"], text)
-        left_out = filter(None, map(places.left_out, hints))
-        found = counted(code, base, places.original, list(left_out))
-        if not found.points:
-            return None
-        parts, at = [], 0
-        for insertion in found.insertions:
-            parts += [code[at : insertion.at], insertion.text.encode()]
-            at = insertion.at
-        source_map = b64encode(places.shifted(found.insertions, name).encode()).decode()
-        parts.append(code[at:])
-        if _has_module_syntax(source) and not _has_module_syntax(code):
-            parts.append(b"export {};\n")
-        parts.append(f"//# sourceMappingURL=data:application/json;base64,{source_map}\n".encode())
-        return Instrumented(code=b"".join(parts), loader=loader, table=_table(found.points, places, base))
-
-    def _transform(self, source: bytes, loader: str, options: str) -> dict[str, Any]:
-        service = self._service
-        if service is None:
-            raise UnreadableError
-        request = {
-            "command": "transform",
-            "flags": [*_FLAGS, f"--loader={loader}", f"--tsconfig-raw={options}"],
-            "inputFS": False,
-            "input": source,
-        }
-        wanted = service.request(request)
-        output = select.poll()
-        output.register(service.child.stdout, select.POLLIN)
+        suffix = os.path.splitext(name)[1]
+        request = json.dumps({"source": text, "suffix": suffix, "first": first})
         try:
-            while output.poll(SECONDS * 1000):
-                for packet in service.read():
-                    if packet.id == wanted and not packet.is_request:
-                        answer: dict[str, Any] = packet.value
-                        return answer
-        except ServiceEndedError:
-            pass
-        self.close()
-        raise UnreadableError
-
-
-def _as_long(name: str, match: re.Match[str]) -> str:
-    return name.ljust(len(match[0]))
-
-
-def _with_own_names(code: str, source_map: str, original: str) -> str:
-    """The code with the names of the original where esbuild has put a number behind one that shadows another. A blank
-    takes the place of each digit, so that no column changes. What it has made of namespaces and of functions in blocks
-    stays, where one name stands for two things."""
-    for name in json.loads(source_map)["names"]:
-        numbered = set(re.findall(rf"(?<![\w$]){re.escape(name)}\d+(?![\w$])", code))
-        for made in numbered:
-            is_made_up = f"(({made}) => {{" in code or f"var {name} = {made};" in code
-            if made not in original and not is_made_up:
-                code = re.sub(rf"(?<![\w$]){re.escape(made)}(?![\w$])", partial(_as_long, name), code)
-    return code
-
-
-def _has_module_syntax(code: bytes) -> bool:
-    return re.search(_MODULE_SYNTAX, code, re.MULTILINE) is not None
-
-
-def _table(points: Sequence[Point], places: Places, base: int) -> Table:
-    statement_map: dict[str, Any] = {}
-    fn_map: dict[str, Any] = {}
-    branch_map: dict[str, Any] = {}
-    statements: dict[str, int] = {}
-    functions: dict[str, int] = {}
-    branches: dict[str, list[int]] = {}
-    numbered, number = [], base
-    for point in points:
-        where = places.range(point.span)
-        numbered.append((where["start"]["line"], where["start"]["column"], number, where, point))
-        number += point.counters
-    for _, _, first, where, point in sorted(numbered, key=lambda item: item[:3]):
-        if point.kind == "statement":
-            key = str(len(statement_map))
-            statement_map[key], statements[key] = where, first
-        elif point.kind == "function":
-            key = str(len(fn_map))
-            head = places.range(point.head or point.span)
-            name = point.name or f"(anonymous_{key})"
-            fn_map[key] = {"name": name, "decl": head, "loc": where, "line": head["start"]["line"]}
-            functions[key] = first
-        else:
-            key = str(len(branch_map))
-            nowhere: dict[str, Any] = {"start": {}, "end": {}}
-            locations = [places.range(arm) if arm is not None else nowhere for arm in point.arms]
-            line = where["start"]["line"]
-            branch_map[key] = {"loc": where, "type": point.kind, "locations": locations, "line": line}
-            branches[key] = list(range(first, first + len(locations)))
-    return Table(
-        statement_map=statement_map,
-        fn_map=fn_map,
-        branch_map=branch_map,
-        statements=statements,
-        functions=functions,
-        branches=branches,
-        counters=number - base,
-    )
+            answer = json.loads(self._thread.submit(self._function, request).result())
+        except EngineError as error:  # such as one about the stack, for expressions with thousands of brackets
+            raise UnreadableError(str(error).partition("\n")[0]) from error
+        if answer is None:
+            return None
+        if "unread" in answer:
+            raise UnreadableError(answer["unread"])
+        source_map = {"version": 3, "sources": [name], "names": [], "mappings": answer["mappings"]}
+        address = b64encode(json.dumps(source_map).encode()).decode()
+        return Instrumented(
+            code=f"{answer['code']}\n//# sourceMappingURL=data:application/json;base64,{address}\n".encode(),
+            loader=LOADERS[suffix],
+            table=answer["table"],
+            counters=answer["counters"],
+        )

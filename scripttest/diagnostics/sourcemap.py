@@ -46,13 +46,6 @@ class SourceMap:
         _, source, original_line, original_column = segments[max(at, 0)]
         return Position(source=self._sources[source], line=original_line + 1, column=original_column + 1)
 
-    def lines(self) -> list[list[tuple[int, int, int, int]]]:
-        """All segments, by generated line: generated column, index of the source, its line and column, counted from
-        0."""
-        while len(self._lines) < len(self._pending):
-            self._decode()
-        return self._lines
-
     def _decode(self) -> None:
         segments: list[tuple[int, int, int, int]] = []
         generated = 0

@@ -1,4 +1,4 @@
-"""One QuickJS context. Only this module uses the engine, and it runs only in worker processes.
+"""One QuickJS context. Only this module uses the engine. Scripts run only in worker processes.
 
 What this file has to consider about the engine:
 
@@ -52,11 +52,12 @@ EngineError = _quickjs.JSException
 """An exception that reached the border; its text is the engine's, `Name: message` and the stack."""
 
 
-def evaluate_apart(source: str, name: str, function: Callable[[str], str]) -> Callable[[str], str]:
-    """Evaluates a source to a function, in its own context, in which another function is a global. Raises
+def evaluate_apart(source: str, **functions: Callable[[str], str]) -> Callable[[str], str]:
+    """Evaluates a source to a function, in its own context, in which some other functions are globals. Raises
     EngineError."""
     context = _limited()
-    context.add_callable(name, function)
+    for name, function in functions.items():
+        context.add_callable(f"${name}", function)
     value: Callable[[str], str] = context.eval(source)
     return value
 

@@ -34,7 +34,7 @@ class Formatting:
         """The answer to a call as JSON; see `bindings/src/intl/core.ts`."""
         try:
             if self._answer is None:
-                self._answer = evaluate_apart(self._pack.read("core"), "$read", self._pack.read)
+                self._answer = evaluate_apart(self._pack.read("core"), read=self._pack.read)
             return str(self._answer(request))
         except EngineError as error:
             self._answer = None

@@ -76,7 +76,8 @@ def test_statements_count_as_istanbul_counts_them(covered: Covered) -> None:
     assert starts['throw new Error("é"); el'] == 0
     assert starts["if (n) return 1; } catch"] == 1
     assert starts["continue outer; else awa"] == 3
-    assert not any(text.startswith(("Red", "Blue", "return a", "private", "size")) for text in found)
+    assert starts["return a || 3; } }"] == 0  # of a function in a namespace
+    assert not any(text.startswith(("Red", "Blue", "private", "size", "Inner")) for text in found)
 
 
 def test_branches_and_functions_count_as_istanbul_counts_them(covered: Covered) -> None:
@@ -86,6 +87,8 @@ def test_branches_and_functions_count_as_istanbul_counts_them(covered: Covered) 
         for key, branch in file["branchMap"].items()
     )
     assert branches == [
+        (3, "binary-expr", (2, 0)),
+        (4, "binary-expr", (0, 0)),
         (5, "binary-expr", (2, 2)),
         (5, "cond-expr", (1, 1)),
         (5, "default-arg", (1,)),
@@ -97,7 +100,7 @@ def test_branches_and_functions_count_as_istanbul_counts_them(covered: Covered) 
         (13, "if", (1, 0)),
     ]
     names = [function["name"] for function in file["fnMap"].values()]
-    assert names == ["pick", "handler", "constructor", "kind", "walk", "named", "boom"]
+    assert names == ["hidden", "pick", "handler", "constructor", "kind", "walk", "named", "boom"]
 
 
 def test_lcov(covered: Covered) -> None:
@@ -107,7 +110,7 @@ def test_lcov(covered: Covered) -> None:
     assert {line for line in shapes if line.startswith(("FNDA", "FNF", "FNH"))} >= {
         "FNDA:2,pick",
         "FNDA:1,boom",
-        "FNF:7",
+        "FNF:8",
     }
     hits = [line for line in shapes if line.startswith("DA:")]
     assert f"LF:{len(hits)}" in shapes
@@ -176,7 +179,8 @@ def test_what_a_killed_worker_counted_is_kept(app: MakeApplication) -> None:
 def test_a_file_that_does_not_compile_is_named(app: MakeApplication) -> None:
     here = app({"bad.ts": "export const = 1;\n", "good_test.ts": "export function TestGood(t) {}\n"})
     run = here.run("-i", "scripts.demo", "--coverage")
-    assert "Warning: assistants/demo/src/bad.ts is not counted" in run.stdout
+    said = "bad.ts counts as not covered, because it cannot be read: Unexpected token at 1:14\n"
+    assert f"Warning: assistants/demo/src/{said}" in run.stdout
 
 
 def test_without_the_flag_nothing_of_it_is_loaded(covered: Covered) -> None:
@@ -186,7 +190,7 @@ def test_without_the_flag_nothing_of_it_is_loaded(covered: Covered) -> None:
     code = (
         "import sys, os; sys.argv = ['yao-test', '-i', 'assistants']; import runner.cli.main as c\n"
         "def leave(code):\n"
-        "    names = [name for name in sys.modules if 'cover' in name or 'tree_sitter' in name]\n"
+        "    names = [name for name in sys.modules if 'cover' in name or 'quickjs' in name]\n"
         "    print('LOADED', names); sys.stdout.flush(); os.kill(os.getpid(), 9)\n"
         "leave(c.main())"
     )
@@ -211,6 +215,34 @@ def test_results_are_made_of_the_same_in_each_run_that_counts(app: MakeApplicati
     )
     assert first == second
     assert len(first) > 2
+
+
+NAMED = """\
+export const arrow = () => 1, cast = (() => 2) as () => number, klass = class { static made = this.name };
+export const __proto__ = function () {}, { inner = () => 3 } = {} as any;
+let later; [later = () => 4] = [];
+const of = (callback = () => 5) => callback.name;
+const key = "computed";
+class Fields {
+  field = () => 6; "a b" = () => 7; [key] = () => 8; #own = () => 9; static [key] = class {}; own = this.#own.name;
+}
+const made: any = new Fields();
+export const names = [
+  arrow, cast, klass, __proto__, inner, later, made.field, made["a b"], made.computed, (Fields as any).computed,
+].map((one) => one.name).concat(klass.made, of(), made.own, Object.keys(made).join());
+"""
+
+
+def test_names_are_kept(app: MakeApplication) -> None:
+    """Also of functions and classes that are counted as values: fields, defaults, computed keys."""
+    names = [*"arrow cast klass __proto__ inner later field".split(), "a b", "computed", "computed"]
+    names += ["klass", "callback", "#own", "field,a b,computed,own"]
+    test = (
+        f"import {{ names }} from './named';\nfunction TestNames(t) {{ t.assert.Equal(names, {json.dumps(names)}); }}\n"
+    )
+    made = app({"named.ts": NAMED, "named_test.ts": test})
+    run = made.run("-i", "scripts.demo.named", "--coverage", "--coverage-threshold", "statements=67")
+    assert run.code == 0, run
 
 
 HINTED = """\

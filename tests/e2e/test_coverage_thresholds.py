@@ -115,3 +115,45 @@ def test_shards_merge_to_the_whole(covered: Covered) -> None:
     assert json.loads(covered.text("all-coverage-final.json")).keys() == covered.files.keys()
     whole = json.loads(covered.text("merged.json"))["summary"]["coverage"]["totals"]
     assert whole == json.loads(covered.text("report.json"))["summary"]["coverage"]["totals"]
+
+
+UNREAD = {
+    "one.ts": "export const one = () => 1;\n",
+    "one_test.ts": 'import { one } from "./one";\nfunction TestOne(t) { t.assert.Equal(one(), 1); }\n',
+    "torn.ts": "export function torn( {\n  return 2;\n}\n",
+    "/scripts/deep.ts": f"export const deep = {'(' * 30_000}1{')' * 30_000};\n",
+}
+TORN = "assistants/demo/src/torn.ts"
+
+
+@pytest.mark.parametrize("metric", ["statements", "branches", "functions", "lines"])
+def test_a_file_that_cannot_be_read_misses_every_threshold(app: MakeApplication, metric: str) -> None:
+    run = app(UNREAD).run("-i", "scripts.demo.one", "--coverage", "--coverage-threshold", f"assistants:{metric}=1")
+    assert run.code == 1
+    assert f"), and {TORN} cannot be read; --coverage-threshold assistants:{metric}=1" in run.stdout
+    assert (
+        f'Warning: {TORN} counts as not covered, because it cannot be read: Unexpected token, expected ","'
+        in run.stdout
+    )
+
+
+def test_a_file_that_cannot_be_read_is_in_the_reports(app: MakeApplication) -> None:
+    here = app(UNREAD)
+    formats = ("coverage-final.json", "lcov.info", "cobertura.xml", "report.json", "part.jsonl")
+    run = here.run("-i", "scripts.demo.one", "--coverage", *(word for name in formats for word in ("-o", name)))
+    assert run.code == 0, run
+    rows = {line.split()[0]: line.split()[1:] for line in run.stdout.splitlines() if "%" not in line and ".ts" in line}
+    assert rows[TORN] == rows["scripts/deep.ts"] == ["0.00", "0.00", "0.00", "0.00", "unread"]
+    texts = {name: (here.root / name).read_text() for name in formats}
+    file = json.loads(texts["coverage-final.json"])[TORN]
+    assert (file["s"], file["f"], file["b"], file["unread"][:16]) == (
+        {"0": 0},
+        {"0": 0},
+        {"0": [0]},
+        "Unexpected token",
+    )
+    assert f"SF:{TORN}\nFN:1,(unread)\nFNF:1\nFNH:0\n" in texts["lcov.info"]
+    assert f'filename="{TORN}" line-rate="0"' in texts["cobertura.xml"]
+    assert json.loads(texts["report.json"])["summary"]["coverage"]["totals"]["branches"]["total"] == 2
+    merged = here.run("merge", "part.jsonl", "-o", "merged.json", "--coverage-threshold", "lines=10")
+    assert (merged.code, f"and {TORN}, scripts/deep.ts cannot be read" in merged.stderr) == (1, True), merged

@@ -1,0 +1,10 @@
+export const one = () => 1;
+export const block = () => { return 2; };
+export const object = () => ({ a: 1 });
+export const curried = (a: number) => (b: number) => (c: number) => a + b + c;
+export const asynchronous = async (x: Promise<number>) => await x;
+export const generic = <T,>(x: T): T => x;
+export let cast = ((x: number) => x) as (x: number) => number, checked = (() => 1) satisfies () => number;
+curried(1)(2);
+block();
+[3, 1, 2].map((a, b) => a - b).forEach(function (n) { n; });

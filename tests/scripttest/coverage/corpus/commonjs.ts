@@ -1,0 +1,4 @@
+const helper = () => 1;
+function used() { return helper() || 2; }
+used();
+export = used;

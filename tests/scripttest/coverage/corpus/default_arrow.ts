@@ -1,0 +1,1 @@
+export default async () => { await null; return (await import("./exports_source")).one; };

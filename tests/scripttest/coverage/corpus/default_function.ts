@@ -1,0 +1,1 @@
+export default function (a = 1) { return a; }

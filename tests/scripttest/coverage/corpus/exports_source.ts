@@ -1,0 +1,3 @@
+export const one = 1;
+export let two = one || 2;
+export function three() { return 3; }

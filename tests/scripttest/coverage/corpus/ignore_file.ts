@@ -1,0 +1,2 @@
+/* istanbul ignore file: generated */
+export function never() { return 1; }
