@@ -779,8 +779,11 @@ declare namespace testing {
    * Mocks of what the code under test calls. They answer calls of the test and of everything that it calls, such as
    * scripts and hooks. If several mocks match a call, the newest answers. All mocks end with the test.
    *
-   * A reply is a value, or a function that gets the arguments of the call. If the function throws, the caller gets the
-   * error. The function must not be `async`, because the caller does not wait.
+   * A reply is a value, or a function that gets the arguments of the call. If the function is `async`, the caller waits for
+   * it. If it throws, the caller gets an `Exception` with the message and the code.
+   *
+   * Arguments and replies are what JSON makes of them, as for a real process, and each side has its own copy: a `Date`
+   * becomes a text, `undefined` in an object disappears. A `Uint8Array` stays one.
    */
   interface Mock {
     /**
@@ -822,7 +825,7 @@ declare namespace testing {
      */
     agent(
       id: string,
-      reply?: AgentReply | ((messages: agent.Message[], options: agent.Options) => AgentReply),
+      reply?: AgentReply | ((messages: agent.Message[], options: agent.Options) => AgentReply | Promise<AgentReply>),
     ): Recorder<[messages: agent.Message[], options: agent.Options]>;
 
     /**
@@ -845,7 +848,7 @@ declare namespace testing {
      */
     http(
       pattern: string,
-      response?: HttpReply | ((request: HttpRequest) => HttpReply),
+      response?: HttpReply | ((request: HttpRequest) => HttpReply | Promise<HttpReply>),
     ): Recorder<[request: HttpRequest]>;
 
     /**
@@ -867,7 +870,7 @@ declare namespace testing {
      */
     exec(
       pattern: string | RegExp,
-      reply?: ExecReply | ((argv: string[], command: string) => ExecReply),
+      reply?: ExecReply | ((argv: string[], command: string) => ExecReply | Promise<ExecReply>),
     ): Recorder<[argv: string[], command: string]>;
 
     /**

@@ -4,7 +4,10 @@
  * `$parts` maps a part to its source; `calls`, `lines` and `slept` record; `processes` answer; `clock` is the time.
  */
 
+import { argumentText, revived } from "../../bindings/src/border";
+import type { Core } from "../../bindings/src/core-state";
 import type { Kernel } from "../../bindings/src/kernel";
+import type { Finder } from "../../bindings/src/mocks/mocked";
 import { basis } from "../../bindings/src/std";
 import { values } from "../../bindings/src/std-values";
 
@@ -85,8 +88,8 @@ fake.kernel = {
     const { mocks } = fake.kernel;
     if (mocks.process.length || mocks.agent.length || mocks.http.length) {
       const found = fake.kernel
-        .part<{ find(name: string, args: readonly unknown[]): (() => unknown) | undefined }>("mocked")
-        .find(name, args);
+        .part<Finder>("mocked")
+        .find(name, () => revived(fake.kernel as Core, argumentText(fake.kernel as Core, name, args)));
       if (found) return found() ?? null;
     }
     if (name.startsWith("stores.")) {

@@ -4,11 +4,14 @@
  * This part makes the mocks and records their calls. The part "mocked" finds the mock that answers a call.
  */
 
+import { isGenerator } from "../assert/support";
+import { type Result, resultText, valueOf } from "../border";
 import { copy } from "../copy";
-import type { Kernel, Mock, Mocks } from "../kernel";
+import type { Mock, Mocks } from "../kernel";
 import type { Core } from "../core-state";
 import type { Clock } from "./clock";
 import { millisecondsOf } from "../durations";
+import { codeOf, describeError } from "../errors";
 import type { HttpFinder } from "./mocked-http";
 import type { Random } from "./random";
 import type { WorldSender } from "./world-state";
@@ -40,9 +43,9 @@ const prefixes: Partial<Record<keyof Mocks, string>> = { agent: "agents.", exec:
 
 type Reply = (this: unknown, ...args: unknown[]) => unknown;
 
-export default function (kernel: Kernel) {
+export default function (core: Core) {
   const restorers = new Set<() => void>();
-  const world = () => kernel.part<WorldSender>("world-state");
+  const world = () => core.part<WorldSender>("world-state");
   let last = 0;
 
   function recorder(restore: () => void): Recorder {
@@ -65,15 +68,15 @@ export default function (kernel: Kernel) {
     };
   }
 
-  function add(kind: keyof typeof kernel.mocks, pattern: unknown, given: unknown): Recorder {
+  function add(kind: keyof typeof core.mocks, pattern: unknown, given: unknown): Recorder {
     if (kind === "exec" && pattern instanceof RegExp) pattern = String(pattern);
     if (typeof pattern !== "string" || !pattern.trim()) {
       throw new TypeError(`t.mock.${kind} takes a name or a pattern as its first argument, not ${typeof pattern}`);
     }
     if ((kind === "http" || kind === "exec") && typeof given !== "function")
-      kernel.part<HttpFinder>(`mocked-${kind}`).check(pattern, given);
-    const reply = typeof given === "function" ? (given as Reply) : () => copy(given);
-    const list = kernel.mocks[kind];
+      core.part<HttpFinder>(`mocked-${kind}`).check(pattern, given);
+    const reply = typeof given === "function" ? (given as Reply) : () => given;
+    const list = core.mocks[kind];
     const mock: Mock = {
       pattern,
       number: ++last,
@@ -82,17 +85,12 @@ export default function (kernel: Kernel) {
         record.calls.push(call);
         if (!mock.asks) note((prefixes[kind] ?? "") + call.name);
         try {
-          const result = (mock.asks ? reply.apply(call, args) : reply(...args)) ?? null;
-          if (typeof (result as { then?: unknown } | null)?.then === "function") {
-            throw new kernel.Exception(
-              `The mock of ${JSON.stringify(pattern)} answers with a promise, but such a call does not wait: reply without async`,
-            );
-          }
-          call.result = copy(result);
-          return result;
+          const text = resultText(core, settled(call.name, mock.asks ? reply.apply(call, args) : reply(...args)));
+          call.result = valueOf(core, JSON.parse(text) as Result);
+          return valueOf(core, JSON.parse(text) as Result);
         } catch (error) {
           call.error = error;
-          throw error;
+          throw thrown(error);
         }
       },
     };
@@ -106,21 +104,37 @@ export default function (kernel: Kernel) {
     return record;
   }
 
+  /** What the caller of a process gets of an error that it throws: an Exception. */
+  function thrown(error: unknown): unknown {
+    if (core.isStop(error) || error instanceof core.Exception) return error;
+    const { message, stack: value } = describeError(core, error);
+    const exception = new core.Exception(message, codeOf(core, error).code);
+    if (value) Object.defineProperty(exception, "stack", { value, writable: true, configurable: true });
+    return exception;
+  }
+
+  /** What a function has returned. The caller of a process waits for a promise. */
+  function settled(name: string, value: unknown): unknown {
+    if (isGenerator(core.std, value)) throw new TypeError("it is a generator function: its body did not run");
+    if (typeof (value as { then?: unknown } | null | undefined)?.then !== "function") return value;
+    return core.part<(name: string, value: unknown) => unknown>("awaited")(name, value);
+  }
+
   /** Counts a call that a mock has answered. */
   function note(name: string): void {
-    const mocked = ((kernel as Core).mocked ??= new kernel.std.Map<string, number>());
+    const mocked = (core.mocked ??= new core.std.Map<string, number>());
     const known = name.split("?")[0];
     if (mocked.size < most || mocked.has(known)) mocked.set(known, (mocked.get(known) ?? 0) + 1);
   }
 
   /** The mocks of the clock. The last one applies. */
   const clocks: { time: number }[] = [];
-  const clock = () => kernel.part<Clock>("clock");
+  const clock = () => core.part<Clock>("clock");
 
   /** Moves the clock; stops it first if it is running. */
   function advance(by: unknown): void {
     const milliseconds = millisecondsOf(by);
-    if (!clocks.length) stop(Math.ceil(kernel.now())); // rounded up, so that it is never before the last `Date`
+    if (!clocks.length) stop(Math.ceil(core.now())); // rounded up, so that it is never before the last `Date`
     clock().advance(milliseconds);
     clocks[clocks.length - 1].time = clock().stands!;
   }
@@ -137,7 +151,7 @@ export default function (kernel: Kernel) {
   }
 
   function timeOf(instant: unknown): number {
-    const { Date } = kernel.std;
+    const { Date } = core.std;
     const time =
       instant instanceof Date
         ? instant.getTime()
@@ -171,7 +185,7 @@ export default function (kernel: Kernel) {
     exec: (pattern: unknown, reply?: unknown) => add("exec", pattern, reply),
 
     /** Stops the clock at a time, for the test and all that it calls. `advance` moves it. Limits still use the real time. */
-    now(instant: unknown = Math.ceil(kernel.now())): Recorder & { advance(by: unknown): void } {
+    now(instant: unknown = Math.ceil(core.now())): Recorder & { advance(by: unknown): void } {
       const record = stop(timeOf(instant));
       return Object.defineProperties({ advance } as never, Object.getOwnPropertyDescriptors(record));
     },
@@ -183,8 +197,8 @@ export default function (kernel: Kernel) {
     random(seed: unknown = 1): Recorder {
       if (typeof seed !== "string" && (typeof seed !== "number" || !Number.isFinite(seed)))
         throw new TypeError(`t.mock.random takes a number or a text as its seed, not ${typeof seed}`);
-      kernel.part<Random>("random").seed(String(seed));
-      return recorder(() => kernel.part<Random>("random").restore());
+      core.part<Random>("random").seed(String(seed));
+      return recorder(() => core.part<Random>("random").restore());
     },
 
     /** Ends all mocks. */

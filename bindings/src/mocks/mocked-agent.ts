@@ -80,8 +80,9 @@ export default function (kernel: Kernel): Finder {
    * `agent.Call({assistant_id, messages, ...})`, `agent.Validate(id, payload, options)`,
    * `agents.<id>.Stream([ctx,] messages, options)` and `.Call`.
    */
-  function agentCall(name: string, args: readonly unknown[]): { id: string; args: unknown[] } | undefined {
+  function agentCall(name: string, given: () => unknown[]): { id: string; args: unknown[] } | undefined {
     if (/^agent\.(call|validate)$/i.test(name)) {
+      const args = given();
       const [first] = args;
       if (isObject(first)) {
         const { assistant_id, agent_id, agent, messages, ...options } = first;
@@ -91,8 +92,9 @@ export default function (kernel: Kernel): Finder {
     }
     const direct = /^(?:agents|assistants|ai)\.(.+)\.(?:stream|call)$/i.exec(name);
     if (!direct) return undefined;
+    const args = given();
     const withContext = isObject(args[0]) && ("chat_id" in args[0] || "assistant_id" in args[0]) && args.length > 1;
-    return { id: direct[1], args: withContext ? args.slice(1) : [...args] };
+    return { id: direct[1], args: withContext ? args.slice(1) : args };
   }
 
   return {

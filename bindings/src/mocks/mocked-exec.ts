@@ -57,8 +57,10 @@ export default function (kernel: Kernel): HttpFinder {
     check,
 
     find(name, args) {
-      if (name.toLowerCase() !== "sandbox.computer.exec" || !Array.isArray(args[0])) return undefined;
-      const argv = (args[0] as unknown[]).map(String);
+      if (name.toLowerCase() !== "sandbox.computer.exec") return undefined;
+      const [words] = args();
+      if (!Array.isArray(words)) return undefined;
+      const argv = words.map(String);
       const command = argv.join(" ");
       const mock = kernel.mocks.exec.findLast(({ pattern }) => fits(pattern, command));
       if (!mock) return undefined;

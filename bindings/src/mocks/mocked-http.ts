@@ -62,9 +62,10 @@ export default function (kernel: Kernel): HttpFinder {
     );
   }
 
-  function httpRequest(name: string, args: readonly unknown[]): Fields | undefined {
+  function httpRequest(name: string, given: () => unknown[]): Fields | undefined {
     const method = /^http\.(\w+)$/i.exec(name)?.[1].toLowerCase() ?? "";
     if (!Object.hasOwn(layouts, method)) return undefined;
+    const args = given();
     const at = layouts[method];
     const query = fieldsOf(args[at.query]);
     const url = String(args[at.url] ?? "");

@@ -8,8 +8,11 @@ import { globMatches } from "../glob";
 import type { Kernel } from "../kernel";
 
 export interface Finder {
-  /** Returns a function that answers the call `name(...args)`; undefined if no mock matches. */
-  find(name: string, args: readonly unknown[]): (() => unknown) | undefined;
+  /**
+   * Returns a function that answers a call; undefined if no mock matches. `args` returns the arguments as they arrive at a
+   * process, and throws an Exception if they are not JSON.
+   */
+  find(name: string, args: () => unknown[]): (() => unknown) | undefined;
 }
 
 export default function (kernel: Kernel): Finder {
@@ -18,7 +21,7 @@ export default function (kernel: Kernel): Finder {
       const { process, agent, http, exec } = kernel.mocks;
       const lower = name.toLowerCase();
       const mock = process.findLast(({ pattern }) => globMatches(pattern.toLowerCase(), lower));
-      if (mock) return () => mock.reply.apply({ name }, [...args]);
+      if (mock) return () => mock.reply.apply({ name }, args());
       return (
         (agent.length ? kernel.part<Finder>("mocked-agent").find(name, args) : undefined) ??
         (http.length ? kernel.part<Finder>("mocked-http").find(name, args) : undefined) ??

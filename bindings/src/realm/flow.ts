@@ -4,7 +4,7 @@ import { isGenerator } from "../assert/support";
 import type { Core, T } from "../core-state";
 import type { Recorder } from "../check/record";
 
-interface Promises {
+export interface Promises {
   subscribe(value: PromiseLike<unknown>, done: (value: unknown) => void, failed: (reason: unknown) => void): void;
 }
 

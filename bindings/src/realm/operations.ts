@@ -2,8 +2,9 @@
 
 import { bounded } from "../bounded";
 import type { Core } from "../core-state";
-import { encode, rawJson } from "../encode";
-import { codeOf, describeError } from "../errors";
+import { failureText, resultText, revived } from "../border";
+import { encode } from "../encode";
+import { describeError } from "../errors";
 import { declaredFunction } from "../lexical";
 import type { Clock } from "../mocks/clock";
 import type { Random } from "../mocks/random";
@@ -30,29 +31,12 @@ export default function (core: Core) {
   const { std } = core;
   let answer = "";
 
-  const base64 = () => core.part<{ toBase64(bytes: Uint8Array): string; fromBase64(text: string): Uint8Array }>("bytes");
-
-  /** JSON of a result, as `Envelope` in `process.ts`. */
-  function envelope(value: unknown): string {
-    if (value instanceof Uint8Array) return encode(std, { bytes: base64().toBase64(value) });
-    if (value instanceof std.Error) return encode(std, { returned: { message: describeError(core, value).message } });
-    return encode(std, { ok: rawJson(std, value, "What was returned") });
-  }
-
-  /** JSON of `{error}`. `stackOf` chooses the part of the stack that the caller gets. */
-  function failure(error: unknown, stackOf: (text: string) => string): string {
-    const { message, stack } = describeError(core, error);
-    return encode(std, { error: { message, stack: stack && bounded(std, stackOf(stack)), ...codeOf(core, error), broke: core.isBroken(error) || undefined } });
-  }
-
   /** An envelope with what was noticed of a stopped clock here. */
   function marked(text: string): string {
     if (!core.stands) return text;
     const { looks, writes } = core.part<Waiting>("waiting");
     return `{"looks":${looks},"writes":${writes},${std.slice(text, 1)}`;
   }
-
-  const whole = (stack: string) => stack;
 
   /** The lines of a stack that belong to other scripts, which this realm called. */
   function ofOthers(stack: string): string {
@@ -66,7 +50,7 @@ export default function (core: Core) {
 
   /** Ends a call from another realm with an error. */
   function refuse(error: unknown): void {
-    answer = failure(error, whole);
+    answer = failureText(core, error);
     core.ended = true;
     core.timers = undefined; // timers that are still set cannot change that
   }
@@ -129,9 +113,9 @@ export default function (core: Core) {
         (function* () {
           try {
             const target = declaredFunction(core, short);
-            answer = !target ? "" : marked(envelope(yield std.apply(target, undefined, revived(args))));
+            answer = !target ? "" : marked(resultText(core, yield std.apply(target, undefined, revived(core, args))));
           } catch (error) {
-            answer = marked(failure(error, whole));
+            answer = marked(failureText(core, error));
           }
         })(),
         () => (core.ended = true),
@@ -163,34 +147,25 @@ export default function (core: Core) {
     /** Answers a question of the host while the realm waits for it. `args`: the stopped clock's time or null, then arguments. */
     back(name: string, args: string): string {
       try {
-        const [now, ...given] = revived(args);
+        const [now, ...given] = revived(core, args);
         if (typeof now === "number") core.part<Clock>("clock").moved(now);
-        return envelope(core.part<Record<string, (...args: unknown[]) => unknown>>("host-questions")[name](...given));
+        return resultText(core, core.part<Record<string, (...args: unknown[]) => unknown>>("host-questions")[name](...given));
       } catch (error) {
-        return failure(error, ofOthers);
+        return failureText(core, error, ofOthers);
       }
     },
 
     /** Answers a call from a nested realm. */
     host(name: string, args: string): string {
       try {
-        if (name === "world.Sleep") return envelope(core.sleep(revived(args)[0] as number) ?? null);
-        if (name === "world.Random") return envelope(core.part<Random>("random").draw());
+        if (name === "world.Sleep") return resultText(core, core.sleep(revived(core, args)[0] as number) ?? null);
+        if (name === "world.Random") return resultText(core, core.part<Random>("random").draw());
         const stood = core.stands;
-        const text = marked(envelope(core.call(name, revived(args))));
+        const text = marked(resultText(core, core.call(name, revived(core, args))));
         return core.stands && !stood ? '{"now":' + core.now() + "," + std.slice(text, 1) : text;
       } catch (error) {
-        return marked(failure(error, ofOthers));
+        return marked(failureText(core, error, ofOthers));
       }
     },
   };
-
-  /** Reads the arguments of a call from the text that `argumentText` in `process.ts` makes. */
-  function revived(text: string): unknown[] {
-    const given = std.parse(text) as unknown[] | { args: unknown[]; bytes: number[] };
-    if (std.isArray(given)) return given;
-    const { args, bytes } = given as { args: string[]; bytes: number[] };
-    for (let i = 0; i < bytes.length; i++) args[bytes[i]] = base64().fromBase64(args[bytes[i]]) as never;
-    return args;
-  }
 }

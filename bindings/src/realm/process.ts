@@ -1,20 +1,15 @@
 /** `Process(...)`: passes a call to a mock, to the stores of the realm, to another script, or to the host. */
 
+import { type Result, argumentText, revived, valueOf } from "../border";
 import { bounded } from "../bounded";
 import type { Core } from "../core-state";
-import { jsonText } from "../encode";
-import { describeError } from "../errors";
+import type { Finder } from "../mocks/mocked";
 import type { Noticed, Waiting } from "../mocks/waiting";
 
 const outputLimit = 1_000_000;
-const argumentLimit = 32_000_000;
 
 /** The result of a call, as it crosses between realm and host. */
-type Envelope = Noticed & {
-  ok?: unknown;
-  bytes?: string;
-  /** An error that a process returned instead of throwing it. */
-  returned?: { message: string };
+type Envelope = Noticed & Result & {
   now?: number;
   /** The mocks of the test, where they have changed during the call. */
   mocks?: object;
@@ -36,36 +31,10 @@ export default function (core: Core) {
   }
   std.define(Exception, "name", { __proto__: null, value: "Exception", configurable: true } as PropertyDescriptor);
 
-  const base64 = () => core.part<{ toBase64(bytes: Uint8Array): string; fromBase64(text: string): Uint8Array }>("bytes");
-
-  /** The arguments as a JSON list, a `bigint` as a number. If some are bytes: `{args, bytes}`, with the bytes in base64 and
-   * their positions. */
-  function argumentText(name: string, args: readonly unknown[]): string {
-    let text = "[";
-    let places = "";
-    try {
-      for (let i = 0; i < args.length; i++) {
-        let value = args[i];
-        if (value instanceof Uint8Array) {
-          value = base64().toBase64(value);
-          places += (places && ",") + i;
-        }
-        text += (i ? "," : "") + jsonText(std, value);
-      }
-      text += "]";
-    } catch (error) {
-      throw new Exception(`Cannot call ${name}: its arguments are not JSON: ${describeError(core, error).message}`, 400);
-    }
-    if (text.length > argumentLimit) {
-      throw new Exception(`Cannot call ${name}: its arguments take ${text.length} characters as JSON, the limit is ${argumentLimit}`, 413);
-    }
-    return places ? '{"args":' + text + ',"bytes":[' + places + "]}" : text;
-  }
-
   /** The result of a call, or the exception it threw. The stack in the called `script` is put above the caller's stack. */
   function open(text: string, script = ""): unknown {
     const envelope = { __proto__: null, ...(std.parse(text) as Envelope) } as Envelope;
-    const { ok, bytes, returned, error, now, mocks } = envelope;
+    const { error, now, mocks } = envelope;
     const isOfHost = script === "" && core.plan === undefined && !core.boot.nested;
     if (now !== undefined || (core.stands && isOfHost)) core.part<{ moved(time?: number): void }>("clock").moved(now);
     if (core.stands) core.part<Waiting>("waiting").heard(envelope, script !== "");
@@ -80,8 +49,7 @@ export default function (core: Core) {
       }
       throw exception;
     }
-    if (returned) return new std.Error(returned.message);
-    return bytes === undefined ? ok : base64().fromBase64(bytes);
+    return valueOf(core, envelope);
   }
 
   function checkName(name: unknown): void {
@@ -92,7 +60,7 @@ export default function (core: Core) {
 
   function host(name: string, args: readonly unknown[]): unknown {
     checkName(name);
-    return open(bridge(core.boot.nested ? "outer" : "call", name, argumentText(name, args)));
+    return open(bridge(core.boot.nested ? "outer" : "call", name, argumentText(core, name, args)));
   }
 
   function call(name: string, args: readonly unknown[]): unknown {
@@ -104,7 +72,8 @@ export default function (core: Core) {
   function answered(name: string, args: readonly unknown[]): unknown {
     if (core.boot.nested) return host(name, args);
     if (mocks.process.length || mocks.agent.length || mocks.http.length || mocks.exec.length) {
-      const mocked = core.part<{ find(name: string, args: readonly unknown[]): (() => unknown) | undefined }>("mocked").find(name, args);
+      let crossed: unknown[] | undefined;
+      const mocked = core.part<Finder>("mocked").find(name, () => (crossed ??= revived(core, argumentText(core, name, args))));
       if (mocked) return mocked() ?? null;
     }
     const words = name.split(".");
@@ -115,7 +84,7 @@ export default function (core: Core) {
     }
     const agent = words[0] === "agents" || words[0] === "assistants" || words[0] === "ai";
     if (words[0] === "scripts" || words[0] === "services" || (agent && last > 2)) {
-      const answer = bridge("script", name, argumentText(name, args));
+      const answer = bridge("script", name, argumentText(core, name, args));
       if (answer === "") return host(name, args); // there is no such function: the host says so, and writes it down
       return open(answer, std.slice(name, 0, name.length - words[last].length - 1));
     }
