@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from bindings.agent_ids import agent_id
     from bindings.clock import CLOCK_STANDS
     from bindings.errors import ProcessError
-    from bindings.go_syntax import PatternError
     from bindings.host_processes import DATABASE, HostProcesses, is_served
     from bindings.inline_snapshots import InlineSnapshots
     from bindings.ledger import Answered, OutsideCall, called
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from bindings.models.definition import Model, read_definition
     from bindings.models.errors import ModelFileError
     from bindings.models.own_database import OwnDatabase
-    from bindings.patterns import Pattern, compile
+    from bindings.patterns import Pattern, PatternError, compile
     from bindings.policy import Policy, Written, host_problem
     from bindings.process_router import (
         ProcessRouter,
@@ -107,8 +106,7 @@ __getattr__ = lazy_names(
         "models.definition": ("Model", "read_definition"),
         "models.errors": ("ModelFileError",),
         "models.own_database": ("OwnDatabase",),
-        "go_syntax": ("PatternError",),
-        "patterns": ("Pattern", "compile"),
+        "patterns": ("Pattern", "PatternError", "compile"),
         "policy": ("Policy", "Written", "host_problem"),
         "process_router": (
             "ProcessRouter",

@@ -26,12 +26,12 @@ class InlineSnapshots:
     @property
     def written(self) -> int:
         """How many new snapshots are in the files."""
-        return sum(edit.start == edit.end for source in self._sources.values() for edit in source.saved)
+        return sum(source.is_new(edit) for source in self._sources.values() for edit in source.saved)
 
     @property
     def updated(self) -> int:
         """How many replaced snapshots are in the files."""
-        return sum(edit.start != edit.end for source in self._sources.values() for edit in source.saved)
+        return sum(not source.is_new(edit) for source in self._sources.values() for edit in source.saved)
 
     def take(self, module: str, test: str, inlined: Inlined) -> None:
         """Takes the inline snapshots of a test. Raises InlineError, which says why one cannot be written."""
@@ -82,6 +82,10 @@ class _Source:
         """Those of the edits that are in the file."""
         self.values: dict[tuple[int, int], tuple[str, str]] = {}
         """Place of a snapshot in the source → its value, and its test."""
+
+    def is_new(self, edit: Edit) -> bool:
+        """Whether an edit replaces nothing, or an empty text."""
+        return not self.text[edit.start : edit.end].strip("`'\" \t\r\n")
 
     def save(self, before: Callable[[Path, bytes], None]) -> None:
         """Writes the edits into the file, which is replaced as a whole. Raises InlineError and OSError."""

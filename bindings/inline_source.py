@@ -123,23 +123,51 @@ def _calls(source: str) -> tuple[list[_Token], ...]:
         inner = open_calls[-1] if open_calls else None
         if inner is not None:
             inner.append(token)
-        if token.text == "(" and _is_inline(tokens, index):
-            open_calls.append([_chain(tokens, index - 1)])
+        if token.text == "(" and (first := _called(tokens, index - 1)) is not None:
+            open_calls.append([first])
         elif token.text in ("(", "[", "{") or (token.kind == "piece" and token.text.endswith("${")):
             open_calls.append(None)
     return tuple(found)
 
 
-def _is_inline(tokens: list[_Token], index: int) -> bool:
-    """Whether a bracket follows the name, which is called there and not declared."""
-    return index > 0 and tokens[index - 1].text == "inline" and (index < 2 or tokens[index - 2].text != "function")
-
-
-def _chain(tokens: list[_Token], index: int) -> _Token:
-    """Where `t.snapshot.inline` begins, whose last name is at an index."""
-    while index > 1 and tokens[index - 1].text in (".", "?.") and tokens[index - 2].kind == "word":
+def _called(tokens: list[_Token], index: int) -> _Token | None:
+    """Where `t.snapshot.inline` or `t.snapshot["inline"]` begins, if the bracket after an index calls it, also with type
+    arguments, `?.` and `!`. None where something else is called, or a function of that name is declared."""
+    if index > 0 and tokens[index].text == ">":
+        index = _before_types(tokens, index)
+    while index > 0 and tokens[index].text in ("!", "?."):
+        index -= 1
+    if index > 1 and tokens[index].text == "]" and tokens[index - 1].kind == "text":
+        if tokens[index - 1].text[1:-1] != "inline" or tokens[index - 2].text != "[":
+            return None
         index -= 2
+    elif index < 0 or tokens[index].text != "inline" or (index > 0 and tokens[index - 1].text == "function"):
+        return None
+    while index > 0:
+        before = tokens[index - 1]
+        if before.text in (".", "?.", "!") or (before.kind == "word" and tokens[index].text in (".", "?.", "!", "[")):
+            index -= 1
+        elif before.text == "]" and index > 2 and tokens[index - 3].text == "[":
+            index -= 3
+        else:
+            break
     return tokens[index]
+
+
+def _before_types(tokens: list[_Token], index: int) -> int:
+    """The index before type arguments, which end with the `>` at an index; -1 where they are none."""
+    depth = 0
+    while index >= 0:
+        if tokens[index].text == ">" and tokens[index - 1].text != "=":  # no arrow
+            depth += 1
+        elif tokens[index].text == "<":
+            depth -= 1
+        elif tokens[index].text == ";" and tokens[index].kind == "sign" and depth == 0:
+            return -1
+        index -= 1
+        if depth == 0:
+            return index
+    return -1
 
 
 def _tokens(source: str) -> Iterator[_Token]:

@@ -98,7 +98,7 @@ def _find_with_library(value: Json, path: str) -> list[Json]:
         return [match.value for match in tree.find(value)]
     except RecursionError as error:
         raise JsonPathError(path, "the path or the value is nested too deeply") from error
-    except Exception as error:  # comparing or sorting values of different kinds, a pattern that takes too long
+    except Exception as error:  # comparing or sorting values of different kinds, a pattern that Go refuses
         raise JsonPathError(path, _reason(error)) from error
 
 
@@ -106,7 +106,7 @@ def _library() -> Any:
     from jsonpath_ng.ext import filter as filters
     from jsonpath_ng.ext.parser import parse
 
-    filters.OPERATOR_MAP["=~"] = _matches  # the library's own has no time bound
+    filters.OPERATOR_MAP["=~"] = _matches  # the library's own backtracks
     return parse
 
 

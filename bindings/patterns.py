@@ -1,94 +1,160 @@
-"""Go's regular expressions (RE2 syntax), answered within a time bound by the library `regex`.
+r"""Go's regular expressions, by RE2 itself: `compile` is for every pattern that an author, a script or a model writes.
 
-`go_syntax` writes a pattern for it. `regex` backtracks where RE2 does not, hence the bound; the interpreter lock is
-released while it searches.
+RE2 has the syntax of Go (https://github.com/google/re2/wiki/Syntax) and searches in time that is linear in the text,
+whatever the pattern. What C++ takes and Go does not is refused here: `\C`, a group name that is used twice, `(?)`.
 """
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from typing import Any
 
-from bindings.go_syntax import PatternError, for_regex
+MAX_LENGTH = 10_000
+"""Longest pattern, in characters."""
+_GROUPS = {
+    "(?=": "look-ahead",
+    "(?!": "look-ahead",
+    "(?<=": "look-behind",
+    "(?<!": "look-behind",
+    "(?>": "an atomic group",
+    "(?#": "a comment",
+    "(?(": "a conditional group",
+    "(?|": "a branch reset",
+    "(?R": "recursion",
+    "(?&": "recursion",
+    "(?P>": "recursion",
+    "(?P=": "a back-reference",
+}
+"""Groups of other dialects → what they are."""
+_REASONS = {
+    "invalid perl operator": "unknown group or flag",
+    "invalid escape sequence": "unknown escape",
+    "no argument for repetition operator": "nothing to repeat before",
+    "bad repetition operator": "a repetition cannot be repeated:",
+    "invalid repetition size": "a repetition count must be from 0 to 1000, also of repetitions within each other:",
+    "missing )": "missing `)` for the group in",
+    "unexpected )": "unexpected `)` in",
+    "missing ]": "missing `]` for the character class",
+    "invalid character class range": "unknown character class or invalid range",
+    "invalid named capture group": "invalid group name",
+    "trailing \\": "a single `\\` at the end",
+    "pattern too large - compile failed": "its repetitions make it too large",
+}
+"""Errors of RE2 → what they mean."""
+_TOKEN = re.compile(
+    r"\\Q.*?(?:\\E|\Z)|(?P<byte>\\C)|\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]|\(\?P?<(?P<name>\w+)>|(?P<flags>\(\?\))",
+    re.DOTALL,
+)
+"""What Go takes otherwise than RE2 in C++, and what may look like that."""
 
 
-class PatternTimeout(PatternError):  # noqa: N818
-    """A search that took longer than its bound."""
+class PatternError(ValueError):
+    """A pattern that Go would refuse; `position` counts characters from 0, and is None where it is not known."""
 
-    def __init__(self, pattern: str, seconds: float) -> None:
-        super().__init__(
-            f"the search took longer than {seconds:g} s; the usual cause is a repetition in a repetition, like `(a+)+`",
-            pattern,
-            None,
-        )
-        self.seconds = seconds
+    def __init__(self, reason: str, pattern: str, position: int | None) -> None:
+        where = "" if position is None else f" at position {position}"
+        shown = pattern if len(pattern) <= 200 else pattern[:200] + "..."
+        super().__init__(f"Cannot use pattern `{shown}`: {reason}{where}")
+        self.reason = reason
+        self.pattern = pattern
+        self.position = position
 
 
 class Pattern:
-    """A pattern that Go accepts. It is compiled for its first search: many are never searched for."""
+    """A pattern that Go accepts. A search may run in several threads."""
 
-    def __init__(self, source: str, translated: str, names: dict[str, int]) -> None:
+    def __init__(self, source: str, program: Any) -> None:
         self.source = source
-        self._translated = translated
-        self._names = names
-        self._program: Any = None
+        self._program = program
 
-    def search(self, text: str, seconds: float = 1.0) -> bool:
-        """True when the pattern matches somewhere in the text.
+    def search(self, text: str) -> bool:
+        """Whether the pattern matches somewhere in the text."""
+        return self._program.search(_utf8(text)) is not None
 
-        Raises:
-            PatternTimeout: no answer within the given time.
-        """
-        return self._search(text, seconds) is not None
-
-    def groups(self, text: str, seconds: float = 1.0) -> dict[str, str | None] | None:
+    def groups(self, text: str) -> dict[str, str | None] | None:
         """The groups of the first match, by number (`"0"` is the whole match) and by name. A group that did not take
-        part is None. If nothing matches, the result is None.
-
-        Raises:
-            PatternTimeout: the time limit is over.
-        """
-        match = self._search(text, seconds)
+        part is None. If nothing matches, the result is None."""
+        match = self._program.search(_utf8(text))
         if match is None:
             return None
-        found = {str(number): match[number] for number in range(len(match.groups()) + 1)}
-        return found | {name: match[number] for name, number in self._names.items()}
-
-    def _search(self, text: str, seconds: float) -> Any:
-        if self._program is None:
-            self._program = self._compiled()
-        try:
-            return self._program.search(text, timeout=seconds, concurrent=True)
-        except TimeoutError as error:
-            raise PatternTimeout(self.source, seconds) from error
-
-    def _compiled(self) -> Any:
-        import regex
-
-        try:
-            return regex.compile(self._translated, regex.VERSION0)
-        except (regex.error, RecursionError, OverflowError) as error:
-            raise PatternError(f"not supported ({error})", self.source, None) from error
+        found = [None if group is None else group.decode() for group in (match.group(), *match.groups())]
+        names = {name.decode(): number for name, number in self._program.groupindex.items()}
+        return {str(number): group for number, group in enumerate(found)} | {
+            name: found[number] for name, number in names.items()
+        }
 
 
 def compile(pattern: str) -> Pattern:
-    """Reads a pattern, as for `--run`: it is searched for, not anchored. A search raises PatternError too, for one that
-    the library does not take.
+    """Reads a pattern, as for `--run`: it is searched for, not anchored.
 
     Raises:
-        PatternError: Go would not accept it, or it is too long or too deep.
+        PatternError: Go would not accept it, or it is too long or too large.
     """
     known = _compiled.get(pattern)
     if known is None:
-        translated, names = for_regex(pattern)
+        if len(pattern) > MAX_LENGTH:
+            raise PatternError(f"it is longer than {MAX_LENGTH} characters", pattern, None)
+        import re2
+
+        try:
+            program = re2.compile(_utf8(pattern), _options())
+        except re2.error as error:
+            raise _refused(pattern, error.args[0].decode("utf-8", "replace")) from error
+        _check_as_go(pattern)
         if len(_compiled) >= 500:
             _compiled.clear()
-        known = _compiled[pattern] = Pattern(pattern, translated, names)
+        known = _compiled[pattern] = Pattern(pattern, program)
     return known
 
 
-def search(pattern: str, text: str, seconds: float = 1.0) -> bool:
-    """`compile(pattern).search(text, seconds)`."""
-    return compile(pattern).search(text, seconds)
+def search(pattern: str, text: str) -> bool:
+    """`compile(pattern).search(text)`."""
+    return compile(pattern).search(text)
 
 
 _compiled: dict[str, Pattern] = {}
+
+
+@cache
+def _options() -> Any:
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    return options
+
+
+def _utf8(text: str) -> bytes:
+    """Half a surrogate pair is U+FFFD, as in Go."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+
+
+def _refused(pattern: str, error: str) -> PatternError:
+    kind, _, part = error.partition(": ")
+    reason = _REASONS.get(kind, kind)
+    if kind == "invalid perl operator":
+        group = next(
+            (one for one in _GROUPS if one in pattern and (one.startswith(part) or part.startswith(one))), None
+        )
+        if group is not None:
+            return PatternError(f"{_GROUPS[group]} `{group}` is not supported", pattern, pattern.find(group))
+    position = pattern.find(part) if kind not in ("missing )", "unexpected )") and pattern.count(part) == 1 else None
+    if kind == "invalid escape sequence" and part[1:2].isdigit():
+        reason = "back-references are not supported:"
+    return PatternError(f"{reason} `{part}`" if part else reason, pattern, position)
+
+
+def _check_as_go(pattern: str) -> None:
+    names = set()
+    for token in _TOKEN.finditer(pattern):
+        if token["byte"] is not None:
+            raise PatternError(r"unknown escape `\C`", pattern, token.start())
+        if token["flags"] is not None:
+            raise PatternError("missing flag", pattern, token.start())
+        if token["name"] is not None and token["name"] in names:
+            raise PatternError(f'group name "{token["name"]}" is used twice', pattern, token.start())
+        names.add(token["name"])

@@ -85,7 +85,6 @@ def matcher(pattern: str, flag: str = "--run") -> Callable[[str], bool]:
 
     try:
         compiled = compile(pattern)
-        compiled.search("")
     except PatternError as error:
         raise ConfigurationError(
             f'Cannot read {flag} "{pattern}": {error}', "It is a Go (RE2) regular expression"

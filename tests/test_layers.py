@@ -25,7 +25,7 @@ LIBRARIES = {
     "click": {"runner/cli/main.py", "runner/cli/commands/"},
     "rich": {"runner/cli/commands/tables.py"},
     "jsonpath_ng": {"bindings/json_path.py"},
-    "regex": {"bindings/go_syntax.py", "bindings/patterns.py"},
+    "re2": {"bindings/patterns.py"},
     "distributed": {
         "runner/cluster/connection.py",
         "runner/cluster/station.py",
@@ -152,7 +152,7 @@ DOORS = {
     "scripttest/realm": "engine",
     "scripttest/coverage": "coverage",
     "scripttest/host": "__init__",
-    "bindings": "agent_ids clock errors go_syntax inline_snapshots inline_source json_path ledger mocks patterns policy rooted scratch script_globals services snapshot_files snapshots workspace world worlds",
+    "bindings": "agent_ids clock errors inline_snapshots inline_source json_path ledger mocks patterns policy rooted scratch script_globals services snapshot_files snapshots workspace world worlds",
     "bindings/processes": "__init__ formats http schema_size schemas text",
     "bindings/models": "answers built_in database databases definition errors own_database",
     "bindings/router": "__init__",

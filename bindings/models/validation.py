@@ -6,10 +6,9 @@ import json
 import re
 from collections.abc import Callable, Mapping
 
-from bindings.go_syntax import PatternError
 from bindings.models.definition import Column, Model
 from bindings.models.errors import bad
-from bindings.patterns import compile
+from bindings.patterns import PatternError, compile
 from scripttest.typing_names import Json
 from scripttest.values import Value
 

@@ -8,8 +8,7 @@ from scripttest.typing_names import Json
 
 
 def _match(given: Arguments, call: HostCall) -> Json:
-    from bindings.go_syntax import PatternError
-    from bindings.patterns import search
+    from bindings.patterns import PatternError, search
 
     pattern, text = given.string(1), given.string(2)
     try:

@@ -65,7 +65,7 @@ def misfit(value: Json, schema: Json, *, checked: bool = False) -> Misfit | None
     from jsonschema.exceptions import UnknownType
     from referencing.exceptions import Unresolvable
 
-    from bindings.go_syntax import PatternError
+    from bindings.patterns import PatternError
     from bindings.processes.schema_keywords import Budget
 
     try:

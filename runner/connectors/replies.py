@@ -75,7 +75,7 @@ class Rule(Value):
     reply: Reply
 
     def holds(self, situation: Situation) -> bool:
-        """Whether all its conditions do. Raises PatternError when a search takes too long."""
+        """Whether all its conditions do."""
         lookup = self.lookup(situation)
         return all(condition.holds(lookup) for condition in self.conditions)
 

@@ -50,7 +50,7 @@ class Comparison(Value):
     pattern: Pattern | None = None
 
     def holds(self, actual: Any, lookup: Lookup) -> bool:
-        """Whether a value fits. Raises PatternError when a search takes too long."""
+        """Whether a value fits."""
         if self.kind == "present":
             return bool(actual) is bool(self.value)
         if self.pattern is not None:
@@ -80,7 +80,7 @@ class Condition(Value):
     """One of them must be true."""
 
     def holds(self, lookup: Lookup) -> bool:
-        """Whether the situation fits. Raises PatternError when a search takes too long."""
+        """Whether the situation fits."""
         actual = self._actual(lookup)
         return any(comparison.holds(actual, lookup) for comparison in self.comparisons)
 

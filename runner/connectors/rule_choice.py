@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, TypeVar
 
-from bindings import PatternError
-from runner.connectors.base import ConnectorError
 from runner.connectors.reply_situation import Situation
 
 
@@ -29,20 +27,17 @@ def used_before(rules: Sequence[_Rule], situation: Situation, label: str) -> dic
     used: dict[int, int] = {}
     if any(rule.times for rule in rules):
         for earlier in situation.earlier():
-            rule = first_rule(rules, earlier, used, label)
+            rule = first_rule(rules, earlier, used)
             if rule is not None:
                 used[rule.number] = used.get(rule.number, 0) + 1
     return used
 
 
-def first_rule(rules: Sequence[AnyRule], situation: Situation, used: dict[int, int], label: str) -> AnyRule | None:
-    """The rule that applies, or None. Raises ConnectorError for a pattern that takes too long; `label` is the file."""
+def first_rule(rules: Sequence[AnyRule], situation: Situation, used: dict[int, int]) -> AnyRule | None:
+    """The rule that applies, or None."""
     for rule in rules:
         if rule.times is not None and used.get(rule.number, 0) >= rule.times:
             continue
-        try:
-            if rule.holds(situation):
-                return rule
-        except PatternError as error:
-            raise ConnectorError(f"Cannot try rule {rule.number} of {label}: {error}") from error
+        if rule.holds(situation):
+            return rule
     return None

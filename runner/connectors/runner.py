@@ -75,7 +75,7 @@ class ScriptedRunner:
         return self._files[path]
 
     def _first(self, rules: tuple[RunnerRule, ...], situation: Situation, label: str) -> RunnerRule:
-        rule = first_rule(rules, situation, used_before(rules, situation, label), label)
+        rule = first_rule(rules, situation, used_before(rules, situation, label))
         if rule is None:
             tried = "\n".join(f"  {rule.shown}" for rule in rules[:_SHOWN_RULES])
             said = as_json(str(situation.value(("input",)))[:300])

@@ -80,7 +80,7 @@ class RunnerRule(Value):
     delay: float
 
     def holds(self, situation: Situation) -> bool:
-        """Whether all its conditions do. Raises PatternError when a search takes too long."""
+        """Whether all its conditions do."""
         return all(condition.holds(situation.value) for condition in self.conditions)
 
     def product(self, situation: Situation) -> Product:

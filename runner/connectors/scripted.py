@@ -62,7 +62,7 @@ class ScriptedConnector:
         situation = Situation(request)
         used = used_before(rules, situation, label)
         for attempt in range(_RETRIES + 1):
-            rule = first_rule(rules, situation, used, label)
+            rule = first_rule(rules, situation, used)
             if rule is None:
                 raise _no_rule(rules, situation, label)
             if rule.reply.delay:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from functools import partial
 from typing import Any
 
 import pytest
 
 from bindings.json_path import MAX_PATH, JsonPathError, find
-from bindings.patterns import search
 
 VALUE: dict[str, Any] = {
     "a": {"b": [{"c": 1, "t": "x"}, {"c": 2, "t": "yy"}], "user-name": "u", "1": "one"},
@@ -175,7 +173,5 @@ def test_a_deep_value_is_fine_for_a_plain_path() -> None:
     assert find(chain(400), ".".join(["a"] * 400)) == [1]
 
 
-def test_a_slow_pattern_in_a_filter_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bindings.patterns.search", partial(search, seconds=0.1))
-    with pytest.raises(JsonPathError, match=r"took longer than 0\.1 s"):
-        find([{"t": "a" * 100 + "b"}], '$[?(@.t=~"(a|aa)+$")]')
+def test_a_pattern_that_would_backtrack_is_answered() -> None:
+    assert find([{"t": "a" * 10_000 + "b"}], '$[?(@.t=~"(a|aa)+$")]') == []

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import string
-import threading
-import time
 
 import pytest
 
-from bindings.go_syntax import MAX_DEPTH, MAX_LENGTH, PatternError
-from bindings.patterns import Pattern, PatternTimeout, compile, search
+from bindings.patterns import MAX_LENGTH, Pattern, PatternError, compile, search
 
 MATCHES = [
     # unanchored, as in go test -run
@@ -175,62 +172,61 @@ def test_a_class_and_its_negation_hold_these_characters(pattern: str) -> None:
 
 
 REFUSED = [
-    (r"(a)\1", "back-reference `\\1` is not supported", 3),
-    (r"x\8", "back-reference `\\8` is not supported", 1),
-    (r"\91", "back-reference `\\9` is not supported", 0),
-    ("(?P<n>a)(?P=n)", "back-references are not supported", 8),
+    (r"(a)\1", r"back-references are not supported: `\1`", 3),
+    (r"x\8", r"back-references are not supported: `\8`", 1),
+    (r"\91", r"back-references are not supported: `\9`", 0),
+    ("(?P<n>a)(?P=n)", "a back-reference `(?P=` is not supported", 8),
     ("a(?=b)", "look-ahead `(?=` is not supported", 1),
     ("a(?!b)", "look-ahead `(?!` is not supported", 1),
     ("(?<=a)b", "look-behind `(?<=` is not supported", 0),
     ("(?<!a)b", "look-behind `(?<!` is not supported", 0),
-    ("(?>a)b", "atomic groups `(?>` are not supported", 0),
-    ("(?#x)a", "comments `(?#` are not supported", 0),
-    ("(?(1)a|b)", "conditional groups are not supported", 0),
-    ("(?|a|b)", "branch reset `(?|` is not supported", 0),
-    ("(?R)", "recursion is not supported", 0),
-    ("(?P<n>a)(?P>n)", "recursion is not supported", 8),
-    ("(?&n)", "recursion is not supported", 0),
-    ("ba++", "possessive repetition `++` is not supported", 2),
-    ("a*+", "possessive repetition `*+` is not supported", 1),
-    ("a**", "a repetition of a repetition `**` is not supported", 1),
-    ("a*?*", "a repetition of a repetition `*?*` is not supported", 1),
-    ("a{2}{3}", "a repetition of a repetition `{2}{3}` is not supported", 1),
+    ("(?>a)b", "an atomic group `(?>` is not supported", 0),
+    ("(?#x)a", "a comment `(?#` is not supported", 0),
+    ("(?(1)a|b)", "a conditional group `(?(` is not supported", 0),
+    ("(?|a|b)", "a branch reset `(?|` is not supported", 0),
+    ("(?R)", "recursion `(?R` is not supported", 0),
+    ("(?P<n>a)(?P>n)", "recursion `(?P>` is not supported", 8),
+    ("(?&n)", "recursion `(?&` is not supported", 0),
+    ("ba++", "a repetition cannot be repeated: `++`", 2),
+    ("a*+", "a repetition cannot be repeated: `*+`", 1),
+    ("a**", "a repetition cannot be repeated: `**`", 1),
+    ("a*?*", "a repetition cannot be repeated: `*?*`", 1),
+    ("a{2}{3}", "a repetition cannot be repeated: `{2}{3}`", 1),
     ("*a", "nothing to repeat before `*`", 0),
     ("a|+", "nothing to repeat before `+`", 2),
     ("(?i)*", "nothing to repeat before `*`", 4),
     ("(?:{2})", "nothing to repeat before `{2}`", 3),
-    ("a{1001}", "a repetition count over 1000", 1),
-    ("(a{50}){50}", "a repetition count over 1000", 7),
-    ("(a{600,}){2}", "a repetition count over 1000", 9),
-    ("a{3,2}", "invalid repetition count `{3,2}`", 1),
-    ("a)", "unexpected `)`", 1),
-    ("b(a", "missing `)` for the group", 1),
-    ("(?", "unknown group or flag", 0),
-    ("(?x)a", "unknown group or flag", 0),
-    ("(?i-)a", "missing flag", 0),
+    ("a{1001}", "a repetition count must be from 0 to 1000, also of repetitions within each other: `{1001}`", 1),
+    ("(a{50}){50}", "a repetition count must be from 0 to 1000, also of repetitions within each other: `{50}`", None),
+    ("(a{600,}){2}", "a repetition count must be from 0 to 1000, also of repetitions within each other: `{2}`", 9),
+    ("a{3,2}", "a repetition count must be from 0 to 1000, also of repetitions within each other: `{3,2}`", 1),
+    ("a)", "unexpected `)` in `a)`", None),
+    ("b(a", "missing `)` for the group in `b(a`", None),
+    ("(?", "unknown group or flag `(?`", 0),
+    ("(?x)a", "unknown group or flag `(?x`", 0),
+    ("(?i-)a", "unknown group or flag `(?i-)`", 0),
     ("(?)a", "missing flag", 0),
     ("(?P<n>a)(?P<n>b)", 'group name "n" is used twice', 8),
-    ("(?P<a-b>a)", "invalid group name", 0),
-    ("(?P<n", "invalid group name", 0),
-    ("b[a", "missing `]` for the character class", 1),
-    ("[a-", "missing `]` for the character class", 0),
-    ("[]", "missing `]` for the character class", 0),
-    ("[z-a]", "invalid range `z-a`", 1),
-    (r"[a-\d]", "unknown escape `\\d`", 3),
-    ("[[:foo:]]", "unknown character class `[:foo:]`", 1),
-    (r"\p{Foo}", 'unknown character class "Foo"', 0),
-    (r"\p{}", "invalid character class", 0),
-    (r"\p", "invalid character class", 0),
-    (r"a\Z", "unknown escape `\\Z`", 1),
-    (r"a\C", "unknown escape `\\C`", 1),
-    (r"\é", "unknown escape `\\é`", 0),
-    ("a\\", "a single `\\` at the end", 1),
-    (r"\x{110000}", "invalid hexadecimal escape", 0),
-    (r"\x4", "invalid hexadecimal escape", 0),
-    (r"\x{41", "invalid hexadecimal escape", 0),
-    (r"\x{}", "invalid hexadecimal escape", 0),
-    (r"[\Qa\E]", "unknown escape `\\Q`", 1),
-    ("(" * (MAX_DEPTH + 1) + "a" + ")" * (MAX_DEPTH + 1), f"groups are nested deeper than {MAX_DEPTH}", MAX_DEPTH),
+    ("(?P<a-b>a)", "invalid group name `(?P<a-b>`", 0),
+    ("(?P<n", "invalid group name `(?P<n`", 0),
+    ("b[a", "missing `]` for the character class `[a`", 1),
+    ("[a-", "missing `]` for the character class `[a-`", 0),
+    ("[]", "missing `]` for the character class `[]`", 0),
+    ("[z-a]", "unknown character class or invalid range `z-a`", 1),
+    (r"[a-\d]", r"unknown escape `\d`", 3),
+    ("[[:foo:]]", "unknown character class or invalid range `[:foo:]`", 1),
+    (r"\p{Foo}", r"unknown character class or invalid range `\p{Foo}`", 0),
+    (r"\p{}", r"unknown character class or invalid range `\p{}`", 0),
+    (r"\p", r"unknown character class or invalid range `\p`", 0),
+    (r"a\Z", r"unknown escape `\Z`", 1),
+    (r"a\C", r"unknown escape `\C`", 1),
+    (r"\é", r"unknown escape `\é`", 0),
+    ("a\\", r"a single `\` at the end", None),
+    (r"\x{110000}", r"unknown escape `\x{110000`", 0),
+    (r"\x4", r"unknown escape `\x4`", 0),
+    (r"\x{41", r"unknown escape `\x{41`", 0),
+    (r"\x{}", r"unknown escape `\x{}`", 0),
+    (r"[\Qa\E]", r"unknown escape `\Q`", 1),
 ]
 
 
@@ -270,7 +266,7 @@ def test_groups_are_given_by_number_and_name(pattern: str, text: str, groups: di
 
 
 def test_groups_nest_to_the_bound() -> None:
-    assert search("(" * MAX_DEPTH + "a" + ")" * MAX_DEPTH, "a")
+    assert search("(" * 900 + "a" + ")" * 900, "a")
 
 
 def test_a_pattern_is_compiled_once() -> None:
@@ -279,33 +275,18 @@ def test_a_pattern_is_compiled_once() -> None:
     assert compile("x+").source == "x+"
 
 
-def test_a_search_that_backtracks_forever_ends_in_time_and_says_why() -> None:
-    started = time.thread_time()
-    with pytest.raises(PatternTimeout, match=r"longer than 0\.1 s; the usual cause"):
-        search("(a|aa)+$", "a" * 100 + "b", seconds=0.1)
-    assert time.thread_time() - started < 10
+@pytest.mark.parametrize(
+    "pattern", ["(x+x+)+y", "(x|xx)+$y", "(x*)*y", "((x*)*)*y", "x{0,1000}x{0,1000}y", "(?i)(x|X|x)+y"]
+)
+def test_a_search_takes_no_more_than_its_text_is_long(pattern: str) -> None:
+    assert not search(pattern, "x" * 100_000)
 
 
-def test_other_threads_run_while_a_search_does() -> None:
-    turns = 0
-    done = threading.Event()
+def test_half_a_pair_of_surrogates_is_a_replacement_character() -> None:
+    assert search("^\ufffd\ud83d$", "\ud83d\ufffd")
+    assert compile(".").groups("\ude00") == {"0": "\ufffd"}
 
-    def count() -> None:
-        nonlocal turns
-        while not done.is_set():
-            turns += 1
-            done.wait(0.001)
 
-    thread = threading.Thread(target=count)
-    thread.start()
-    seen = [0]
-    try:
-        while max(seen) < 3 and len(seen) < 100:  # on a busy machine it may get no turn for a while
-            before = turns
-            with pytest.raises(PatternTimeout):
-                search("(a|aa)+$", "a" * 100 + "b", seconds=0.3)
-            seen.append(turns - before)
-    finally:
-        done.set()
-        thread.join()
-    assert max(seen) >= 3
+def test_repetitions_that_make_a_pattern_too_large_are_refused() -> None:
+    with pytest.raises(PatternError, match="too large"):
+        compile(r"((\pL{100}){10}|(\pN{100}){10})" * 9)

@@ -85,6 +85,45 @@ def test_a_run_fills_them_in_and_the_next_one_compares(app: Application) -> None
     assert "snapshot" not in second.stdout
 
 
+SPELLINGS = [
+    ("t.snapshot.inline<string>(V)", "t.snapshot.inline<string>(V, T)"),
+    (
+        "t.snapshot.inline<Map<string, () => Array<Array<number>>>>(V, )",
+        "t.snapshot.inline<Map<string, () => Array<Array<number>>>>(V, T )",
+    ),
+    (
+        "t.snapshot.inline<{ a: string; b(x: number): void }>(V)",
+        "t.snapshot.inline<{ a: string; b(x: number): void }>(V, T)",
+    ),
+    ('t.snapshot["inline"](V)', 't.snapshot["inline"](V, T)'),
+    ("t.snapshot['inline']<string>(V)", "t.snapshot['inline']<string>(V, T)"),
+    ("t.snapshot[`inline`](V)", "t.snapshot[`inline`](V, T)"),
+    ('t["snapshot"]?.["inline"]?.(V)', 't["snapshot"]?.["inline"]?.(V, T)'),
+    ("t!.snapshot!.inline!(V)", "t!.snapshot!.inline!(V, T)"),
+    ("t.snapshot.inline /* c */ <string> (V)", "t.snapshot.inline /* c */ <string> (V, T)"),
+    ("t.snapshot.inline(V, ``)", "t.snapshot.inline(V, T)"),
+    ('t.snapshot.inline(V, "")', "t.snapshot.inline(V, T)"),
+    ("t.snapshot.inline(V, `\n    `)", "t.snapshot.inline(V, T)"),
+    ("1 < 2 && 2 > (1) && t.snapshot.inline(V)", "1 < 2 && 2 > (1) && t.snapshot.inline(V, T)"),
+]
+
+
+def test_every_spelling_of_the_call_is_filled_in(app: Application) -> None:
+    """Also type arguments and brackets; an empty text is a place for one."""
+    before, after = (
+        "".join(
+            f"export function TestCall{number}(t: testing.T) {{\n  {row[side].replace('V', f'[{number}]').replace('T', f'`[{number}]`')};\n}}\n"
+            for number, row in enumerate(SPELLINGS)
+        )
+        for side in (0, 1)
+    )
+    done, written = run(app, before)
+    assert done.code == 0, done
+    assert written == after
+    assert f"{len(SPELLINGS)} snapshots written" in done.stdout
+    assert run(app, written)[1] == after
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
 @pytest.mark.parametrize("name", ["a_test.ts", "a_test.js"])
 def test_whatever_a_value_holds_it_agrees_with_what_was_written(app: Application, name: str, end: str) -> None:

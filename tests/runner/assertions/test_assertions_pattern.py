@@ -25,7 +25,7 @@ ROWS: list[tuple[str, dict[str, Any], Any, str]] = [
         "bad pattern",
         {"value": "(a"},
         "a",
-        'Cannot evaluate "regex": Cannot use pattern `(a`: missing `)` for the group at position 0',
+        'Cannot evaluate "regex": Cannot use pattern `(a`: missing `)` for the group in `(a`',
     ),
     (
         "bad pattern, negated",
@@ -42,11 +42,8 @@ def test_a_pattern_of_go_is_searched_for(fields: dict[str, Any], output: Any, me
 
 
 @pytest.mark.parametrize("negate", [False, True])
-def test_a_search_that_takes_too_long_is_an_error(negate: bool) -> None:
-    passed, message = outcome({"type": "regex", "value": "(a+)+(b|a)*$", "negate": negate}, "a" * 5000 + "c")
-
-    assert not passed
-    assert "took longer than 1 s" in message
+def test_a_pattern_that_would_backtrack_is_answered(negate: bool) -> None:
+    assert outcome({"type": "regex", "value": "(a+)+(b|a)*$", "negate": negate}, "a" * 50_000 + "c")[0] is negate
 
 
 @given(st.text(st.sampled_from("aZ0 _-.*+?\\\\ddwS[](){}|^$/\n\"'é"), max_size=12))
