@@ -131,8 +131,8 @@ def _calls(source: str) -> tuple[list[_Token], ...]:
 
 
 def _called(tokens: list[_Token], index: int) -> _Token | None:
-    """Where `t.snapshot.inline` or `t.snapshot["inline"]` begins, if the bracket after an index calls it, also with type
-    arguments, `?.` and `!`. None where something else is called, or a function of that name is declared."""
+    """Where `t.snapshot.inline` or `t.snapshot["inline"]` begins, if the bracket after an index calls it, also with
+    type arguments, `?.` and `!`. None where something else is called, or a function of that name is declared."""
     if index > 0 and tokens[index].text == ">":
         index = _before_types(tokens, index)
     while index > 0 and tokens[index].text in ("!", "?."):

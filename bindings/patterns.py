@@ -29,24 +29,23 @@ _GROUPS = {
 """Groups of other dialects → what they are."""
 _REASONS = {
     "invalid perl operator": "unknown group or flag",
-    "invalid escape sequence": "unknown escape",
-    "no argument for repetition operator": "nothing to repeat before",
-    "bad repetition operator": "a repetition cannot be repeated:",
-    "invalid repetition size": "a repetition count must be from 0 to 1000, also of repetitions within each other:",
-    "missing )": "missing `)` for the group in",
-    "unexpected )": "unexpected `)` in",
+    "invalid escape sequence": "unknown escape `{}`",
+    "no argument for repetition operator": "nothing to repeat before `{}`",
+    "bad repetition operator": "a repetition of a repetition `{}` is not supported",
+    "invalid repetition size": "a repetition count over 1000, or an invalid one `{}`",
     "missing ]": "missing `]` for the character class",
-    "invalid character class range": "unknown character class or invalid range",
+    "invalid character class range": "unknown character class or invalid range `{}`",
     "invalid named capture group": "invalid group name",
     "trailing \\": "a single `\\` at the end",
     "pattern too large - compile failed": "its repetitions make it too large",
 }
-"""Errors of RE2 → what they mean."""
+"""Errors of RE2 → what they mean, with the part of the pattern."""
 _TOKEN = re.compile(
-    r"\\Q.*?(?:\\E|\Z)|(?P<byte>\\C)|\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]|\(\?P?<(?P<name>\w+)>|(?P<flags>\(\?\))",
+    r"\\Q.*?(?:\\E|\Z)|(?P<byte>\\C)|\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]"
+    r"|\(\?P?<(?P<name>\w+)>|(?P<flags>\(\?\))|(?P<bracket>[()])",
     re.DOTALL,
 )
-"""What Go takes otherwise than RE2 in C++, and what may look like that."""
+"""What Go takes otherwise than RE2 in C++, brackets, and what may look like these."""
 
 
 class PatternError(ValueError):
@@ -135,17 +134,32 @@ def _utf8(text: str) -> bytes:
 
 def _refused(pattern: str, error: str) -> PatternError:
     kind, _, part = error.partition(": ")
-    reason = _REASONS.get(kind, kind)
     if kind == "invalid perl operator":
         group = next(
             (one for one in _GROUPS if one in pattern and (one.startswith(part) or part.startswith(one))), None
         )
         if group is not None:
             return PatternError(f"{_GROUPS[group]} `{group}` is not supported", pattern, pattern.find(group))
-    position = pattern.find(part) if kind not in ("missing )", "unexpected )") and pattern.count(part) == 1 else None
+    if kind in ("missing )", "unexpected )"):
+        return _unbalanced(pattern)
+    position = pattern.find(part) if part and pattern.count(part) == 1 else None
     if kind == "invalid escape sequence" and part[1:2].isdigit():
-        reason = "back-references are not supported:"
-    return PatternError(f"{reason} `{part}`" if part else reason, pattern, position)
+        return PatternError(f"back-reference `{part}` is not supported", pattern, position)
+    if kind == "bad repetition operator" and part.endswith("+"):
+        return PatternError(f"possessive repetition `{part}` is not supported", pattern, position)
+    return PatternError(_REASONS.get(kind, kind).format(part), pattern, position)
+
+
+def _unbalanced(pattern: str) -> PatternError:
+    opened = []
+    for token in _TOKEN.finditer(pattern):
+        if token["bracket"] == "(" or token["name"] is not None:
+            opened.append(token.start())
+        elif token["bracket"] and not opened:
+            return PatternError("unexpected `)`", pattern, token.start())
+        elif token["bracket"]:
+            opened.pop()
+    return PatternError("missing `)` for the group", pattern, opened[-1] if opened else None)
 
 
 def _check_as_go(pattern: str) -> None:

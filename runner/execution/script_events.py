@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _NO_PLACE = -1
 """Position of the placeholder for a module that cannot be loaded, until it is sent; no test has it."""
-LOG_LINES = 10_000
+LOG_LINES = 1 << 17
 """At most this many captured lines of one test are kept."""
 
 

@@ -16,9 +16,10 @@ from runner.paths import shown_path
 from runner.planning.inputs import RENAME, is_report
 from runner.planning.tags import tags_in
 from runner.planning.test_functions import functions_in
-from runner.pytest_plugin.finding import CLOSED, GIVEN, HOW_FOUND, OF_PYTEST
+from runner.pytest_plugin.finding import CLOSED, GIVEN, OF_PYTEST
 from runner.security.files import read_text
 from runner.security.walk import is_closed, is_test
+from scripttest import HostError
 
 if TYPE_CHECKING:
     from runner.pytest_plugin.models import Models
@@ -67,7 +68,7 @@ class YaoItem(pytest.Item):
         """A failure as yao-test prints it."""
         from runner.pytest_plugin.running import TestFailedError
 
-        if isinstance(excinfo.value, TestFailedError | RunnerError):
+        if isinstance(excinfo.value, TestFailedError | RunnerError | HostError):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
@@ -80,22 +81,38 @@ def _marker_of(tag: str) -> str:
     return f"tag_{marker}" if marker in OF_PYTEST else marker
 
 
+def _line_of(name: str, source: str) -> int:
+    """The first line that has a name; 1 where none does, as for a test of another file."""
+    found = re.search(rf"\b{re.escape(name)}\b", source)
+    return source.count("\n", 0, found.start()) + 1 if found else 1
+
+
 class ModuleFile(pytest.File):
     """A test module."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """Its test functions, read off the source text. Warns where there are none. Raises CollectError for a file that
-        has its id with another one."""
+        """Its tests, of which the module is asked, as for a run. If it cannot be loaded, those of its text, which fail.
+        Warns where there are none. Raises CollectError where nothing can run, and for a file that has its id with
+        another one."""
+        from runner.pytest_plugin.running import runs_of
+
         real = self.path.resolve()
         application = Application(find_root(real))
         if twins := twins_among(application.twins_of(application.module_at(real))):
             raise self.CollectError(f"Cannot run these tests: {twins_problem(twins, application.root)}\n{RENAME}")
         source = read_text(self.path, "replace")
-        tags = tags_in(source).of
-        found = list(functions_in(source))
+        tags, lines = tags_in(source).of, dict(functions_in(source))
+        try:
+            found, problem = runs_of(self.config).listed(self.path)
+        except (RunnerError, HostError) as error:
+            raise self.CollectError("\n".join(filter(None, [error.message, error.hint]))) from None
+        if problem:
+            found = list(lines)
         if not found:
-            self.warn(pytest.PytestCollectionWarning(f"No test is found in {self.nodeid}: {HOW_FOUND}"))
-        for name, line in found:
+            said = problem or "it has no function whose name begins with Test"
+            self.warn(pytest.PytestCollectionWarning(f"No test is found in {self.nodeid}: {said}"))
+        for name in found:
+            line = lines.get(name) or _line_of(name, source)
             yield YaoItem.from_parent(self, name=name, line=line, tags=tuple(sorted(tags.get(name, ()))))
 
 

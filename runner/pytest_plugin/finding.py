@@ -1,6 +1,5 @@
 """What pytest finds in the files of an application, and what it decides itself."""
 
-HOW_FOUND = "pytest finds tests by their text, such as `export function TestX`; yao-test finds all"
 GIVEN = frozenset({"input", "run", "skip-interactive", "watch", "quiet", "output", "max-failures", "fail-fast"})
 """Flags that the configuration file does not set here: pytest has its own of the kind."""
 CLOSED = "a real model answers: --yao-models asks it"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from io import StringIO
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bindings import SCRIPT_PARTS
+from runner import exit_codes
 from runner.application.application import Application, find_root
 from runner.application.configuration import configured
 from runner.cli.options import RunOptions
@@ -17,13 +19,11 @@ from runner.connectors.closed import ClosedModels
 from runner.environment import Environment
 from runner.execution.run import run
 from runner.execution.stopping import Interrupted, Stop
-from runner.planning.test_functions import functions_in
-from runner.pytest_plugin.finding import CLOSED, GIVEN, HOW_FOUND
+from runner.pytest_plugin.finding import CLOSED, GIVEN
 from runner.reporters.console.console import failure_text
 from runner.reporters.rerun_command import pattern_of
-from runner.results.events import Event, RunEnd, RunStart, SuiteStart, TestEnd
+from runner.results.events import Event, RunEnd, RunStart, TestEnd
 from runner.results.failure_texts import error_text
-from runner.security.files import read_text
 from runner.security.keys import take_keys
 from runner.security.secrets import Secrets
 from runner.security.terminal import unsteered
@@ -58,8 +58,8 @@ class _Collected:
         self.processes = processes
         self.results: dict[str, TestResult] = {}
         self.suite: Suite | None = None
-        self.total = 0
-        """How many tests the file has, whatever was chosen."""
+        self.code = 0
+        """The exit code of the run."""
         self.stopped: str | None = None
         """Why the run ended early, such as the budget that is used up."""
         self.flags: tuple[str, ...] = ()
@@ -74,8 +74,6 @@ class _Collected:
         """See `Observer`."""
         if isinstance(event, RunStart):
             self.flags = event.flags
-        elif isinstance(event, SuiteStart):
-            self.total = event.total
         elif isinstance(event, TestEnd):
             self.suite = so_far.suites[event.result.suite]
             self.results[event.result.name] = event.result
@@ -121,8 +119,6 @@ class Runs:
         ran = self._ran.get(item.path)
         if ran is None:
             ran = self._ran[item.path] = self._run_file(item.path, self._names(item))
-            if is_test(item.path.name):
-                _warn_of_others(item, ran.total)
         if item.name not in ran.results and ran.stopped and self._ended is None:
             raise TestFailedError(f"{item.name} did not run: {ran.stopped}")
         if item.name not in ran.results:
@@ -135,15 +131,25 @@ class Runs:
         if self._ended is not None and not ran.results:
             item.session.shouldstop = "a signal"
         if ran.lacks_model(result):
-            pytest.skip(CLOSED)
+            raise _skipped(CLOSED)
         outcome = result.outcome
         if outcome.status == Status.SKIPPED:
-            pytest.skip(unsteered(outcome.skip_reason or "skipped"))
+            raise _skipped(unsteered(outcome.skip_reason or "skipped"))
         if outcome.status == Status.FAILED:
             decisive = outcome.decisive
             head = error_text(decisive) if decisive is not None else "it failed"
             text = failure_text(ran.suite, result, ran.flags, self._environment)
             raise TestFailedError(unsteered(f"{head}\n\n{text}"))
+
+    def listed(self, path: Path) -> tuple[list[str], str]:
+        """The tests of a module that is loaded for it, in the order of the source, and why it cannot be loaded, or
+        nothing. Raises RunnerError and HostError when nothing can run."""
+        printed = StringIO()
+        options = RunOptions(inputs=(str(path.resolve()),), dry_run=True, json=True)
+        is_broken = self._carry_out(path, options, self._environment.replace(stdout=printed)).code == exit_codes.FAILED
+        document = json.loads(printed.getvalue())
+        errors = [error["message"] for error in document["errors"]] if is_broken else []
+        return [test["test"] for test in document["tests"]], "\n".join(errors)
 
     def close(self) -> None:
         """Ends all processes."""
@@ -157,11 +163,15 @@ class Runs:
         return [other.name for other in item.session.items if other.path == item.path]
 
     def _run_file(self, path: Path, names: list[str]) -> _Collected:
+        options = RunOptions(inputs=(str(path.resolve()),), run=pattern_of(names))
+        return self._carry_out(path, options, self._environment)
+
+    def _carry_out(self, path: Path, options: RunOptions, environment: Environment) -> _Collected:
         if self._ended is not None:
             raise Interrupted(self._ended)
         path = path.resolve()
         application = Application(find_root(path))
-        typed = RunOptions(inputs=(str(path),), run=pattern_of(names), skip_interactive=True, watch=True, quiet=True)
+        typed = options.replace(skip_interactive=True, watch=True, quiet=True)
         found = configured(typed, GIVEN, application)
         is_module = is_test(path.name)
         if is_module and self._processes is None:
@@ -171,9 +181,9 @@ class Runs:
         closed = None if self._config.getoption("--yao-models") else ClosedModels(CLOSED)
         collected = _Collected(rest, closed)
         try:
-            run(
+            collected.code = run(
                 found.options,
-                self._environment,
+                environment,
                 application,
                 processes,
                 settings=found.settings.replace(typed=RunOptions(inputs=())),
@@ -185,13 +195,9 @@ class Runs:
         return collected
 
 
-def _warn_of_others(item: pytest.Item, total: int) -> None:
-    """Warns of tests of a module that are not in its text, because pytest does not run them."""
-    others = total - sum(1 for _ in functions_in(read_text(item.path, "replace")))
-    if others > 0:
-        module = item.nodeid.partition("::")[0]
-        count = f"{others} tests of {module} are" if others > 1 else f"1 test of {module} is"
-        item.warn(pytest.PytestCollectionWarning(f"{count} not found and did not run: {HOW_FOUND}"))
+def _skipped(reason: str) -> BaseException:
+    """A skip at the place of the test, and not at one of this package."""
+    return pytest.skip.Exception(reason, _use_item_location=True)
 
 
 _KEY = pytest.StashKey[Runs]()

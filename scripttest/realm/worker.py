@@ -20,6 +20,7 @@ from scripttest.realm.failures import broken_outcome, failure_envelope
 from scripttest.realm.formatting import Formatting
 from scripttest.realm.limits import MAX_INHERITED, give_way, limit_files, limit_processes, limit_resources
 from scripttest.realm.parts import Parts
+from scripttest.realm.printed import Printed
 from scripttest.realm.realm import Realm
 from scripttest.realm.spares import SpareRealms
 from scripttest.shortcuts.built_ins import declares_built_in
@@ -76,6 +77,7 @@ class Worker:
     def __init__(self, folder: str, incoming: int, outgoing: int, counters: Counters | None) -> None:
         self._channel = Channel(incoming, outgoing, self._meanwhile)
         self._send, self._ask = self._channel.send, self._channel.ask
+        self._printed = Printed(self._send)
         self._parts = Parts(folder, counters)
         self._formatting = Formatting(folder)
         self._libraries: dict[str, tuple[list[str], bool]] = {}
@@ -190,7 +192,10 @@ class Worker:
     def _worked(self, work: str, run: Callable[..., str], *arguments: str) -> str:
         """The outcome of work during which time may run out."""
         self._begin(work)
-        return run(*arguments)
+        try:
+            return run(*arguments)
+        finally:
+            self._printed.end()
 
     def _begin(self, work: str) -> None:
         """Begins work, which sees nothing of what was before it."""
@@ -345,7 +350,7 @@ class Worker:
         raises, see `engine`."""
         try:
             if op == "log":
-                self._send("log", a, b)
+                self._printed.add(a, b)
             elif op == "part":
                 if f" {a} " not in self._used:
                     self._used += f"{a} "

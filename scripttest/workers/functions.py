@@ -36,7 +36,7 @@ IDLE = 32
 FEW_UNRESTED = 8
 """A second worker is started only after this many functions in close succession; a run with fewer gains nothing
 from it."""
-MOST_LINES = 10_000
+MOST_LINES = 1 << 17
 """At most so many captured lines of one call are kept."""
 Owner = Any
 """Whatever identifies a call of a function for its caller; it is handed back with every host call of the function."""

@@ -1,12 +1,12 @@
 /** `Process(...)`: passes a call to a mock, to the stores of the realm, to another script, or to the host. */
 
 import { type Result, argumentText, revived, valueOf } from "../border";
-import { bounded } from "../bounded";
 import type { Core } from "../core-state";
 import type { Finder } from "../mocks/mocked";
 import type { Noticed, Waiting } from "../mocks/waiting";
 
-const outputLimit = 1_000_000;
+/** Most characters of the beginning and of the end of a printed line. */
+const longest = 65_536;
 
 /** The result of a call, as it crosses between realm and host. */
 type Envelope = Noticed & Result & {
@@ -19,7 +19,6 @@ type Envelope = Noticed & Result & {
 
 export default function (core: Core) {
   const { std, bridge, mocks } = core;
-  let captured = 0;
 
   class Exception extends std.Error {
     code: number;
@@ -97,12 +96,12 @@ export default function (core: Core) {
     call,
     host,
 
-    /** Captures one line for the running test, up to a limit for the whole test. */
+    /** Captures one line for the running test: of a long one, its beginning and its end. */
     log(level: string, text: string): void {
-      if (captured > outputLimit) return;
-      text = bounded(std, text);
-      captured += text.length + 1;
-      if (captured > outputLimit) text = "output is cut here: a test may print " + outputLimit + " characters";
+      const left = text.length - 2 * longest;
+      if (left > 0) {
+        text = std.slice(text, 0, longest) + " ... (" + left + " characters) ... " + std.slice(text, text.length - longest);
+      }
       bridge("log", level, std.stringify(text));
     },
   };

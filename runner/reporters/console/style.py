@@ -17,8 +17,8 @@ DOUBLE = "═" * WIDTH
 SINGLE = "─" * WIDTH
 VALUE_LIMIT = 2000
 """Characters of a printed value that are shown."""
-OUTPUT_LINES = 200
-"""Captured lines of one test that are shown."""
+FIRST_LINES, LAST_LINES = 50, 200
+"""Captured lines of one test that are shown: those before a failure are the last ones."""
 MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "skipped": ("○", "yellow")}
 
 _COLORS = {"red": 31, "green": 32, "yellow": 33, "cyan": 36, "dim": 2, "bold": 1}
@@ -63,17 +63,22 @@ class Style:
 
     def output(self, logs: tuple[LogLine, ...], indent: str) -> str:
         """Captured lines."""
-        shown = logs[:OUTPUT_LINES]
-        marked = [line.text if line.level == "info" else f"[{line.level}] {line.text}" for line in shown]
-        lines = [indent + text.replace("\n", f"\n{indent}") for text in marked]
-        if len(logs) > len(shown):
-            lines.append(f"{indent}... {len(logs) - len(shown)} more lines")
-        return "".join(self.paint(line, "dim") + "\n" for line in lines)
+        marked = (line.text if line.level == "info" else f"[{line.level}] {line.text}" for line in logs)
+        lines = [indent + line for text in marked for line in text.split("\n")]
+        return "".join(self.paint(line, "dim") + "\n" for line in first_and_last(lines, indent))
 
 
 def count(number: int, word: str) -> str:
     """`1 test`, `2 tests`."""
     return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def first_and_last(lines: list[str], indent: str = "") -> list[str]:
+    """Captured lines as they are shown, without those between the first and the last ones."""
+    between = len(lines) - FIRST_LINES - LAST_LINES
+    if between <= 0:
+        return lines
+    return [*lines[:FIRST_LINES], f"{indent}... {count(between, 'line')} left out", *lines[-LAST_LINES:]]
 
 
 def indented(text: str, indent: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from runner.costs import cost_in, dollars
 from runner.look_alikes import raw
+from runner.reporters.console.style import first_and_last
 from runner.reporters.files.markdown_parts import block, code, details, duration, inline, table
 from runner.results.attachments import sizes
 from runner.results.result_texts import differences_of, errors_of, name_of, remarks_of, values_of, warnings_of
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 MARKS = {"passed": "✅", "failed": "❌", "broken": "❗", "inconclusive": "❓", "skipped": "⏭️"}
 """Verdict → its sign."""
 ITEMS = 50
-"""Rows of a table, turns, subtests and lines of output that are shown."""
+"""Rows of a table, turns and subtests that are shown."""
 
 
 def heading(record: Record) -> str:
@@ -108,7 +109,7 @@ def _content(record: Record) -> Iterator[str]:
     steps = "".join(_step(step, 0) for step in _some(record.get("steps")))
     yield f"**Subtests**\n\n{steps}\n" if steps else ""
     if record.get("logs"):
-        yield _titled("Output of the script" if is_case else "Output", "\n".join(_some(record["logs"])))
+        yield _titled("Output of the script" if is_case else "Output", "\n".join(first_and_last(record["logs"])))
     if record.get("stack_trace"):
         yield _titled("Stack", record["stack_trace"])
     yield _trace(record.get("trace"))

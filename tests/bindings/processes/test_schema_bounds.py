@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from typing import Any
 
 import pytest
 
-from bindings.patterns import search
-from bindings.processes.schemas import MAX_SECONDS, Misfit, misfit, schema_problem
+from bindings.processes.schemas import Misfit, misfit, schema_problem
 
 
 def doubled(
@@ -28,7 +26,7 @@ def deep(levels: int) -> dict[str, Any]:
     return schema
 
 
-EVIL = "a" * 60 + "!"
+EVIL = "a" * 10_000 + "!"
 DRAFT_2019 = {"$schema": "https://json-schema.org/draft/2019-09/schema"}
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
 ENDLESS: dict[str, tuple[Any, Any, str]] = {
@@ -58,34 +56,12 @@ ENDLESS: dict[str, tuple[Any, Any, str]] = {
     "a loop in what is evaluated": ({"unevaluatedProperties": False, "$ref": "#"}, {"a": 1}, "without end"),
     "a deep one": (deep(300), 1, "without end"),
     "a large one": ({"enum": [{"a": 1}] * 150_001}, 1, "more than 300000 values"),
-    "a pattern": ({"type": "string", "pattern": "^(a|aa)+$"}, EVIL, "took longer than 0.1 s"),
-    "patterns of keys": ({"patternProperties": {"^(a|aa)+$": {}}}, {EVIL: 1}, "took longer than 0.1 s"),
-    "additional properties": (
-        {"patternProperties": {"^(a|aa)+$": True}, "additionalProperties": False},
-        {EVIL: 1},
-        "took longer than 0.1 s",
-    ),
-    "unevaluated properties": (
-        {"allOf": [{"patternProperties": {"^(b|bb)+$": True}}], "unevaluatedProperties": False},
-        {"b" * 60 + "!": 1},
-        "took longer than 0.1 s",
-    ),
-    "unevaluated properties of draft 2019-09": (
-        {
-            **DRAFT_2019,
-            "allOf": [{"patternProperties": {"^(b|bb)+$": True}}],
-            "unevaluatedProperties": False,
-        },
-        {"b" * 60 + "!": 1},
-        "took longer than 0.1 s",
-    ),
 }
 
 
 @pytest.mark.parametrize("name", ENDLESS)
 def test_a_schema_that_asks_for_endless_work_is_given_up(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setattr("bindings.processes.schemas.MAX_STEPS", 20_000)
-    monkeypatch.setattr("bindings.processes.schema_keywords.search", partial(search, seconds=0.1))
     schema, value, why = ENDLESS[name]
     problem = misfit(value, schema)
     assert problem is not None
@@ -94,10 +70,23 @@ def test_a_schema_that_asks_for_endless_work_is_given_up(monkeypatch: pytest.Mon
     assert problem.text.startswith("invalid JSON Schema: ")
 
 
-def test_many_slow_patterns_are_given_up_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bindings.processes.schemas.MAX_SECONDS", MAX_SECONDS / 20)
-    schema = {"items": {"pattern": "^(a|a)*$"}}
-    assert "too much work" in str(misfit(["a" * 19 + "!"] * 100_000, schema))
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"pattern": "^(a|aa)+$"}, EVIL),
+        ({"patternProperties": {"^(a|aa)+!$": False}}, {EVIL: 1}),
+        ({"patternProperties": {"^(a|aa)+$": True}, "additionalProperties": False}, {EVIL: 1}),
+        ({"allOf": [{"patternProperties": {"^(a|aa)+$": True}}], "unevaluatedProperties": False}, {EVIL: 1}),
+        (
+            {**DRAFT_2019, "allOf": [{"patternProperties": {"^(a|aa)+$": True}}], "unevaluatedProperties": False},
+            {EVIL: 1},
+        ),
+    ],
+)
+def test_patterns_that_would_backtrack_are_answered(schema: Any, value: Any) -> None:
+    problem = misfit(value, schema)
+    assert problem is not None
+    assert not problem.unusable
 
 
 @pytest.mark.parametrize(

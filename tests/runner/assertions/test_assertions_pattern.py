@@ -25,7 +25,7 @@ ROWS: list[tuple[str, dict[str, Any], Any, str]] = [
         "bad pattern",
         {"value": "(a"},
         "a",
-        'Cannot evaluate "regex": Cannot use pattern `(a`: missing `)` for the group in `(a`',
+        'Cannot evaluate "regex": Cannot use pattern `(a`: missing `)` for the group at position 0',
     ),
     (
         "bad pattern, negated",
