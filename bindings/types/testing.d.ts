@@ -680,7 +680,7 @@ declare namespace testing {
      *
      * @param value The text, or a number or another simple value as text. For an error, its name and message are used;
      *   for another object, its JSON. null, undefined, functions and symbols fail.
-     * @param pattern A pattern in the syntax of Go (RE2), which never takes long to match, or a `RegExp`.
+     * @param pattern A pattern in the syntax of Go, matched by RE2 in time that is linear in the text, or a `RegExp`.
      * @param message Replaces the standard text.
      */
     Match(value: unknown, pattern: string | RegExp, message?: string): boolean;
@@ -695,7 +695,7 @@ declare namespace testing {
      *
      * @param value The text, or a number or another simple value as text. For an error, its name and message are used;
      *   for another object, its JSON. null, undefined, functions and symbols fail.
-     * @param pattern A pattern in the syntax of Go (RE2), which never takes long to match, or a `RegExp`.
+     * @param pattern A pattern in the syntax of Go, matched by RE2 in time that is linear in the text, or a `RegExp`.
      * @param message Replaces the standard text.
      */
     NotMatch(value: unknown, pattern: string | RegExp, message?: string): boolean;

@@ -43,7 +43,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-TEXT_LIMIT = 100_000
+TEXT_LIMIT = 131_072
 """Characters of one text that are written."""
 COUNTED = ("tests", "failures", "errors")
 """What the whole document counts."""
@@ -238,7 +238,8 @@ def _seconds(milliseconds: float) -> str:
 def _legal(text: str) -> str:
     """Text with the characters that XML has no place for as escapes."""
     if len(text) > TEXT_LIMIT:
-        text = f"{text[:TEXT_LIMIT]}... ({len(text)} characters)"
+        half = TEXT_LIMIT // 2
+        text = f"{text[:half]}... ({len(text) - 2 * half} characters) ...{text[-half:]}"
     if text.isascii() and text.isprintable():
         return text
     return _ILLEGAL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
