@@ -145,7 +145,7 @@ class Runs:
         """The tests of a module that is loaded for it, in the order of the source, and why it cannot be loaded, or
         nothing. Raises RunnerError and HostError when nothing can run."""
         printed = StringIO()
-        options = RunOptions(inputs=(str(path.resolve()),), dry_run=True, json=True)
+        options = RunOptions(inputs=(str(path.resolve()),), dry_run=True, json="document")
         is_broken = self._carry_out(path, options, self._environment.replace(stdout=printed)).code == exit_codes.FAILED
         document = json.loads(printed.getvalue())
         errors = [error["message"] for error in document["errors"]] if is_broken else []
