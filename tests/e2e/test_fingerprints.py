@@ -29,7 +29,7 @@ CASES: list[Record] = [
     },
     {
         "id": "played",
-        "turns": [{"input": "hello"}],
+        "turns": [{"input": "Anything else?"}],
         "simulator": {"use": "agents:player", "options": {"metadata": {"goal": "g"}}},
     },
     {"id": "broken", "skip": "for now", "input": "x"},

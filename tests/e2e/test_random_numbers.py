@@ -64,7 +64,7 @@ def test_a_seed_of_the_command_gives_each_test_its_own_numbers(app: MakeApplicat
 
 SIDE_BY_SIDE = """\
 function draw(name) {
-  if (new FS("app").ReadFile("slow.txt") === name) time.Sleep(100);
+  if (new FS("app").ReadFile("data/slow.txt") === name) time.Sleep(100);
   return [Math.random(), Process("utils.str.UUID"), Process("scripts.demo.inner.Draw"), Process("utils.otp.Generate", {}).code];
 }
 function A() { return draw("first"); }
@@ -106,7 +106,7 @@ def test_what_works_side_by_side_draws_the_same_numbers_whoever_is_first(app: Ma
     )
 
     def drawn(slow: str) -> list[str]:
-        application.write({"/slow.txt": slow})
+        application.write({"/data/slow.txt": slow})
         record = run_cases(application, "--seed", "3", code=0)["a"]
         return [json.dumps(one) for one in (*record["output"], *(held["message"] for held in record["assertions"]))]
 
