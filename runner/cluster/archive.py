@@ -24,7 +24,7 @@ from pathlib import Path
 
 from runner.errors import ConfigurationError
 from runner.security.files import reader_below
-from runner.security.walk import DEFINING, walk
+from runner.security.walk import DEFINING, is_report, walk
 from scripttest import holds_secrets
 from scripttest.values import Value
 
@@ -127,7 +127,6 @@ class _Digest:
 
 def _contents(root: Path, reports: Collection[str]) -> Iterator[tuple[str, bytes]]:
     """The files that are sent, by their paths from the root."""
-    from runner.planning.inputs import is_report  # a worker only unpacks
 
     read, total = reader_below(root, MOST_BYTES), 0
     for name in _files(root):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -22,7 +23,7 @@ from runner.doctor.findings import Kind, Need
 from runner.doctor.script_calls import MOST_NAMED, Reader, ScriptCall
 from runner.errors import ConfigurationError, MissingError, RunnerError, did_you_mean, sentences
 from runner.security.files import read_text
-from runner.security.walk import SUFFIXES, files_below, holds_tests, is_test
+from runner.security.walk import SUFFIXES, files_below, holds_tests, is_report, is_test
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -313,7 +314,7 @@ class _Written:
     def _files(self) -> Iterator[Path]:
         for place, endings in (("src", ()), ("tests", (*_CASES, *SUFFIXES))):
             for path in files_below(self._folder / place, root=self._root, enters=holds_tests):
-                if is_test(path) or path.endswith(endings):
+                if is_test(path) or (path.endswith(endings) and not is_report(os.path.basename(path))):
                     yield Path(path)
 
 

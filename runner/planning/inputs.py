@@ -11,7 +11,7 @@ from runner.application.application import Application, TestModule, find_root, t
 from runner.cli.options import RunOptions, absolute
 from runner.errors import ConfigurationError
 from runner.paths import beside_missing
-from runner.security.walk import CODE, SUFFIXES, is_closed, is_test, looks_like_test, walk
+from runner.security.walk import CODE, SUFFIXES, is_closed, is_report, is_test, looks_like_test, walk
 from scripttest.values import Value
 
 TYPE_CHECKING = False
@@ -26,8 +26,6 @@ _FILES_OF_AGENTS = ("prompts.yml", "replies.yml", "runner.yml")
 RENAME = "Rename one of them, or delete it"
 _NAMED = 10
 """At most this many files are named in a warning."""
-_REPORT = r"output-\d{14}(-\d+)?(\.calls)?\.jsonl"
-"""Matches names of reports that earlier runs have written beside the cases."""
 _FEW = 20
 """From more modules on, twins are looked for in the whole application at once."""
 _GENERATOR = r"(?s)((?:agents|scripts):[\w./-]*)(?:\?(.*))?"
@@ -225,11 +223,6 @@ def is_generator(input: str) -> bool:
 
 def _generator_of(input: str) -> re.Match[str] | None:
     return re.fullmatch(_GENERATOR, input) if input.startswith(("agents:", "scripts:")) else None
-
-
-def is_report(name: str) -> bool:
-    """Whether a file is named like a report that an earlier run wrote beside the cases."""
-    return re.fullmatch(_REPORT, name) is not None
 
 
 def _path(input: str, directory: Path) -> Path | None:

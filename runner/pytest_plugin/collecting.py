@@ -13,12 +13,12 @@ import pytest
 from runner.application.application import Application, find_root, twins_among, twins_problem
 from runner.errors import ConfigurationError, RunnerError
 from runner.paths import shown_path
-from runner.planning.inputs import RENAME, is_report
+from runner.planning.inputs import RENAME
 from runner.planning.tags import tags_in
 from runner.planning.test_functions import functions_in
 from runner.pytest_plugin.finding import CLOSED, GIVEN, OF_PYTEST
 from runner.security.files import read_text
-from runner.security.walk import is_closed, is_test
+from runner.security.walk import is_closed, is_report, is_test
 from scripttest import HostError
 
 if TYPE_CHECKING:

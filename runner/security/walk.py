@@ -26,6 +26,7 @@ CODE = (*SUFFIXES, ".jsx", ".mjs", ".cjs")
 DEFINING = ("agent", "assistants", "connectors", "mcps", "scripts")
 """Folders of the application whose files define agents, and how they connect."""
 _CLOSED = ("node_modules", "dist", "types", "__snapshots__")
+_REPORT = r"output-\d{14}(-\d+)?(\.calls)?\.jsonl"
 _LOOKS_LIKE_TEST = re.compile(r".[._](?:test|spec)\.[cm]?[jt]sx?\Z", re.IGNORECASE)
 
 
@@ -51,6 +52,11 @@ class Folder(Value):
 def is_closed(name: str) -> bool:
     """Whether a folder of that name holds no tests and no agents."""
     return name in _CLOSED or name.startswith(".")
+
+
+def is_report(name: str) -> bool:
+    """Whether a file is named like a report that an earlier run wrote beside the cases."""
+    return re.fullmatch(_REPORT, name) is not None
 
 
 def is_test(name: str) -> bool:

@@ -97,6 +97,7 @@ def test_a_search_that_nothing_answers_is_named_and_fails_strict_runs(app: MakeA
 
     (record,) = run_cases(application, code=0).values()
     strict = errors(application, "--strict")["a"]
+    application.run("-i", "assistants/demo/tests/cases.jsonl")  # whose report, beside the cases, names mocks.search
     doctor = application.run("doctor").stdout
 
     assert [call["call"] for call in record["outside"] if call["answered"] == "missing"] == ["search.Web", "search.KB"]
@@ -104,7 +105,7 @@ def test_a_search_that_nothing_answers_is_named_and_fails_strict_runs(app: MakeA
         "Nothing answered search.Web: demo searches before its model is asked, and nothing here answers. "
         'Give it references with mocks: {"search": [{"title": ..., "content": ..., "url": ...}]}'
     )
-    assert "search.Web" in doctor and "search.KB" in doctor
+    assert "missing  mock  search.KB" in doctor and "missing  mock  search.Web" in doctor
 
 
 def test_a_search_of_rows_and_fixtures_finds_them(app: MakeApplication) -> None:
