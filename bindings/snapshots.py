@@ -17,8 +17,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-OLD_SUFFIX = ".snap.json"
-
 
 class Snapshots:
     """The snapshots of one run. Threads may share `match`."""
@@ -101,7 +99,6 @@ class Snapshots:
     def _save(self, module: str) -> None:
         test, new = self._files[module], self._unsaved[module]
         change(path_of(test), test.name, partial(_add, new))
-        _old_path(test).unlink(missing_ok=True)
         replaced = sum(key in self._stored[module] for key in new)
         self.updated += replaced
         self.written += len(new) - replaced
@@ -125,23 +122,10 @@ class Snapshots:
     def _load(self, module: str) -> dict[str, str]:
         if module not in self._stored:
             test = self._files[module]
-            path, old = path_of(test), _old_path(test)
-            stored = read(path)
-            if not path.exists() and old.exists() and not self._update:
-                raise SnapshotFileError(
-                    old,
-                    0,
-                    "an earlier version of yao-test has stored them. Run with --update-snapshots to replace them",
-                )
-            self._stored[module] = stored
+            self._stored[module] = read(path_of(test))
             self._new[module] = {}
             self._asked[module] = {}
         return self._stored[module]
-
-
-def _old_path(test: Path) -> Path:
-    """Where an earlier version kept the snapshots of a file."""
-    return test.parent / FOLDER / f"{test.stem.removesuffix('_test')}{OLD_SUFFIX}"
 
 
 def _add(new: Mapping[str, str], snapshots: dict[str, str]) -> None:

@@ -206,7 +206,7 @@ class Recording:
 
     def file(self, origin: Origin) -> str:
         """The file of a case, below the folder of the recordings."""
-        return self._file(origin.suite, origin.case, origin.run)
+        return self._name(origin.suite, origin.case, origin.run)
 
     @property
     def folder(self) -> Path:
@@ -228,15 +228,6 @@ class Recording:
     def _folder(self, suite: str) -> str:
         return folder_of(self._redact(self._label(suite)), suite in self._messages)
 
-    def _file(self, suite: str, case: str, run: int = 1) -> str:
-        """The file that a case is read from, below the folder of the recordings: of a message perhaps the one that it
-        had in an earlier version, in which a slash counted as a blank."""
-        name = self._name(suite, case, run)
-        if suite not in self._messages or (self._place.folder / name).exists():
-            return name
-        older = f"{folder_of(self._redact(suite.replace('/', ' ')), True)}/{file_of(self._redact(case), run)}"
-        return older if (self._place.folder / older).exists() else name
-
     def _mode(self, suite: str) -> Mode:
         return "record" if self.held_back is not None and self.held_back(suite) is None else self.mode
 
@@ -254,7 +245,7 @@ class Recording:
         if self._mode(origin.suite) == "record":
             return Tape(None, bool(origin.suite), origin.of_suite)
         try:
-            path = self._place.folder / self._file(origin.suite, origin.case, origin.run)
+            path = self._place.folder / self._name(origin.suite, origin.case, origin.run)
             return Tape(read_recording(path, self._redact(origin.case)), bool(origin.suite), origin.of_suite)
         except RecordingError as error:
             tape = Tape(None, bool(origin.suite), origin.of_suite)
@@ -272,7 +263,7 @@ class Recording:
     def _never_asked(self, suite: str, case: str) -> None:
         """A case has ended that has asked nothing, although it may have a recording."""
         try:
-            recording = read_recording(self._place.folder / self._file(suite, case), self._redact(case))
+            recording = read_recording(self._place.folder / self._name(suite, case), self._redact(case))
         except RecordingError as error:
             self._note_unused(error.message)
         else:

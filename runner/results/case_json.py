@@ -221,8 +221,4 @@ def outcome_of_case(record: Record, named: Named) -> Outcome:
 
 def is_cut_short(record: Record) -> bool:
     """Whether the run of a record ended before its case did."""
-    if "cut_short" in record or record["status"] != Status.SKIPPED or not record.get("skip_reason"):
-        return bool(record.get("cut_short"))
-    from runner.results.older_texts import was_cut_short
-
-    return was_cut_short(record)
+    return bool(record.get("cut_short"))

@@ -105,7 +105,7 @@ def outcome_of(record: Record, named: Named) -> Outcome:
 
 
 def logs_of(record: Record) -> tuple[LogLine, ...]:
-    """Lines with their levels; in reports of earlier versions these are only at the heads of the lines."""
+    """Lines with their levels, which are only at the heads of the lines where no level is given."""
     lines = record.get("logs") or []
     levels = record.get("log_levels")
     if levels:

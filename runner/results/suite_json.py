@@ -75,13 +75,4 @@ def _kind_of(record: Record) -> SuiteKind:
         return SuiteKind.MESSAGE
     if record.get("generated"):
         return SuiteKind.GENERATED
-    if record["file"]:
-        return SuiteKind.CASE_FILE
-    return _kind_of_older(record["label"])
-
-
-def _kind_of_older(label: str) -> SuiteKind:
-    """Where the cases of a suite come from in a report of an earlier version, which says it by the label only."""
-    if label.startswith('"'):
-        return SuiteKind.MESSAGE
-    return SuiteKind.GENERATED if label.startswith(("agents:", "scripts:")) else SuiteKind.CASE_FILE
+    return SuiteKind.CASE_FILE

@@ -84,7 +84,7 @@ def turn_of(item: Record) -> TurnResult:
         skip_reason=item.get("skip_reason"),
         note=item.get("note"),
         question=item.get("question"),
-        no_next_turn=_has_no_next_turn(item),
+        no_next_turn=bool(item.get("no_next_turn")),
         attachments=tuple(item.get("attachments") or ()),
         usage=usage_in(item.get("usage")),
     )
@@ -122,14 +122,6 @@ def tool_of(item: Record) -> ToolUse:
         result=item.get("result"),
         error=item.get("error"),
     )
-
-
-def _has_no_next_turn(item: Record) -> bool:
-    if "no_next_turn" in item or not (item.get("skip_reason") or item.get("error")):
-        return bool(item.get("no_next_turn"))
-    from runner.results.older_texts import has_no_next_turn
-
-    return has_no_next_turn(item)
 
 
 def checkpoint_record(checkpoint: CheckpointResult) -> Record:

@@ -6,7 +6,6 @@ import itertools
 import json
 import os
 import re
-import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -437,9 +436,6 @@ def test_messages_that_differ_by_a_slash_have_recordings_of_their_own(app: MakeA
     assert sorted((here.root / "rec").iterdir()) == sorted([with_slash, without])
 
     replayed = [here.run("-i", message, "-n", "demo", "--replay", "rec") for message in messages]
-    shutil.rmtree(without)
-    with_slash.rename(without)  # as an earlier version named it
-    earlier = here.run("-i", messages[0], "-n", "demo", "--replay", "rec")
 
-    assert [run.code for run in (*replayed, earlier)] == [0, 0, 0], (replayed, earlier)
-    assert "not used" not in "".join(run.stdout + run.stderr for run in (*replayed, earlier))
+    assert [run.code for run in replayed] == [0, 0], replayed
+    assert "not used" not in "".join(run.stdout + run.stderr for run in replayed)

@@ -305,15 +305,6 @@ def test_a_broken_file_that_nobody_asks_for_is_said(app: MakeApplication) -> Non
     assert stored(here) == "hello\n"
 
 
-def test_files_of_an_earlier_version_are_stored_anew_when_asked(app: MakeApplication) -> None:
-    old = "__snapshots__/card.snap.json"
-    here = app({"card_test.ts": TWO, old: '{"TestA 1": "{b: 1}"}\n'})
-    results = here.results(*CARD, code=1)
-    assert "--update-snapshots" in results["TestA"]["error"] and not (here.source / FILE).exists()
-    assert summary(here, *CARD, "--update-snapshots") == ["3 snapshots written"]
-    assert stored(here) == STORED and not (here.source / old).exists()
-
-
 def test_runs_at_the_same_time_keep_what_the_others_store(app: MakeApplication) -> None:
     tests = "\n".join(f"export function Test{i}(t: any) {{ t.snapshot({i}); }}" for i in range(8))
     here = app({"card_test.ts": tests})

@@ -48,23 +48,8 @@ def test_what_was_cut_short_is_counted_and_read_whatever_its_reason_says(reason:
     assert "cut_short" not in case_record(skipped("later", False))
 
 
-@pytest.mark.parametrize("reason", [*REASONS[:4], "given up by --fail-fast"])
-def test_a_report_of_an_earlier_version_is_read_by_its_texts(reason: str) -> None:
-    record = case_record(skipped(reason, True))
-    del record["cut_short"]
-    assert is_cut_short(record)
-    assert not is_cut_short({**record, "status": "failed"})
-    assert not is_cut_short({**record, "skip_reason": "later"})
-
-
 @pytest.mark.parametrize("said", ({"skip_reason": "nobody is there"}, {"error": "nobody is there"}))
 @pytest.mark.parametrize("no_next_turn", [True, False])
 def test_a_turn_in_which_nobody_could_answer_is_read(said: dict[str, Any], no_next_turn: bool) -> None:
     turn = TurnResult(turn=2, input=None, source="", status=Status.SKIPPED, no_next_turn=no_next_turn, **said)
     assert turn_of(turn_record(turn)) == turn
-
-
-def test_such_a_turn_of_an_earlier_version_is_read_by_its_text() -> None:
-    turn = {"turn": 2, "status": "skipped", "skip_reason": "Agent awaiting input, no next turn defined"}
-    assert turn_of(turn).no_next_turn
-    assert not turn_of({**turn, "skip_reason": "Agent awaiting input, terminal closed"}).no_next_turn

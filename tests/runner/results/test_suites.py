@@ -31,13 +31,6 @@ def test_a_suite_is_read_as_it_was_written(one: Suite) -> None:
     assert suite_of(suite_record(one)) == one.replace(id=one.name)
 
 
-@pytest.mark.parametrize("one", SUITES, ids=lambda one: one.label)
-def test_a_report_without_the_marks_is_read_by_its_labels(one: Suite) -> None:
-    record = suite_record(one)
-    bare = {key: value for key, value in record.items() if key not in ("message", "generated")}
-    assert suite_of(bare).kind is one.kind
-
-
 @pytest.mark.parametrize(
     ("one", "command"),
     list(
