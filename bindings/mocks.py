@@ -95,10 +95,26 @@ def _pattern(kind: str, written: str) -> str:
 
 def _find(mocks: tuple[Mock, ...], name: str, flags: int = 0) -> Mock | None:
     for mock in reversed(mocks):
-        expression = ".*".join(map(re.escape, mock.pattern.split("*")))
-        if re.fullmatch(expression, name, flags | re.DOTALL):
+        if (flags and _fits(mock.pattern.lower(), name.lower())) or _fits(mock.pattern, name):
             return mock
     return None
+
+
+def _fits(pattern: str, text: str) -> bool:
+    """Whether a text is as the pattern says, in which `*` stands for any text. Each piece is looked for once."""
+    first, *pieces = pattern.split("*")
+    if not pieces:
+        return text == first
+    end = len(text) - len(pieces[-1])
+    if not (text.startswith(first) and text.endswith(pieces[-1]) and len(first) <= end):
+        return False
+    place = len(first)
+    for piece in pieces[:-1]:
+        found = text.find(piece, place, end)
+        if found < 0:
+            return False
+        place = found + len(piece)
+    return True
 
 
 def _fits_command(pattern: str, command: str) -> bool:
@@ -108,5 +124,4 @@ def _fits_command(pattern: str, command: str) -> bool:
 
         flags = "".join(flag for flag in expression[2] if flag in "ims")
         return bool(compile(f"(?{flags}){expression[1]}" if flags else expression[1]).search(command))
-    glob = ".*".join(map(re.escape, pattern.split("*")))
-    return re.fullmatch(f"{glob}( .*)?", command, re.DOTALL) is not None
+    return _fits(pattern, command) or _fits(f"{pattern} *", command)

@@ -11,7 +11,9 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 
+from bindings.models import functions
 from bindings.models.errors import failed
+from bindings.models.expansion import MOST, Words, expansions, words
 from scripttest.typing_names import Json
 
 Row = dict[str, Json]
@@ -35,6 +37,25 @@ _FULL = "database or disk is full"
 """How SQLite says that."""
 _CHECKED_EVERY = 10_000
 """Instructions of SQLite between two looks at the clock."""
+_OFTEN = 1_000
+"""The same for statements of scripts that use functions."""
+_WIDEST = 16 << 20
+"""Characters and bytes of all values on which a statement of a script works in one go, at most, each of its functions
+on its share: SQLite looks at no clock within a function, or between those of a row."""
+_NARROWEST = 256 << 10
+"""Characters and bytes of a value in statements with many columns."""
+_SHARE = 64 << 10
+"""The same in statements with many functions."""
+_MOST = 2000
+"""Functions, or operators `||`, of a statement of a script."""
+_HEAVY = 32
+"""How many functions count as one that goes over a text several times."""
+_LIMITS = {
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 4 << 20,
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 400,
+    sqlite3.SQLITE_LIMIT_FUNCTION_ARG: 100,
+}
+"""For statements of scripts."""
 
 _REFUSED = {
     sqlite3.SQLITE_ATTACH: "ATTACH",
@@ -53,6 +74,10 @@ _CHANGING = {
     sqlite3.SQLITE_DROP_TRIGGER, sqlite3.SQLITE_DROP_TEMP_TRIGGER, sqlite3.SQLITE_ALTER_TABLE,
 }  # fmt: skip
 """Statements for which SQLite itself reads the schema table. They hold no SELECT."""
+_MAKING = {
+    sqlite3.SQLITE_CREATE_TRIGGER: "trigger", sqlite3.SQLITE_CREATE_TEMP_TRIGGER: "trigger",
+    sqlite3.SQLITE_CREATE_VIEW: "view", sqlite3.SQLITE_CREATE_TEMP_VIEW: "view",
+}  # fmt: skip
 _ASKING_PRAGMAS = {
     "table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "foreign_key_list",
     "collation_list", "compile_options",
@@ -102,7 +127,17 @@ class Database:
         self._refused = ""
         self._creates = self._changes = False
         """Whether the statement that runs does what `_CREATING` and `_CHANGING` have."""
-        self._calendar: sqlite3.Connection | None = None
+        self._weight = self._functions = 0
+        """Of the functions that the statement uses, and their number."""
+        self._widest = _WIDEST
+        self._sql = ""
+        """The statement of a script that ran last."""
+        self._views: dict[str, Words] = {}
+        """Views of scripts, and what they name."""
+        self._has_triggers = False
+        """Whether a script has made one."""
+        self._beside: sqlite3.Connection | None = None
+        """Evaluates single functions."""
         self._connection = connection = sqlite3.connect(
             path, isolation_level=None, check_same_thread=False, detect_types=sqlite3.PARSE_DECLTYPES
         )
@@ -117,6 +152,7 @@ class Database:
         connection.create_function("current_time", 0, lambda: self.timestamp()[11:])
         for name in _TIMES:
             connection.create_function(name, -1, partial(self._time, name))
+        functions.bound(connection, self._evaluate)
         connection.set_progress_handler(self._is_late, _CHECKED_EVERY)
 
     @property
@@ -153,6 +189,11 @@ class Database:
         with self._lock:
             self._connection.deserialize(dump)
             self._bound()
+            made = self._connection.execute(
+                "SELECT type, name, sql FROM sqlite_master WHERE type IN ('trigger', 'view')"
+            )
+            for kind, name, sql in made.fetchall():
+                self._made(kind, name, sql)
 
     def _bound(self) -> None:
         self._connection.execute(f"PRAGMA max_page_count = {MAX_PAGES}")
@@ -181,19 +222,20 @@ class Database:
 
     def run_foreign(self, sql: str, parameters: Sequence[Json] = ()) -> list[Row]:
         """Runs a statement that a script has written, confined. Raises ProcessError."""
-        with self._statement():
-            self._refused, self._creates, self._changes = "", False, False
-            self._connection.set_authorizer(self._authorize)
+        with self._statement(sql):
+            if sql.count("||") > _MOST:
+                raise failed(f"the statement has more than {_MOST} operators ||")
+            self._sql = sql
+            if expansions(sql, self._views) > MOST:
+                raise failed(
+                    f"the statement names views and tables of its own more than {MOST} times, with what they name"
+                )
             try:
                 return self._rows(self._connection.execute(sql, parameters))
             except sqlite3.DatabaseError as error:
-                if self._refused:
-                    raise failed(f"{self._refused} is not allowed here") from error
-                if _is_foreign(sql, str(error)):
+                if not self._refused and _is_foreign(sql, str(error)):
                     raise failed(f"{error} (the database of tests is SQLite)") from error
                 raise
-            finally:
-                self._connection.set_authorizer(None)
 
     def give_up(self, reason: str) -> None:
         """Stops the statement that runs, and those that come, with an error. Any thread may do that."""
@@ -204,12 +246,12 @@ class Database:
         """Closes it. A database in memory is lost."""
         with self._lock:
             self._connection.close()
-            if self._calendar is not None:
-                self._calendar.close()
+            if self._beside is not None:
+                self._beside.close()
 
     @contextmanager
-    def _statement(self) -> Iterator[None]:
-        with self._lock:
+    def _statement(self, foreign: str | None = None) -> Iterator[None]:
+        with self._lock, self._ruled(foreign):
             if self._given_up:
                 raise failed(self._given_up)
             self._ends = time.monotonic() + SECONDS
@@ -218,6 +260,8 @@ class Database:
             except (sqlite3.Error, sqlite3.Warning) as error:
                 if self._given_up:
                     raise failed(self._given_up) from error
+                if self._refused:
+                    raise failed(f"{self._refused} is not allowed here") from error
                 if str(error) == "interrupted":
                     raise failed(f"the statement took more than {SECONDS:g} s") from error
                 if str(error) == _FULL:
@@ -228,6 +272,33 @@ class Database:
                 raise failed("a number is too large for the database") from error
             except UnicodeEncodeError as error:
                 raise failed("a text holds half of a surrogate pair") from error
+
+    @contextmanager
+    def _ruled(self, foreign: str | None) -> Iterator[None]:
+        """Confines a statement of a script, and what triggers and views of scripts do in one of ours."""
+        self._refused, self._creates, self._changes = "", False, False
+        self._weight = self._functions = 0
+        self._widest = _WIDEST
+        if foreign is None and not self._views and not self._has_triggers:
+            yield
+            return
+        connection = self._connection
+        before = {}
+        if foreign is not None:
+            parts = foreign.count("||") + (foreign.count(",") if "select" in foreign.lower() else 0)
+            self._widest = min(_WIDEST, max(_NARROWEST, MAX_BYTES // (1 + parts)))
+            limits = {**_LIMITS, sqlite3.SQLITE_LIMIT_LENGTH: self._widest}
+            before = {limit: connection.setlimit(limit, value) for limit, value in limits.items()}
+        connection.set_authorizer(self._authorize_within if foreign is None else self._authorize)
+        try:
+            yield
+        finally:
+            connection.set_authorizer(None)
+            for limit, value in before.items():
+                connection.setlimit(limit, value)
+            if self._weight:
+                connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_BYTES)
+                connection.set_progress_handler(self._is_late, _CHECKED_EVERY)
 
     def _rows(self, cursor: sqlite3.Cursor) -> list[Row]:
         if cursor.description is None:
@@ -251,14 +322,24 @@ class Database:
             values += ["now"] * (place + 1 - len(values))
         if isinstance(values[place], str) and values[place].strip().lower() == "now":
             values[place] = self.now().strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
-        if self._calendar is None:
-            self._calendar = sqlite3.connect(":memory:", check_same_thread=False)
-        return self._calendar.execute(f"SELECT {name}({', '.join('?' * len(values))})", values).fetchone()[0]
+        return self._evaluate(name, *values)
+
+    def _evaluate(self, name: str, *given: Json) -> Json:
+        if self._beside is None:
+            self._beside = sqlite3.connect(":memory:", check_same_thread=False)
+            self._beside.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _WIDEST)
+        try:
+            return self._beside.execute(f"SELECT {name}({', '.join('?' * len(given))})", given).fetchone()[0]
+        except sqlite3.DataError as error:
+            raise OverflowError from error
 
     def _is_late(self) -> bool:
         return bool(self._given_up) or time.monotonic() > self._ends
 
-    def _authorize(self, action: int, first: str | None, second: str | None, *_: str | None) -> int:
+    def _authorize(
+        self, action: int, first: str | None, second: str | None, _database: str | None, within: str | None
+    ) -> int:
+        """Rules what a statement of a script does, and the triggers and views that it uses; `within` names these."""
         self._creates = self._creates or action in _CREATING
         self._changes = self._changes or action in _CHANGING
         if action in _REFUSED:
@@ -266,12 +347,42 @@ class Database:
         name = (first or "").lower()
         if action == sqlite3.SQLITE_PRAGMA and name not in _ASKING_PRAGMAS and (second or name not in _STATE_PRAGMAS):
             return self._refuse(f"PRAGMA {first}")
-        if action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in _REFUSED_FUNCTIONS:
-            return self._refuse(f"the function {second}")
-        is_own = self._changes or (self._creates and second == "ROWID")
+        if action == sqlite3.SQLITE_FUNCTION:
+            return self._authorize_function((second or "").lower())
+        if kind := _MAKING.get(action):
+            self._made(kind, name, self._sql)
+        is_own = not within and (self._changes or (self._creates and second == "ROWID"))
         if action == sqlite3.SQLITE_READ and name in _SCHEMA_TABLES and not is_own:
             return self._refuse(f"the table {first}")
         return sqlite3.SQLITE_OK
+
+    def _authorize_within(
+        self, action: int, first: str | None, second: str | None, database: str | None, within: str | None
+    ) -> int:
+        """Rules what triggers do in a statement of ours, which uses no view."""
+        for name in (first, within):
+            if name and name.lower() in self._views and action != sqlite3.SQLITE_FUNCTION:
+                return self._refuse(f"the view {name} in place of a table")
+        return self._authorize(action, first, second, database, within) if within else sqlite3.SQLITE_OK
+
+    def _authorize_function(self, name: str) -> int:
+        if name in _REFUSED_FUNCTIONS:
+            return self._refuse(f"the function {name}")
+        self._functions += 1
+        if self._functions > _MOST:
+            return self._refuse(f"a statement with more than {_MOST} functions")
+        self._weight += _HEAVY if name in ("like", "glob") or name.startswith("json") else 1
+        self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(self._widest, max(_SHARE, _WIDEST // self._weight)))
+        if self._functions == 1:
+            self._connection.set_progress_handler(self._is_late, _OFTEN)
+        return sqlite3.SQLITE_OK
+
+    def _made(self, kind: str, name: str, sql: str) -> None:
+        """Takes note of a trigger or a view of a script."""
+        if kind == "view":
+            self._views[name.lower()] = words(sql, expansions(sql, {}))
+        else:
+            self._has_triggers = True
 
     def _refuse(self, what: str) -> int:
         self._refused = what

@@ -23,7 +23,7 @@ PAGE_SIZE = 20
 _SETS_LIMIT = re.compile("limit|offset")
 _NO_TABLE = "no such table: "
 """SQLite's message for that; the name follows."""
-_COUNTED = re.compile(r"\bselect\b.*\bfrom\b", re.DOTALL)
+_SELECT, _FROM = re.compile(r"\bselect\b"), re.compile(r"\bfrom\b")
 
 
 def knows(method: str) -> bool:
@@ -74,7 +74,8 @@ def _paginate(store: Store, dsl: Json) -> Json:
     page, size = max(1, writer.whole("page") or 1), writer.whole("pagesize") or PAGE_SIZE
     if _statement_of(dsl):
         stmt, args = _statement(store, dsl)
-        total = _total(store, stmt, args) if _COUNTED.search(stmt) else -1
+        selects = _SELECT.search(stmt)
+        total = _total(store, stmt, args) if selects and _FROM.search(stmt, selects.end()) else -1
         rows = _asked(
             store, lambda: store.database.run_foreign(f"{stmt} LIMIT {size} OFFSET {(page - 1) * size}", args)
         )

@@ -10,7 +10,7 @@ from bindings.models.tables import quoted
 from scripttest.values import Value
 
 _ALIAS = re.compile(r"(.*\S)\s+as\s+([\w$@.]+)\s*", re.IGNORECASE | re.DOTALL)
-_TYPE_NOTE = re.compile(r"\s*\(\s*[a-zA-Z]+(\s+[\d,\s]+)?\)\s*$")
+_TYPE_NOTE = re.compile(r"(?<!\s)\s*+\(\s*+[a-zA-Z]++(?:\s[\d,\s]++)?+\)\s*+$")
 _AGGREGATE = re.compile(r"(?:AVG|COUNT|MAX|MIN|SUM)\s*\(.*\)", re.IGNORECASE | re.DOTALL)
 _FUNCTION = re.compile(r":(\w+)\s*\((.*)\)", re.DOTALL)
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
@@ -19,6 +19,8 @@ _BINDING = re.compile(r"\?:([\w.]+)")
 _COLUMN = re.compile(
     r"(?:(?P<owner>\$?[\w.]*\w)\.)?(?P<name>\*|[\w]+)(?P<mark>[$@*])?(?P<path>(?:\.\w+|\[\d+\])+)?", re.DOTALL
 )
+_LONGEST = 2000
+"""Characters of a column, with its owner and its path."""
 _MODEL = re.compile(r"[a-zA-Z_.]+")
 
 TableOf = Callable[[str], str]
@@ -86,7 +88,7 @@ def _plain(text: str, table_of: TableOf) -> Expression:
     binding = _BINDING.fullmatch(text)
     if binding:
         return Expression(sql="?", key="", bindings=(binding[1],))
-    column = _COLUMN.fullmatch(text)
+    column = _COLUMN.fullmatch(text) if len(text) <= _LONGEST else None
     if not column:
         raise wrong(f"the expression {text} cannot be read")
     return _column(column, table_of)

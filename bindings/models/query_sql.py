@@ -104,7 +104,7 @@ class Writer:
         return self._table(source, models=True)
 
     def _table(self, text: str, *, models: bool) -> str:
-        name, _, alias = re.sub(r"\s+as\s+", " ", text.strip(), flags=re.IGNORECASE).partition(" ")
+        name, _, alias = re.sub(r"(?<!\s)\s++as\s++", " ", text.strip(), flags=re.IGNORECASE).partition(" ")
         if name.startswith("$") and models:
             name = table_name(name[1:], self._table_of)
         return f"{quoted(name)} AS {quoted(alias.strip())}" if alias.strip() else quoted(name)
@@ -188,7 +188,7 @@ class Writer:
             if isinstance(part, Mapping):
                 text, rollup = str(part.get("field") or ""), part.get("rollup")
             else:
-                text, _, rollup = re.sub(r"\s+rollup\s+", "\0", str(part).strip()).partition("\0")
+                text, _, rollup = re.sub(r"(?<!\s)\s++rollup\s++", "\0", str(part).strip()).partition("\0")
             if rollup:
                 raise wrong("rollup is not available on SQLite")
             found = operand(text, self._table_of)

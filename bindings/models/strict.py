@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from bindings.models.definition import Column, Model
 from scripttest.typing_names import Json
 
-_NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
+_NUMBER = re.compile(r"\s*+[-+]?(\d++(?:\.\d*+)?|\.\d++)([eE][-+]?\d++)?\s*+")
 _BITS = {"tinyinteger": 8, "smallinteger": 16, "integer": 32, "biginteger": 64, "boolean": 8}
 """Type in lower case, without `unsigned` → the size of its numbers."""
 _BYTES = {"text": (1 << 16) - 1, "mediumText": (1 << 24) - 1}

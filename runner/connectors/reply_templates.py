@@ -110,7 +110,9 @@ def as_json(value: Any) -> str:
 
 
 def _compile(text: str) -> Template:
-    pieces = _BRACES.split(text)
+    end = text.rfind("}}") + 2  # behind it, each pair of braces would be searched to the end
+    pieces = _BRACES.split(text[:end]) if end > 1 else [""]
+    pieces[-1] += text[end:] if end > 1 else text
     parts = [_expression(piece) if index % 2 else piece for index, piece in enumerate(pieces)]
     return Template(parts=tuple(part for part in parts if part != ""))
 

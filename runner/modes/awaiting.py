@@ -41,7 +41,7 @@ _TRAILING = " \t\n*_~`\"'”’»）)]】」』"
 _SENTENCE = re.compile(r"(?<=[.!?？؟。！．])\s+|(?<=[？。！])(?=[^\s*_~`\"'”’»）)\]】」』])|\n+")
 _SAYS_SOMETHING = re.compile(rf"[^\W_]|[{_MARKS}]")
 _LIST_LINE = re.compile(r"\s*(?:[-*•–]|\(?\w{1,2}[.)])\s+\S")
-_REMARK = re.compile(r"\s*[(（][^()（）]*[)）][.。]?\s*$")
+_REMARK = re.compile(r"(?<!\s)\s*+[(（][^()（）]*[)）][.。]?\s*+$")
 _OPENS_AS_QUESTION = re.compile(r"(?i)^\W*(?:what|how|when|where|which|who|please|could you)\b")
 _ASKS_TO_GO_ON = re.compile(r"(?i)(?:confirm|verify|proceed|continue)\?")
 _NO_REQUEST = re.compile(

@@ -42,10 +42,14 @@ def store_of(options: RunOptions, environment: Environment, application: Applica
     neither. Raises ConfigurationError for one that cannot be used."""
     if options.store is None and not (application.root / STORE).is_dir():
         return None
-    from runner.store.places import check_store
+    from runner.store.places import FILE, check_store
 
     folder = application.root / STORE if options.store is None else absolute(options.store, environment.directory)
     check_store(folder)
+    if os.path.isfile(folder / FILE):
+        from runner.store.schema import check_schema
+
+        check_schema(folder)
     return folder
 
 

@@ -26,7 +26,7 @@ from runner.results.events import Event, RunEnd, RunStart, TestEnd
 from runner.results.failure_texts import error_text
 from runner.security.keys import take_keys
 from runner.security.secrets import Secrets
-from runner.security.terminal import unsteered
+from runner.security.terminal import inert, unsteered
 from runner.security.walk import is_test
 from scripttest import Status, start_processes
 
@@ -127,19 +127,19 @@ class Runs:
         if result is None or ran.suite is None:
             raise TestFailedError(f"{item.name} is not a test of {item.path}")
         if result.logs:
-            item.add_report_section("call", "yao-test", unsteered("\n".join(line.text for line in result.logs)))
+            item.add_report_section("call", "yao-test", unsteered(inert("\n".join(line.text for line in result.logs))))
         if self._ended is not None and not ran.results:
             item.session.shouldstop = "a signal"
         if ran.lacks_model(result):
             raise _skipped(CLOSED)
         outcome = result.outcome
         if outcome.status == Status.SKIPPED:
-            raise _skipped(unsteered(outcome.skip_reason or "skipped"))
+            raise _skipped(unsteered(inert(outcome.skip_reason or "skipped")))
         if outcome.status == Status.FAILED:
             decisive = outcome.decisive
             head = error_text(decisive) if decisive is not None else "it failed"
             text = failure_text(ran.suite, result, ran.flags, self._environment)
-            raise TestFailedError(unsteered(f"{head}\n\n{text}"))
+            raise TestFailedError(unsteered(inert(f"{head}\n\n{text}")))
 
     def listed(self, path: Path) -> tuple[list[str], str]:
         """The tests of a module that is loaded for it, in the order of the source, and why it cannot be loaded, or

@@ -15,6 +15,7 @@ from runner.reporters import is_of_coverage, maker_for_file
 from runner.reporters.console.console import ConsoleReporter
 from runner.reporters.ordered import Ordered
 from runner.security.files import check_target
+from runner.security.terminal import own_commands
 from scripttest import install_command
 
 TYPE_CHECKING = False
@@ -105,7 +106,7 @@ def open_reporters(
     if environment.variables.get("GITHUB_ACTIONS") == "true":
         from runner.reporters.files.github import GithubReporter
 
-        reporters.append(GithubReporter(console.write, environment.variables))
+        reporters.append(GithubReporter(lambda lines: console.write(own_commands(lines)), environment.variables))
     return reporters
 
 

@@ -17,7 +17,7 @@ from scripttest.typing_names import Record
 if TYPE_CHECKING:
     from runner.assertions.base import AssertionResult
 
-_FRAME = re.compile(r"at (.*) \((.*):(\d+):(\d+)\)")
+_FRAME = re.compile(r"at (.*) \(((?:[^ ]| (?!\())*):(\d++):(\d++)\)")
 _PHASE = re.compile(r" \(in [^()]*\)$")
 
 

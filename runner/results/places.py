@@ -84,7 +84,7 @@ def _prefix(root: str) -> re.Pattern[str]:
 
 @cache
 def _place(folder: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w./-]){re.escape(_with_slash(folder))}(?=[^\s()\"']+:\d)")
+    return re.compile(rf"(?<![\w./-]){re.escape(_with_slash(folder))}(?=[^\s()\"']{{1,300}}?:\d)")
 
 
 def _with_slash(folder: str) -> str:

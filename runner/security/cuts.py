@@ -29,8 +29,7 @@ class CutValues:
             if len(value) > LEAST:
                 self._heads.setdefault(value[:LEAST], []).append(value)
                 self._tails.setdefault(value[-LEAST:], []).append(value)
-        ends = "|".join(map(re.escape, {**self._heads, **self._tails}))
-        self._ends = re.compile(f"(?=({ends}))" if ends else "(?!)")
+        self._ends = (*{**self._heads, **self._tails},)
 
     def hide(self, text: str) -> str:
         """The text with `***NAME***` in place of what is left of a cut value."""
@@ -44,7 +43,8 @@ class CutValues:
         return "".join([*pieces, text[done:]])
 
     def _found(self, text: str) -> Iterator[tuple[int, int, str]]:
-        for match in self._ends.finditer(text):
+        ends = [re.escape(end) for end in self._ends if end in text]
+        for match in re.finditer(f"(?=({'|'.join(ends)}))", text) if ends else ():
             start, end = match.span(1)
             for value in self._heads.get(match[1], ()):
                 mark = _BEFORE_MARK.search(text, end, start + len(value) + _AROUND)

@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from runner.security.files import read_text
-from runner.security.terminal import unsteered
+from runner.security.terminal import end_of_line, inert, unsteered
 from runner.security.walk import all_folders, files_below, no_packages
 from scripttest.typing_names import TypeVar
 from scripttest.values import Value
@@ -29,8 +29,11 @@ if TYPE_CHECKING:
     from typing import Any, TextIO
 
     from runner.security.cuts import CutValues
+    from runner.security.forms import Marks
 
 T = TypeVar("T")
+Found = tuple[tuple[str, str], ...]
+"""Values that a text may have, and the kinds of forms."""
 _PLAIN = frozenset((type(None), bool, int, float))
 SHORTEST = 6
 """Characters of the shortest value that is hidden."""
@@ -47,7 +50,7 @@ _WORDS = frozenset(
     assistant system scripted content message default_key
     """.split()
 )
-_IN_ADDRESS = r"[A-Za-z][\w+.-]*://(?:[^/@\s:]*:([^/@\s]+)|([^/@\s:]{16,}))@"
+_IN_ADDRESS = r"(?<=[\w+.-])://(?:[^/@\s:]*:([^/@\s]+)|([^/@\s:]{16,}))@"
 """A password, or a user that is as long as a token."""
 _IN_QUERY = r"[?&;]([\w.-]+)=([^&;#\s\"']+)"
 _FLAG = r"--?([\w-]+)"
@@ -57,6 +60,8 @@ _PLAIN_OPTIONS = frozenset("host proxy model version assistant label name type u
 _FIXED = frozenset("suite status cause kind mode verdict type level".split())
 """Fields of events that other events, or reporters, know by their values."""
 
+_PATTERNS = 50
+"""How many are kept."""
 _SAID = frozenset("content text delta".split())
 """Fields of messages with a piece of their text."""
 
@@ -69,11 +74,12 @@ class Secrets:
         self._lock = _thread.allocate_lock()
         self._names: dict[str, str] = {}
         """Value → name."""
-        self._patterns: list[tuple[str, str]] = []
-        """Pattern and name, the longest values first; empty until they are needed."""
-        self._pattern: re.Pattern[str] | None = None
+        self._marks: dict[str, Marks] = {}
+        """Of each value, the longest first; empty until they are needed."""
+        self._patterns: dict[Found, re.Pattern[str]] = {}
+        """What finds some of the values, each in its group."""
         self._cut: CutValues | None = None
-        """Made with the pattern."""
+        """Made with the marks."""
         self.add_variables(variables or {})
 
     def __bool__(self) -> bool:
@@ -98,7 +104,7 @@ class Secrets:
                 with self._lock:
                     if part not in self._names:
                         self._names = {**self._names, part: name}
-                        self._pattern = None
+                        self._marks = {}
 
     def add_application(self, root: Path, variables: Mapping[str, str]) -> None:
         """Adds the credentials of an application's connectors and MCP servers, and its `.env`.
@@ -151,26 +157,37 @@ class Secrets:
         return clean
 
     def _in_line(self, text: str) -> str:
-        clean = self._compiled().sub(self._hidden, text)
+        found = self._found_in(text)
+        clean = text
+        if found:
+            names = [self._names[value] for value, _ in found]
+            clean = self._pattern_of(found).sub(lambda match: f"***{names[(match.lastindex or 1) - 1]}***", text)
         return clean if self._cut is None else self._cut.hide(clean)
 
-    def _compiled(self) -> re.Pattern[str]:
-        """What finds all secrets in all their forms."""
-        pattern = self._pattern
-        if pattern is None:
-            from runner.security.cuts import CutValues
-            from runner.security.forms import pattern_of
+    def _found_in(self, text: str) -> Found:
+        """The values that a text may have, the longest first, and in which forms."""
+        from runner.security.forms import decoded, marks_of
 
-            with self._lock:
+        with self._lock:
+            if not self._marks:
+                from runner.security.cuts import CutValues
+
                 self._cut = CutValues(self._names)
-                longest_first = sorted(self._names, key=len, reverse=True)
-                self._patterns = [(pattern_of(value), self._names[value]) for value in longest_first]
-                pattern = self._pattern = re.compile("|".join(text for text, _ in self._patterns))
-        return pattern
+                self._marks = {value: marks_of(value) for value in sorted(self._names, key=len, reverse=True)}
+            known = self._marks
+        codes = decoded(text)
+        return tuple((value, kinds) for value, marks in known.items() if (kinds := marks.kinds_in(text, codes)))
 
-    def _hidden(self, match: re.Match[str]) -> str:
-        name = next((name for pattern, name in self._patterns if re.fullmatch(pattern, match[0])), "SECRET")
-        return f"***{name}***"
+    def _pattern_of(self, found: Found) -> re.Pattern[str]:
+        from runner.security.forms import pattern_of
+
+        pattern = self._patterns.get(found)
+        if pattern is None:
+            if len(self._patterns) >= _PATTERNS:
+                self._patterns.clear()
+            pattern = re.compile("|".join(f"({pattern_of(*one)})" for one in found))
+            self._patterns[found] = pattern
+        return pattern
 
     def _clean(self, value: Any) -> Any:
         kind = type(value)
@@ -194,9 +211,19 @@ class Secrets:
                     changes[name] = clean
             return value.replace(**changes) if changes else value
         if isinstance(value, list | tuple):
+            if len(value) >= SHORTEST and all(type(item) is int for item in value):
+                return self._without_bytes(value)
             items = [self._clean(item) for item in value]
             return value if _same(items, value) else type(value)(items)
         return value
+
+    def _without_bytes(self, numbers: Any) -> Any:
+        """Numbers with the name of a secret in place of its bytes."""
+        text = ",".join(map(str, numbers))
+        clean = self.text(text)
+        if clean == text:
+            return numbers
+        return type(numbers)(int(item) if item.lstrip("-").isdecimal() else item for item in clean.split(","))
 
     def _without_split(self, result: Any) -> Any:
         """A result without a secret in its lines, taken together without line breaks, that none of them holds alone."""
@@ -228,7 +255,7 @@ class Secrets:
         whole = "".join(pieces)
         if self.text(whole) == whole:
             return None
-        hidden = [match.span() for match in self._compiled().finditer(whole)]
+        hidden = [match.span() for match in self._pattern_of(self._found_in(whole)).finditer(whole)]
         clean, start = [], 0
         for piece in pieces:
             end = start + len(piece)
@@ -251,17 +278,21 @@ class UnwrittenError(OSError):
 
 
 class RedactedStream:
-    """A text stream on which no secret is written, and nothing with which a script or a model could steer a terminal:
-    such letters are written as `\\u001b`. Only codes of the command itself, which `own` marks, are let through."""
+    """A text stream on which no secret is written, and nothing with which a script or a model could steer a terminal
+    or a CI server: such letters are written as `\\u001b`. Only what `own` marks as the command's is let through."""
 
     def __init__(self, stream: TextIO, secrets: Secrets) -> None:
         self._stream = stream
         self._secrets = secrets
         self._has_failed = False
+        self._line = ""
+        """The end of the line that has begun."""
 
     def write(self, text: str) -> int:
         """Writes a text without secrets; how many characters it was given. Raises UnwrittenError."""
-        shown = unsteered(self._secrets.text(text))
+        said = self._secrets.text(text)
+        shown = unsteered(inert(said, self._line))
+        self._line = end_of_line(said if "\n" in said else self._line + said)
         try:
             if shown:  # click writes nothing to learn what a stream takes, and hides the error
                 self._stream.write(shown)

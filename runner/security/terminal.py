@@ -1,4 +1,18 @@
-"""Keeps texts of scripts, models and files from steering a terminal: only codes of the command itself reach it."""
+"""Keeps texts of scripts, models and files from steering a terminal or a CI server: only codes and commands of our own
+reach it.
+
+| a text that is a command for | is written |
+|---|---|
+| GitHub: `::x` at the beginning of a line | `\\::x` |
+| GitHub, Azure: `##[x]` | `##\\u005bx]` |
+| Azure: `##vso[x]` | `##vso\\u005bx]` |
+| TeamCity: `##teamcity[x]` | `##teamcity\\u005bx]` |
+| Jenkins, GitLab: `[[ATTACHMENT|x]]` | `[[ATTACHMENT\\u007cx]]` |
+
+The formats are in "Workflow commands for GitHub Actions", "Logging commands" of Azure Pipelines, "Service messages" of
+TeamCity, and in the pages of the JUnit Attachments plugin and of GitLab's unit test reports. JSON reads these escapes
+as what was said.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +30,13 @@ _STEERING = (
     r"|\u2068[^\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]*\u2069"  # an isolate that ends
     rf"|(?P<other>{_STEERS})"
 )
+_COMMANDS = re.compile(
+    r"^(?P<line>[^\S\n]*)(?=::(?:[a-z]|\Z))"
+    r"|(?:(?<=##)|(?<=##vso)|(?<=##teamcity))(?P<bracket>\[)|(?<=\[\[attachment)(?P<bar>\|)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_LONGEST = len("[[ATTACHMENT")
+"""Characters before the one that completes a command."""
 
 
 def own(code: str) -> str:
@@ -23,9 +44,31 @@ def own(code: str) -> str:
     return f"{_OWN_BEGIN}{code}{_OWN_END}"
 
 
+def own_commands(lines: str) -> str:
+    """Lines for GitHub, each of them a command of ours, which a `RedactedStream` lets through."""
+    return re.sub("^::", lambda match: own(match[0]), lines, flags=re.MULTILINE)
+
+
 def in_line(text: str) -> str:
     """A text, such as a name, that stays in its line: line breaks are spelled."""
     return text.replace("\r", "\\r").replace("\n", "\\n")
+
+
+def inert(text: str, before: str = "") -> str:
+    """A text that is no command for a CI server, also with what its line has `before` it: see `end_of_line`."""
+    if before == ":" and text.startswith(":"):
+        text = f"\\{text}"
+    whole = before + text
+    if "::" not in whole and "##" not in whole and "[[" not in whole:
+        return text
+    return _COMMANDS.sub(_broken, whole)[len(before) :]
+
+
+def end_of_line(text: str) -> str:
+    """As much of the last line as a command could have begun with."""
+    line = text[text.rfind("\n") + 1 :]
+    bare = line.strip()
+    return bare if len(bare) < 2 and bare in ":" else f"\0{line[-_LONGEST:]}"
 
 
 def unsteered(text: str) -> str:
@@ -36,6 +79,12 @@ def unsteered(text: str) -> str:
 def spelled(text: str) -> str:
     """A text with all letters spelled that steer whatever shows it."""
     return re.sub(_STEERS, lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def _broken(match: re.Match[str]) -> str:
+    if match["line"] is not None:
+        return f"{match['line']}\\"
+    return "\\u005b" if match["bracket"] else "\\u007c"
 
 
 def _unsteered(match: re.Match[str]) -> str:

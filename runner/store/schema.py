@@ -15,13 +15,16 @@ Long result lines are compressed with zlib. `seq` only increases, so that whoeve
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 from runner.errors import ConfigurationError, RunnerError
 from runner.security.files import check_target
+from runner.security.terminal import in_line
 from runner.store.locks import locked
 from runner.store.places import APPLICATION, FILE, SCHEMA, check_header
 
@@ -117,6 +120,8 @@ MIGRATIONS = (
 """Each makes of a database of the version before it one of its own; the first one of nothing."""
 assert len(MIGRATIONS) == SCHEMA
 
+_RULES = re.compile(r"\b(?:as|check|collate|conflict|default|generated|virtual)\b", re.IGNORECASE)
+"""What no table of ours has: it would compute, change or leave out what is written."""
 _LAST = 2**63 - 1
 """The largest number of a row."""
 _DAMAGED = "it is damaged"
@@ -196,10 +201,7 @@ def open_for_reading(folder: Path) -> sqlite3.Connection:
     except StoreError:
         pass
     with understood(folder):
-        alone = "" if path.with_name(f"{FILE}-wal").exists() else "&immutable=1"
-        database = sqlite3.connect(
-            f"{path.resolve().as_uri()}?mode=ro{alone}", uri=True, timeout=PATIENCE, check_same_thread=False
-        )
+        database = _read_only(path)
         try:
             version = _check(folder, database)
         except BaseException:
@@ -272,17 +274,55 @@ def changing(database: sqlite3.Connection) -> Iterator[None]:
     database.execute("COMMIT")
 
 
+def check_schema(folder: Path) -> None:
+    """Compares the schema of a store, before anything runs. Raises ConfigurationError; what cannot be read is left
+    to be found when it is written."""
+    path = folder / FILE
+    with suppress(sqlite3.Error, OSError), closing(_read_only(path)) as database:
+        _check(folder, database)
+
+
+def _read_only(path: Path) -> sqlite3.Connection:
+    alone = "" if path.with_name(f"{FILE}-wal").exists() else "&immutable=1"
+    uri = f"{path.resolve().as_uri()}?mode=ro{alone}"
+    return sqlite3.connect(uri, uri=True, timeout=PATIENCE, check_same_thread=False)
+
+
 def _check(folder: Path, database: sqlite3.Connection) -> int:
+    """The version of a database that has nothing but what the migrations make: no trigger, view or index of others,
+    which would change what is written and read."""
+    database.execute("PRAGMA trusted_schema = OFF")
     application, version = (
         int(database.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("application_id", "user_version")
     )
     check_header(folder, application, version)
+    own = _schema_of(version)
+    for kind, name, sql in _schema(database):
+        is_own = (kind, name) in own and (kind == "table" or own[kind, name] == sql)
+        if (not is_own and not str(name).startswith("sqlite_stat")) or _RULES.search(str(sql)):
+            raise ConfigurationError(
+                f"Cannot use the store {folder}: the {kind} {in_line(str(name))} in its {FILE} was not made by"
+                " yao-test, and could change what results say",
+                "Whoever can write the file could have added it. " + _MAKE_ANOTHER,
+            )
     return version
+
+
+def _schema(database: sqlite3.Connection) -> list[tuple[str, str, str | None]]:
+    return database.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
+
+
+@cache
+def _schema_of(version: int) -> dict[tuple[str, str], str | None]:
+    """What a database of a version has: kind and name → its statement; None for the indexes of keys."""
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.executescript("".join(MIGRATIONS[:version]))
+        return {(kind, name): sql for kind, name, sql in _schema(database)}
 
 
 def _set_up(folder: Path, database: sqlite3.Connection) -> None:
     version = _check(folder, database)
-    for pragma in ("trusted_schema = OFF", "foreign_keys = ON", "synchronous = NORMAL"):
+    for pragma in ("foreign_keys = ON", "synchronous = NORMAL"):
         database.execute(f"PRAGMA {pragma}")
     if version == SCHEMA:
         return

@@ -36,6 +36,7 @@ from runner.results.suite_json import has_cases
 from runner.results.summary import counts_record, usage_record
 from runner.results.value_texts import answer_of, as_text
 from runner.results.verdict import Verdict, verdict_in
+from runner.security.terminal import inert
 from scripttest import Cause, Status
 from scripttest.typing_names import Record
 
@@ -240,9 +241,9 @@ def _legal(text: str) -> str:
     if len(text) > TEXT_LIMIT:
         half = TEXT_LIMIT // 2
         text = f"{text[:half]}... ({len(text) - 2 * half} characters) ...{text[-half:]}"
-    if text.isascii() and text.isprintable():
-        return text
-    return _ILLEGAL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    if not (text.isascii() and text.isprintable()):
+        text = _ILLEGAL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return inert(text)
 
 
 def _attributes(values: Record) -> dict[str, str]:

@@ -1,0 +1,101 @@
+"""Functions of SQLite whose work or answer is not in proportion to what they are given, within bounds.
+
+SQLite looks at no clock inside a function. These give what the functions of SQLite give; above the bounds they raise
+OverflowError, of which SQLite makes `string or blob too big`.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable
+from functools import partial
+
+from scripttest.typing_names import Json
+
+MOST = 100_000_000
+"""Characters of one text times those of the other."""
+WIDEST = 4_000_000
+"""Characters of all widths and precisions of a format."""
+MOST_TRIMMED = 500
+"""Different characters that are trimmed."""
+_WIDTH = re.compile(r"%[-+ 0#,!]*+([0-9]*+)\.?+[-+]?+([0-9]*+)")
+_INTEGER = re.compile(r"\s*+[-+]?+([0-9]++)")
+
+Evaluate = Callable[..., Json]
+"""Name and arguments of a function → what SQLite answers."""
+
+
+def bound(connection: sqlite3.Connection, evaluate: Evaluate) -> None:
+    """Puts the functions in place of those of SQLite; `evaluate` asks another connection."""
+
+    def function(name: str, arguments: int, work: Callable[..., Json]) -> None:
+        connection.create_function(name, arguments, work, deterministic=True)
+
+    for name in ("printf", "format"):
+        function(name, -1, partial(_formatted, evaluate, name))
+    function("replace", 3, partial(_replaced, evaluate))
+    function("instr", 2, partial(_found, evaluate))
+    for name, strip in (("trim", str.strip), ("ltrim", str.lstrip), ("rtrim", str.rstrip)):
+        function(name, 2, partial(_trimmed, evaluate, name, strip))
+    for name in ("json_patch", *(("unhex",) if sqlite3.sqlite_version_info >= (3, 41) else ())):
+        function(name, 2, partial(_of_two, evaluate, name))
+
+
+def _of_two(evaluate: Evaluate, name: str, *given: Json) -> Json:
+    if _size(given[0]) * _size(given[1]) > MOST:
+        raise OverflowError
+    return evaluate(name, *given)
+
+
+def _replaced(evaluate: Evaluate, *given: Json) -> Json:
+    text, old, new = given
+    if not (isinstance(text, str) and isinstance(old, str) and isinstance(new, str) and old):
+        return _of_two(evaluate, "replace", *given)
+    if len(new) > len(old) and len(text) + text.count(old) * (len(new) - len(old)) > MOST:
+        raise OverflowError
+    return text.replace(old, new)
+
+
+def _found(evaluate: Evaluate, *given: Json) -> Json:
+    text, part = given
+    if isinstance(text, str) and isinstance(part, str):
+        return text.find(part) + 1
+    return _of_two(evaluate, "instr", text, part)
+
+
+def _trimmed(evaluate: Evaluate, name: str, strip: Callable[[str, str], str], *given: Json) -> Json:
+    text, letters = given
+    if isinstance(letters, str) and len(letters) > MOST_TRIMMED:
+        letters = "".join(dict.fromkeys(letters))
+    if _size(letters) > MOST_TRIMMED:
+        raise OverflowError
+    return strip(text, letters) if isinstance(text, str) and isinstance(letters, str) else evaluate(name, text, letters)
+
+
+def _formatted(evaluate: Evaluate, name: str, *given: Json) -> Json:
+    form = str(given[0]) if given else ""
+    numbers = [int(number) for pair in _WIDTH.findall(form) for number in pair if _is_narrow(number)]
+    if "*" in form:
+        numbers += [form.count("*") * _width(value) for value in given[1:]]
+    if sum(numbers) > WIDEST:
+        raise OverflowError
+    return evaluate(name, *given)
+
+
+def _is_narrow(number: str) -> bool:
+    if len(number.lstrip("0")) > len(str(WIDEST)):
+        raise OverflowError
+    return bool(number)
+
+
+def _width(value: Json) -> int:
+    """What SQLite takes a value for where a format has `*`, or more."""
+    if isinstance(value, str | bytes):
+        found = _INTEGER.match(value if isinstance(value, str) else value.decode("latin-1"))
+        return int(found[1]) if found and _is_narrow(found[1]) else 0
+    return abs(int(max(-1e18, min(1e18, value)))) if isinstance(value, int | float) else 0
+
+
+def _size(value: Json) -> int:
+    return len(value) if isinstance(value, str | bytes) else 30

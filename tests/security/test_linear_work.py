@@ -1,0 +1,77 @@
+"""Work over texts of others is in proportion to their length: twice the text takes twice the time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from bindings.errors import ProcessError
+from bindings.mocks import Mock, Mocks
+from bindings.models import query_expressions
+from bindings.models.expansion import expansions
+from bindings.models.strict import _NUMBER
+from runner.connectors.reply_templates import _compile
+from runner.modes.awaiting import looks_like_question
+from runner.results.older_reports import _FRAME
+from runner.results.places import near
+from runner.security.secrets import Secrets
+from runner.security.terminal import inert, unsteered
+
+KEY = "mcp-tok-1122334455aa"
+FREE = 0.4
+"""Seconds that no doubling is held against."""
+SIZE = 40_000
+HIDE = Secrets({"MODEL_API_KEY": KEY, "ODD_SECRET": '"\\\\a\\"b c-d\n'}).text
+HURTS: dict[str, tuple[Callable[[str], Any], Callable[[int], str]]] = {
+    "hiding: letters": (HIDE, lambda n: "a\n" + "x" * n),
+    "hiding: letters and a break": (HIDE, lambda n: "x" * n + "\\"),
+    "hiding: line breaks": (HIDE, lambda n: "A" * 40 + "\n" * n),
+    "hiding: lines of base64": (HIDE, lambda n: ("A" * 40 + "\n") * (n // 40)),
+    "hiding: backslashes": (HIDE, lambda n: "\\" * n),
+    "hiding: backslashes and quotes": (HIDE, lambda n: '\\\\"' * (n // 3)),
+    "hiding: percent": (HIDE, lambda n: "%" + "25" * n),
+    "hiding: percent before letters": (HIDE, lambda n: "%41" * n),
+    "hiding: entities": (HIDE, lambda n: "&#0" + "0" * n),
+    "hiding: pairs": (HIDE, lambda n: "ab:" * n),
+    "hiding: bytes": (HIDE, lambda n: "83, " * n),
+    "hiding: blanks between bytes": (HIDE, lambda n: "1,2,3,4" + " " * n),
+    "hiding: soft breaks": (HIDE, lambda n: "a=\n" * n),
+    "hiding: beginnings": (HIDE, lambda n: KEY[:8] * (n // 8) + "..."),
+    "hiding: beginnings that are cut": (HIDE, lambda n: f"{KEY[:8]}..." * (n // 11)),
+    "hiding: ends": (HIDE, lambda n: "..." + KEY[-8:] * (n // 8)),
+    "hiding: values": (HIDE, lambda n: KEY * (n // 20)),
+    "an address": (lambda text: Secrets({"SOME_ADDRESS": text}), lambda n: "a" * n + "://b"),
+    "CI: colons": (inert, lambda n: "::" * n),
+    "CI: blanks": (inert, lambda n: " " * n + "::x"),
+    "CI: brackets": (inert, lambda n: "[[" * n + "##" * n),
+    "terminal: isolates": (unsteered, lambda n: "\u2068" * n),
+    "query: blanks": (lambda text: query_expressions.operand(text, str), lambda n: "a" + " " * n + "b"),
+    "query: dots": (lambda text: query_expressions.operand(text, str), lambda n: "a" + ".a" * n + "!"),
+    "query: aliases": (lambda text: query_expressions.expression(text, str), lambda n: "a as " * n + "!"),
+    "query: tables": (lambda text: expansions(text, {}), lambda n: "a as ( " * (n // 100) + "b(" * n),
+    "a number of a column": (_NUMBER.fullmatch, lambda n: "1" * n + "x"),
+    "mocks: names": (lambda text: Mocks(process=(Mock(pattern="a*a*a*a*a*b"),)).find_process(text), lambda n: "a" * n),
+    "questions: blanks": (looks_like_question, lambda n: "a" + " " * n + "b."),
+    "questions: brackets": (looks_like_question, lambda n: "( " * n),
+    "places": (lambda text: near(text, "/app"), lambda n: "/app/," * n),
+    "frames of reports": (_FRAME.fullmatch, lambda n: "at " + " (a:1" * n),
+    "templates": (_compile, lambda n: "{{" * n),
+}
+
+
+def seconds(work: Callable[[str], Any], text: str) -> float:
+    begin = time.thread_time()
+    with suppress(ProcessError):
+        work(text)
+    return time.thread_time() - begin
+
+
+@pytest.mark.parametrize("place", HURTS)
+def test_twice_the_text_takes_twice_the_work(place: str) -> None:
+    work, text = HURTS[place]
+    once, twice = seconds(work, text(SIZE)), seconds(work, text(2 * SIZE))
+    assert twice <= max(2.5 * once, FREE), (once, twice)
