@@ -51,11 +51,11 @@ _MOST = 2000
 _HEAVY = 32
 """How many functions count as one that goes over a text several times."""
 _LIMITS = {
+    sqlite3.SQLITE_LIMIT_ATTACHED: 0,
     sqlite3.SQLITE_LIMIT_SQL_LENGTH: 4 << 20,
     sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 400,
     sqlite3.SQLITE_LIMIT_FUNCTION_ARG: 100,
 }
-"""For statements of scripts."""
 
 _REFUSED = {
     sqlite3.SQLITE_ATTACH: "ATTACH",
@@ -145,7 +145,8 @@ class Database:
         self._bound()
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_BYTES)
-        connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        for limit, value in _LIMITS.items():
+            connection.setlimit(limit, value)
         connection.create_function("current_timestamp", 0, self.timestamp)
         connection.create_function("now", 0, self.timestamp)
         connection.create_function("current_date", 0, lambda: self.timestamp()[:10])
@@ -283,21 +284,17 @@ class Database:
             yield
             return
         connection = self._connection
-        before = {}
         if foreign is not None:
             parts = foreign.count("||") + (foreign.count(",") if "select" in foreign.lower() else 0)
             self._widest = min(_WIDEST, max(_NARROWEST, MAX_BYTES // (1 + parts)))
-            limits = {**_LIMITS, sqlite3.SQLITE_LIMIT_LENGTH: self._widest}
-            before = {limit: connection.setlimit(limit, value) for limit, value in limits.items()}
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, self._widest)
         connection.set_authorizer(self._authorize_within if foreign is None else self._authorize)
         try:
             yield
         finally:
             connection.set_authorizer(None)
-            for limit, value in before.items():
-                connection.setlimit(limit, value)
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_BYTES)
             if self._weight:
-                connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_BYTES)
                 connection.set_progress_handler(self._is_late, _CHECKED_EVERY)
 
     def _rows(self, cursor: sqlite3.Cursor) -> list[Row]:

@@ -128,23 +128,9 @@ def unwrapped(text: str, clean: Callable[[str], str]) -> str:
         return match[0] if cleaned == whole else cleaned
 
     if "=\n" in text or "=\r\n" in text:
-        text = "\n".join(_soft_joined(text.split("\n"), clean))
+        whole = clean(text.replace("=\r\n", "").replace("=\n", ""))
+        text = whole if whole.count("***") > clean(text).count("***") else text
     return _WRAPPED.sub(joined, text) if _HAS_WRAPPED(text) else text
-
-
-def _soft_joined(lines: list[str], clean: Callable[[str], str]) -> Iterator[str]:
-    """Lines, of which those that go on in the next one (`=` at their end) are joined if there is a secret in them."""
-    group: list[str] = []
-    for number, line in enumerate(lines):
-        group.append(line)
-        if line.removesuffix("\r").endswith("=") and number < len(lines) - 1:
-            continue
-        whole = "".join([*(one.removesuffix("\r")[:-1] for one in group[:-1]), line])
-        if len(group) > 1 and (cleaned := clean(whole)) != whole:
-            yield cleaned
-        else:
-            yield from group
-        group = []
 
 
 def _encoded(value: str) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import json
+import quopri
 import re
 import textwrap
 from collections.abc import Callable
@@ -118,6 +119,18 @@ FORMS: dict[str, Callable[[str], str]] = {
     ),
     "in Markdown": lambda text: re.sub(r"([-+_*\\])", r"\\\1", text),
     "in Python": lambda text: ascii(text)[1:-1],
+    "in pairs": lambda text: text.encode().hex(":"),
+    "in pairs, upper case, within more": lambda text: f"00:{text.encode().hex(':').upper()}:ff",
+    "in pairs with blanks": lambda text: text.encode().hex(" "),
+    "in C": lambda text: ", ".join(f"0x{byte:02x}" for byte in text.encode()),
+    "in percent": lambda text: "".join(f"%{byte:02X}" for byte in text.encode()),
+    "in percent, twice": lambda text: "".join(f"%25{byte:02x}" for byte in text.encode()),
+    "quoted-printable": lambda text: quopri.encodestring(text.encode()).decode(),
+    "quoted-printable in lines": lambda text: quopri.encodestring(text.encode()).decode().replace("s", "=\r\ns", 1),
+    "quoted-printable, all of it": lambda text: "".join(f"={byte:02X}" for byte in text.encode()),
+    "bytes in JSON": lambda text: json.dumps({"type": "Buffer", "data": [7, *text.encode(), 7]}),
+    "bytes in JSON in JSON": lambda text: json.dumps(json.dumps([*text.encode()], indent=2)),
+    "all letters by numbers": lambda text: "".join(f"&#{ord(c)};" for c in text),
     "in JSON in HTML": lambda text: html.escape(json.dumps(text)),
 }
 
@@ -129,6 +142,19 @@ def test_a_secret_is_found_in_its_common_forms(form: str, value: str) -> None:
     clean = Secrets({"MY_KEY": value}).text(f"<{written}>")
     assert "***MY_KEY***" in clean
     assert written[len(written) // 2 - 4 : len(written) // 2 + 4] not in clean
+
+
+OTHERS = "08:00:2b:01:02:03 [1, 2, 3, 104, 105, 106] %E4%BD%A0 a=3D=41=42 12 34 56 78 9a 0x41, 0x42 \\x41&#65;"
+
+
+def test_codes_of_other_texts_stay() -> None:
+    assert Secrets({"MY_KEY": KEY}).text(OTHERS) == OTHERS
+
+
+def test_a_list_of_bytes_is_hidden_in_values() -> None:
+    said = {"data": [1, *KEY.encode(), 300], "other": [*b"of others"]}
+    clean = Secrets({"MY_KEY": KEY}).value(said)
+    assert clean == {"data": [1, "***MY_KEY***", 300], "other": [*b"of others"]}
 
 
 WRAPPED: dict[str, Callable[[str], str]] = {
