@@ -277,9 +277,8 @@ def changing(database: sqlite3.Connection) -> Iterator[None]:
 def check_schema(folder: Path) -> None:
     """Compares the schema of a store, before anything runs. Raises ConfigurationError; what cannot be read is left
     to be found when it is written."""
-    path = folder / FILE
-    with suppress(sqlite3.Error, OSError), closing(_read_only(path)) as database:
-        _check(folder, database)
+    with suppress(StoreError):
+        close(folder, open_for_writing(folder))
 
 
 def _read_only(path: Path) -> sqlite3.Connection:
