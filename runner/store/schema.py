@@ -121,7 +121,7 @@ MIGRATIONS = (
 assert len(MIGRATIONS) == SCHEMA
 
 _RULES = re.compile(r"\b(?:as|check|collate|conflict|default|generated|virtual)\b", re.IGNORECASE)
-"""What a table may have only where ours has it: it would compute, change or leave out what is written."""
+"""What a table may have as often as ours has it, and no more: it would compute, change or leave out what is written."""
 _LAST = 2**63 - 1
 """The largest number of a row."""
 _DAMAGED = "it is damaged"
@@ -297,7 +297,9 @@ def _check(folder: Path, database: sqlite3.Connection) -> int:
     check_header(folder, application, version)
     own = _schema_of(version)
     for kind, name, sql in _schema(database):
-        is_own = (kind, name) in own and ((kind == "table" and not _RULES.search(str(sql))) or own[kind, name] == sql)
+        known = own.get((kind, name))
+        computes = _RULES.findall(str(sql)) != _RULES.findall(str(known))
+        is_own = (kind, name) in own and (not computes if kind == "table" else sql == known)
         if not is_own and not str(name).startswith("sqlite_stat"):
             raise ConfigurationError(
                 f"Cannot use the store {folder}: the {kind} {in_line(str(name))} in its {FILE} was not made by"
