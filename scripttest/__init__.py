@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from scripttest.compile.builds import Source
     from scripttest.compile.comments import without_comments
     from scripttest.compile.compiler import Compiled, Instrument
+    from scripttest.compile.configuration import names_in
     from scripttest.coverage.coverage import Coverage
     from scripttest.diagnostics.code_frame import code_frame
     from scripttest.diagnostics.written_calls import WrittenCall, WrittenCalls
@@ -125,6 +126,7 @@ __all__ = [
     "launch_ahead",
     "lazy_names",
     "missing_walls",
+    "names_in",
     "open_file",
     "parts_below",
     "read_at",
@@ -146,6 +148,7 @@ __getattr__ = lazy_names(
         "compile.at_once": ("compile_all",),
         "compile.builds": ("Source",),
         "compile.compiler": ("Compiled", "Instrument"),
+        "compile.configuration": ("names_in",),
         "coverage.coverage": ("Coverage",),
         "errors": ("Cause", "CompileError", "HostError", "Location", "MissingScriptError", "ScriptError", "StackFrame"),
         "extras": ("install_command",),

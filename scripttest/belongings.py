@@ -85,9 +85,9 @@ def _listed(root: str) -> _Listing:
     except GitError:
         return _Listing(False, began, tracked, others)
     above = "" if start == "." else f"{start}/"
-    for line in os.fsdecode(found).split("\0"):
+    for line in os.fsdecode(found).split("\0")[:-1]:
         (others if line.startswith("?") else tracked).add(line[2:].removeprefix(above).rstrip("/"))
-    return _Listing(True, began, tracked, others)
+    return _Listing(bool(found), began, tracked, others)  # of an application that it ignores, it lists nothing
 
 
 class Belongings:

@@ -145,7 +145,7 @@ that stand above it in this table, so nothing goes in circles."""
 DOORS = {
     "scripttest": "belongings errors extras files folder_locks git lazy names poll_loop process results test_key typing_names values words",
     "scripttest/walls": "confinement environment jailed machine",
-    "scripttest/compile": "at_once boundary builds comments compiler esbuild linking reach requests sources",
+    "scripttest/compile": "at_once boundary builds comments compiler configuration esbuild linking reach requests sources",
     "scripttest/shortcuts": "__init__ built_ins bytecode imports library scan slicing",
     "scripttest/diagnostics": "code_frame stack written_calls",
     "scripttest/workers": "answers boots function_calls functions launch libraries module_run pool protocol session worker",

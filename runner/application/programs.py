@@ -33,10 +33,21 @@ _ENDINGS = frozenset(
         *".tcl .r .jl .jar .class .exe .bat .cmd .ps1 .go .rs .java .kts .cs .swift .ex .exs .pkl .pickle .pt".split(),
     )
 )
-_SETTINGS = ("package.json", "pyproject.toml", "deno.json", "deno.jsonc", "bunfig.toml", "tsconfig.json")
+_SETTINGS = frozenset(
+    (
+        *"package.json pyproject.toml deno.json deno.jsonc bunfig.toml tsconfig.json cargo.toml go.mod pom.xml".split(),
+        *"makefile gnumakefile justfile .justfile taskfile.yml taskfile.yaml rakefile gemfile procfile".split(),
+        *"dockerfile containerfile compose.yml compose.yaml docker-compose.yml docker-compose.yaml".split(),
+    )
+)
 _BEGINNINGS = (b"#!", b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 """Of scripts that name their interpreter, and of programs of Linux, Windows and macOS."""
 _INTERPRETER = re.compile(r"(?:python|node|deno|bun|ruby|perl|php|lua|sh|bash|zsh|dash|rscript|tsx|uv|env)[\d.]*")
+_RUNS_TASKS = re.compile(
+    r"g?make|just|task|rake|bundle|npm|pnpm|yarn|bun|deno|uv|poetry|pdm|hatch|cargo|go|mvn|gradle|foreman"
+    r"|(?:docker|podman)(?:-compose)?"
+)
+"""Programs that read from the working directory what they run."""
 _IMPORTS_FROM_ROOT = re.compile(r"-[A-Za-z]*[ce]\Z|-[A-Za-z]*m|--module|-\Z|\./?\Z")
 """Words with which interpreters load modules from the working directory."""
 _LEFT_OUT = ("", *CODE, ".json", ".node", ".py")
@@ -62,13 +73,19 @@ def program_files(definition: Any, root: Path, variables: Mapping[str, str]) -> 
     places = _Places(root)
     named = places.named(name for word in words for name in _names(word))
     mains, found = places.mains(filled), set()
+    for interpreter in [_interpreter(path) for path in mains]:
+        mains += places.mains(interpreter) if interpreter else []
+        named += places.named(name for word in interpreter for name in _names(word))
     for path in named:
         if os.path.isdir(path):
             found |= places.below(path, everything=False)
         elif os.path.isfile(path):
             folder, is_data = os.path.dirname(path), _beginning(path).startswith(b"SQLite format")
             found |= places.below(folder, everything=path in mains or is_program(path)) | (set() if is_data else {path})
-    if any(_IMPORTS_FROM_ROOT.match(part) for word in words[1:] for part in _PARTS.split(word)):
+    parts = [part for word in words[1:] for part in _PARTS.split(word)]
+    if any(map(_IMPORTS_FROM_ROOT.match, parts)) or any(
+        _RUNS_TASKS.fullmatch(os.path.basename(word)) for word in (filled[0], *parts)
+    ):
         found |= places.below(os.path.realpath(root), everything=False)
     return sorted(found)
 
@@ -76,7 +93,7 @@ def program_files(definition: Any, root: Path, variables: Mapping[str, str]) -> 
 def is_program(path: str) -> bool:
     """Whether a file is a program, or code that one may load, by its name or its first bytes."""
     name = os.path.basename(path)
-    if os.path.splitext(name)[1].lower() in _ENDINGS or name in _SETTINGS:
+    if os.path.splitext(name)[1].lower() in _ENDINGS or name.lower() in _SETTINGS:
         return True
     return _beginning(path).startswith(_BEGINNINGS)
 
@@ -158,9 +175,17 @@ def _names(word: str) -> Iterator[str]:
         yield part
         if part.startswith("-"):
             yield part[2:]
+        if part.startswith(("$", "/")):  # $PWD/tools/run, and ${PWD}/tools/run
+            yield part.partition("/")[2]
         if re.fullmatch(r"\w+(\.\w+)*", part):  # a module of Python
             yield part.replace(".", "/")
             yield f"{part.replace('.', '/')}.py"
+
+
+def _interpreter(path: str) -> list[str]:
+    """The words of the line in which a script names its interpreter; none of other files."""
+    line = _beginning(path).partition(b"\n")[0]
+    return os.fsdecode(line[2:]).split() if line.startswith(b"#!") else []
 
 
 def _beginning(path: str) -> bytes:

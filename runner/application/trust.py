@@ -5,8 +5,10 @@
 | what is approved | where |
 |---|---|
 | connectors, MCP servers and their mappings | `connectors/`, `mcps/`, and `mcps/` of agents |
-| what applies to all agents | `agent/`, `langs/`, `app.yao`, `package.json`, `tsconfig.json`, `yao-test.toml` |
+| what applies to all agents | `agent/`, `langs/`, `models/`, `app.yao`, `package.json`, `yao-test.toml` |
+| how scripts are compiled | `package.json`, `tsconfig.json` and what it extends |
 | agents: connector, prompts, replies, locales | below `assistants/`, except `tests/` |
+| prompts of variants | those that `yao-test.toml` names |
 | all scripts except tests (`*_test.ts`) | everywhere except in `node_modules/`, `data/`, `types/` |
 | what these scripts import, also tests | everywhere except in `node_modules/` |
 | the programs of MCP servers, what their arguments name, and what lies beside a program | everywhere, see `programs` |
@@ -25,23 +27,26 @@ from functools import partial
 from hashlib import file_digest, sha256
 from pathlib import Path
 
+from runner.application.application import Application
 from runner.application.documents import read_json
 from runner.application.dotenv import variables_of
 from runner.application.programs import program_files
+from runner.cli.options import RunOptions
+from runner.cli.variants import Variant
 from runner.errors import ConfigurationError
 from runner.security.files import read_text
 from runner.security.secrets import Secrets, is_secret
 from runner.security.walk import CODE, DEFINING, walk
-from scripttest import Compiled, GitError, Source, anywhere, compile_all, open_file, read_at
+from scripttest import Compiled, GitError, Source, anywhere, compile_all, names_in, open_file, read_at
 from scripttest.values import Value
 
 FILE = "yao-test.trust"
-FOLDERS = (*DEFINING, "langs")
+FOLDERS = (*DEFINING, "langs", "models")
 """Folders of which every file is trusted."""
 _ENTERED = {"agent", "connectors", "mcps", "prompts", "locales", "assets"}
 """Folders that are read to their end, whatever the names of those in them."""
 _TESTS = re.compile(r"_test\.[cm]?[jt]sx?\Z")
-_SETTINGS = re.compile(r"app\.(?:yao|json|jsonc)|package\.json|tsconfig.*\.json|yao-test\.toml")
+_SETTINGS = re.compile(r"app\.(?:yao|json|jsonc)|yao-test\.toml")
 _SETTINGS_OF_CODE = re.compile(r"package\.json|tsconfig.*\.json|jsconfig\.json")
 _ADDRESS = re.compile(
     r"[a-z][a-z0-9+.-]*://|(?:[\w-]+\.)+[a-z]{2,24}(?::\d+)?(?:/|\Z)|[\w.-]+:\d+(?:/|\Z)", re.IGNORECASE | re.ASCII
@@ -66,13 +71,20 @@ class Difference(Value):
         return f"{self.path} ({self.kind})"
 
 
-def digests_of(root: Path) -> Digests:
+def digests_of(root: Path, variants: Iterable[Variant] = (), directory: Path | None = None) -> Digests:
     """The digests of the files as they are now; blocks. Raises ConfigurationError for one that cannot be read, and
-    HostError when there is no compiler."""
+    HostError when there is no compiler.
+
+    Args:
+        variants: beside those in `yao-test.toml`; their prompts in the application count.
+        directory: from which their paths count.
+    """
     real = os.path.realpath(root)
     found: dict[str, str] = {}
-    trusted = _files(real)
-    for path in dict.fromkeys((*trusted, *_programs(root, trusted), *_imported(root, trusted))):
+    prompts = [*_prompts(root, root, _variants(root)), *_prompts(root, directory or root, variants)]
+    trusted = [*_files(real), *_with_targets(prompts, real)]
+    found_by = (_extended(trusted, real), _programs(root, trusted), _imported(root, trusted))
+    for path in dict.fromkeys((*trusted, *(path for paths in found_by for path in paths))):
         name = os.path.relpath(path, real)
         if not name.isprintable():
             raise ConfigurationError(f"Cannot approve {name!r}: its name holds a control character", "Rename it")
@@ -109,8 +121,8 @@ def _files(root: str) -> list[str]:
     for folder in walk(root, root=root, enters=partial(_may_hold_code, root), follows=False):
         paths = [f"{folder.path}/{name}" for name in folder.links]
         found += (path for path in paths if path in tops or os.path.basename(path) not in folder.closed)
-        settings = _SETTINGS if folder.path == root else _SETTINGS_OF_CODE
-        names = [name for name in folder.files if _is_trusted(name, False) or settings.fullmatch(name)]
+        names = [name for name in folder.files if _is_trusted(name, False) or _SETTINGS_OF_CODE.fullmatch(name)]
+        names += [name for name in folder.files if folder.path == root and _SETTINGS.fullmatch(name)]
         found += (f"{folder.path}/{name}" for name in names)
     return list(dict.fromkeys(_with_targets(found, root)))
 
@@ -144,6 +156,45 @@ def _imported(root: Path, files: Iterable[str]) -> Iterator[str]:
     for path in _with_targets(filter(os.path.isfile, dict.fromkeys(inputs)), real):
         if _is_below(path, real) and "node_modules" not in path.split("/"):
             yield path
+
+
+def _variants(root: Path) -> list[Variant]:
+    """The variants in the application's `yao-test.toml`."""
+    if not (root / "yao-test.toml").is_file():
+        return []
+    from runner.application.configuration import read_configuration
+
+    file = read_configuration(Application(root))
+    tables = file.tables.values() if file is not None else ()
+    return [variant for table in tables if "variant" in table for variant in table["variant"].value]
+
+
+def _prompts(root: Path, directory: Path, variants: Iterable[Variant]) -> Iterator[str]:
+    """The prompts of variants in the application: from a folder, and from those of agents."""
+    names = [variant.prompts for variant in variants if variant.prompts]
+    folders = [directory, *(agent.folder for agent in Application(root).agents())] if names else []
+    for path in (f"{os.path.realpath(folder / name)}" for folder in folders for name in names):
+        if _is_below(path, os.path.realpath(root)) and os.path.isfile(path):
+            yield path
+
+
+def _extended(files: Iterable[str], root: str) -> Iterator[str]:
+    """The files in the application that `tsconfig.json` and the like name, which they may extend."""
+    waiting = [path for path in files if _SETTINGS_OF_CODE.fullmatch(os.path.basename(path)) and os.path.isfile(path)]
+    met = set(waiting)
+    for path in waiting:  # which grows
+        for name in names_in(path):
+            place = os.path.normpath(os.path.join(os.path.dirname(path), name))
+            for target in _with_targets((place, f"{place}.json"), root):
+                if (
+                    target not in met
+                    and target.endswith(".json")
+                    and _is_below(target, root)
+                    and os.path.isfile(target)
+                ):
+                    met.add(target)
+                    waiting.append(target)
+                    yield target
 
 
 def _is_below(path: str, root: str) -> bool:
@@ -223,25 +274,31 @@ def differences(approved: Digests, now: Digests) -> list[Difference]:
     return found
 
 
-def require(root: Path, revision: str | None, variables: Mapping[str, str]) -> str:
+def require(options: RunOptions, root: Path, directory: Path, variables: Mapping[str, str]) -> str:
     """Raises ConfigurationError if a file differs from its approval. Returns the digest of the commit with which the
     files were compared; empty for the file on disk.
 
     Args:
+        options: `trust_from` is the revision from which the trust file is taken, such as `origin/main`; None for the
+            file on disk. `variants` are approved too.
         root: the application.
-        revision: revision from which the trust file is taken, such as `origin/main`; None for the file on disk.
+        directory: the working directory.
         variables: the environment, for finding Git.
     """
+    revision = options.trust_from
     where = FILE if revision is None else f"{FILE} of {revision}"
     text, commit = (_here(root), "") if revision is None else _of_revision(root, revision, variables)
-    found = differences(read(text, where), digests_of(root))
+    found = differences(read(text, where), digests_of(root, options.variants, directory))
     if found:
         compared = f"; compared with commit {commit}" if commit else ""
         has_cache = any(_is_cache(one.path) for one in found)
-        caches = ". What is in __pycache__ is never approved: delete it" if has_cache else ""
+        more = ". What is in __pycache__ is never approved: delete it" if has_cache else ""
+        new = [os.path.basename(one.path) for one in found if one.kind == "new"]
+        if any(os.path.basename(variant.prompts) in new for variant in options.variants):
+            more += ". Prompts of variants can be approved below assistants/, or where yao-test.toml names them"
         raise ConfigurationError(
             f"Cannot run: not as approved in {where}: {', '.join(map(str, found))}{compared}",
-            f"Review what has changed; then approve it with yao-test trust, and commit {FILE}{caches}",
+            f"Review what has changed; then approve it with yao-test trust, and commit {FILE}{more}",
         )
     return commit
 

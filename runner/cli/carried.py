@@ -11,6 +11,7 @@ from shlex import join
 from runner.cli.flags import Carried, Flag
 from runner.cli.options import FLAGS
 from runner.security.files import read_text
+from runner.security.walk import DEFINING, files_below
 from scripttest import holds_secrets, parts_below
 
 TYPE_CHECKING = False
@@ -74,9 +75,8 @@ def _decides_hosts(variables: Collection[str], root: Path) -> bool:
     if not variables:
         return False
     named = re.compile(rf"\$ENV\.(?:{'|'.join(map(re.escape, variables))})\b")
-    walked = (entry for name in ("connectors", "mcps", "assistants") for entry in os.walk(root / name))
-    files = (Path(folder, name) for folder, _, names in walked for name in names if _DEFINES_HOST.search(name))
-    return any(named.search(read_text(path, "replace")) for path in files)
+    files = (path for name in DEFINING for path in files_below(root / name, root=root) if _DEFINES_HOST.search(path))
+    return any(named.search(read_text(Path(path), "replace")) for path in files)
 
 
 def _is_outside(path: str, root: Path, directory: Path) -> bool:

@@ -62,7 +62,7 @@ def run(
             if options.require_trust or options.trust_from:
                 from runner.application.trust import require
 
-                commit = require(application.root, options.trust_from, environment.variables)
+                commit = require(options, application.root, environment.directory, environment.variables)
                 if commit and not options.quiet:
                     environment.stderr.write(f"Approved by yao-test.trust of {options.trust_from}, commit {commit}\n")
             request = RunRequest(

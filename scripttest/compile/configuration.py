@@ -8,6 +8,8 @@ import json
 import os
 import re
 import stat
+from collections.abc import Iterator
+from contextlib import suppress
 
 from scripttest.compile.boundary import Boundary
 from scripttest.files import SOURCE_LIMIT, anywhere, check_kind, read_file
@@ -124,13 +126,8 @@ class Configuration:
     def _problem_of_extended(self, path: str, seen: set[str]) -> str | None:
         """The same for all that a `tsconfig.json` may extend, and folders to which it maps imports: for whatever its
         texts name."""
-        folder = os.path.dirname(path)
-        for text in re.findall(_TEXT, read_file(path, anywhere, SOURCE_LIMIT).decode(errors="replace")):
-            try:
-                name = json.loads(text, strict=False)
-            except ValueError:
-                continue
-            target = os.path.normpath(os.path.join(folder, name.partition("*")[0] or "."))
+        for name in names_in(path):
+            target = os.path.normpath(os.path.join(os.path.dirname(path), name.partition("*")[0] or "."))
             if os.path.isdir(target) and "*" in name:
                 problem = self._problem_of_target(target)
             else:
@@ -138,3 +135,10 @@ class Configuration:
             if problem:
                 return problem
         return None
+
+
+def names_in(path: str) -> Iterator[str]:
+    """The texts in a `tsconfig.json`, of which each may name a file or folder. Raises OSError."""
+    for text in re.findall(_TEXT, read_file(path, anywhere, SOURCE_LIMIT).decode(errors="replace")):
+        with suppress(ValueError):
+            yield json.loads(text, strict=False)

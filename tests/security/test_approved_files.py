@@ -45,6 +45,23 @@ FILES = {
     "/mcps/above.mcp.yao": stdio("python3", "../beside/w.py"),
     "/mcps/named.mcp.yao": stdio("python3", "$ENV.SERVER"),
     "/mcps/code.mcp.yao": stdio("node", "-e", "require('./loaded/it')"),
+    "/yao-test.toml": 'variant = ["old", "new=prompts:trials/p.yml", "cases=prompts:tests/p.yml"]\n',
+    "/trials/p.yml": "- { role: system, content: x }",
+    "/assistants/demo/tests/p.yml": "- { role: system, content: x }",
+    "/models/pet.mod.yao": '{"name": "pet", "table": {"name": "pet"}, "columns": [{"name": "id", "type": "ID"}]}',
+    "/tsconfig.json": '{"extends": "./builds/base"}',
+    "/builds/base.json": '{"extends": ["./strict.json"]}',
+    "/builds/strict.json": "{}",
+    "/mcps/tasks.mcp.yao": stdio("make", "serve"),
+    "/Makefile": "serve:\n\tpython3 made/s.py\n",
+    "/made/s.py": "1",
+    "/mcps/shebang.mcp.yao": stdio("./spoken/w"),
+    "/spoken/w": "#!./voices/in --of=tones/t.txt\n",
+    "/voices/in": "1",
+    "/tones/t.txt": "1",
+    "/mcps/shell.mcp.yao": stdio("sh", "-c", "$PWD/shells/one/s; ${PWD}/shells/two/s"),
+    "/shells/one/s": "1",
+    "/shells/two/s": "1",
     "/mcps/files.mcp.yao": stdio("npx", "server-filesystem", "./data"),
     "/tools/w.py": "import helper",
     "/tools/helper.dat": "1",
@@ -174,7 +191,20 @@ ATTEMPTS = {
     "a program above the application": {"../beside/w.py": ("2", "changed")},
     "a program in a variable of .env": {"spare/s.py": ("2", "changed")},
     "what code in an argument loads": {"loaded/it.js": ("2", "changed")},
-    "settings of code": {"lib/tsconfig.json": ("{}", "new")},
+    "settings of code": {"lib/tsconfig.json": ("{}", "new"), "jsconfig.json": ("{}", "new")},
+    "what settings of code extend": {
+        "builds/base.json": ('{"extends": "./strict"}', "changed"),
+        "builds/strict.json": ("[]", "changed"),
+    },
+    "a model": {"models/pet.mod.yao": ("{}", "changed"), "models/new.mod.yao": ("{}", "new")},
+    "the prompts of a variant": {
+        "trials/p.yml": ("- { role: system, content: y }", "changed"),
+        "assistants/demo/tests/p.yml": ("- { role: system, content: y }", "changed"),
+    },
+    "what a runner of tasks reads": {"Makefile": ("serve:", "changed"), "made/s.py": ("2", "changed")},
+    "another file that it would take first": {"GNUmakefile": ("serve:", "new")},
+    "the interpreter that a program names": {"voices/in": ("2", "changed"), "tones/t.txt": ("2", "changed")},
+    "programs from the working directory": {"shells/one/s": ("2", "changed"), "shells/two/s": ("2", "changed")},
 }
 
 
@@ -189,6 +219,18 @@ def test_what_is_not_as_approved_is_refused_by_its_name(
     for name, (_, kind) in ATTEMPTS[attempt].items():
         assert f"{name} ({kind})" in run.stderr
     assert run.stdout == ""
+
+
+def test_prompts_that_the_command_line_names_are_approved_too(app: MakeApplication) -> None:
+    """The control is the same file, named by the configuration when it was approved."""
+    here = app({**agent(cases=[{"id": "a", "input": "x"}]), "/trials/p.yml": "- { role: system, content: x }"})
+    variants = ("--variant", "old", "--variant", "new=prompts:trials/p.yml")
+    here.run("trust")
+    run = here.run("-i", CASES, "--require-trust", *variants)
+    assert (run.code, "trials/p.yml (new)" in run.stderr, "yao-test.toml names them" in run.stderr) == (2, True, True)
+    here.write({"/yao-test.toml": 'variant = ["old", "new=prompts:trials/p.yml"]'})
+    here.run("trust")
+    assert here.run("-i", CASES, "--require-trust", *variants).code == 0
 
 
 FREE = {

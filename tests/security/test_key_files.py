@@ -104,6 +104,19 @@ def test_what_git_tracks_is_open_and_what_it_ignores_is_not(app: MakeApplication
     assert opened(here, [*ignored, *foreign]) == foreign
 
 
+@pytest.mark.parametrize("ignored", ["*", "/inner/", "elsewhere/"])
+def test_a_repository_that_ignores_the_whole_application_is_not_asked(
+    app: MakeApplication, tmp_path: Path, ignored: str
+) -> None:
+    """As those of homes do; the last one is the control, in whose folder the application is new."""
+    (tmp_path / "around").mkdir()
+    (tmp_path / "around/.gitignore").write_text(f"{ignored}\n")
+    git(tmp_path / "around", "init", "-q")
+    here = Application(tmp_path / "around/inner", tmp_path)
+    here.write({"/app.yao": "{}", "/assistants/demo/package.yao": "{}", **files([*FOREIGN, *KEYS, *OWN])})
+    assert opened(here, [*FOREIGN, *KEYS, *OWN]) == OWN
+
+
 def test_files_of_submodules_are_open(app: MakeApplication, tmp_path: Path) -> None:
     source = tmp_path / "source"
     source.mkdir()
