@@ -23,25 +23,26 @@ CODE = (".ts", ".js", ".tsx", ".jsx", ".mts", ".mjs", ".cts", ".cjs")
 """How the names of scripts end."""
 _WITHOUT_KEYS = (*CODE, "package.json", "tsconfig.json")
 """What every run reads, and no pattern need look at."""
-_OLD = r"(?:\.(?:backup|bak|enc|old|orig))*"
+_OLD = r"(?:~|\.(?:(?:backup|bak|enc|old|orig|save?|sw[op]|tmp|copy)\d*|\d+))*"
 _TEXT = r"\.(?:json|ya?ml|toml|ini|csv|xml|cfg|conf|properties)" + _OLD
 _KEYS = (
-    r"\.env.*|.+\.env",
+    r"\.env.*|.+\.env" + _OLD + r"|(?:dot)?env\.(?:prod(?:uction)?|stag(?:e|ing)|dev(?:elopment)?|local)" + _OLD,
     # Formats of keys, stores of keys and states that hold them.
-    r"(?:id|.+[-_.])_?(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?:\.(?:txt|priv|private))?" + _OLD + r"|ssh_host_.*_key"
-    r"|.*\.(?:pem|key|p8|p12|pfx|pkcs\d+|ppk|jks|jceks|bks|keystore|truststore|keytab|kdbx?|agekey|jwk|asc|gpg|pgp|ovpn"
-    r"|keychain|tfstate|tfvars|mobileprovision)(?:\.json)?" + _OLD,
+    r"(?:id|.+[-_.])_?(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?:\.(?:txt|priv|private|ppk))*" + _OLD + r"|ssh_host_.*_key"
+    r"|.*\.(?:pem|key|der|p8|p12|pfx|pkcs\d+|ppk|jks|jceks|bks|keystore|truststore|keytab|kdbx?|agekey|jwk|asc|gpg"
+    r"|pgp|ovpn|publishsettings|keychain(?:-db)?|tfstate|tfvars|mobileprovision)(?:\.(?:json|txt))?" + _OLD,
     # Files in which programs keep what they log in with.
-    r"[._]netrc|\.?(?:npmrc|yarnrc(?:\.yml)?|pypirc|pgpass|my\.cnf|mylogin\.cnf|dockercfg|dockerconfigjson|htpasswd"
+    r"[._]netrc|\.?(?:npmrc|yarnrc(?:\.yml)?|pypirc|pgpass|my\.cnf|mylogin\.cnf|dockercfg|dockerconfigjson|.*htpasswd"
     r"|git-credentials|vault-token|s3cfg|boto|terraformrc|databrickscfg|vault[-_]?pass(?:word)?(?:\.txt)?)|\.\w+_history"
-    r"|(?:.+[-_.])?kubeconfig(?:\.ya?ml)?|terraform\.rc|wp-config\.php|local\.settings\.json|wallet\.dat|rclone\.conf"
-    r"|sftp(?:-config)?\.json|recentservers\.xml|sitemanager\.xml|passwd|shadow|auth\.json",
+    r"|(?:.+[-_.])?kube\.?config(?:\.ya?ml|\.json)?|wg\d+\.conf|wireguard\.conf|terraform\.rc|wp-config\.php"
+    r"|local\.settings\.json|wallet\.dat|rclone\.conf|sftp(?:-config)?\.json|recentservers\.xml|sitemanager\.xml|passwd-?|shadow-?|auth\.json",
     # What people, and the consoles of clouds, call keys.
     rf"(?:.+[-_.])?cred(?:ential)?s?(?:{_TEXT}|\.(?:db|txt))?|gha-creds-.*|.*service[-_]?account.*{_TEXT}"
-    rf"|.*firebase-adminsdk.*\.json|(?:.+[-_.])?(?:api|access|private|secret|service|sa|gcp|gcloud|aws)[-_]?keys?(?:{_TEXT}|\.txt)?"
-    rf"|key(?:file)?\.json|(?:.+[-_.])?(?:client[-_]?)?secrets?(?:[-_]?\d.*)?{_TEXT}|client[-_]?secrets?.*|\.secrets?"
+    rf"|.*firebase-adminsdk.*\.json|(?:.+[-_.])?(?:api|access|private|secret|service|sa|gcp|gcloud|aws|ssh"
+    rf"|deploy|signing|encryption)[-_]?keys?(?:{_TEXT}|\.txt)?"
+    rf"|key(?:file|store)?\.(?:json|properties)|(?:.+[-_.])?(?:client[-_]?)?secrets?(?:[-_]?\d.*|[-_](?:prod|staging|dev|local))?{_TEXT}|client[-_]?secrets?.*|\.secrets?"
     rf"|(?:.+[-_.])?passw(?:or)?ds?(?:{_TEXT}|\.txt)?|token\.(?:json|pickle|txt)"
-    rf"|(?:.+[-_.])?(?:access|auth|api|refresh|bearer)[-_]?tokens?(?:{_TEXT}|\.(?:txt|db))?|\.token",
+    rf"|(?:.+[-_.])?(?:access|auth|api|refresh|bearer|oauth|github|gitlab|gh|npm)[-_]?tokens?(?:{_TEXT}|\.(?:txt|db))?|\.token",
 )
 """Names of files that commonly contain keys."""
 _KEY_FOLDERS = frozenset(

@@ -24,6 +24,9 @@ kubeconfig kubeconfig.yaml prod.kubeconfig credentials credentials.json credenti
 application_default_credentials.json gha-creds-0a1b.json gcp-service-account.json service_account.json
 app-firebase-adminsdk-x1.json gcloud-service-key.json private_key.json api_key.txt accessKeys.csv key.json keyfile.json
 secrets.json secrets.yml secrets.toml client_secret.json client_secret_12.apps.json passwords.txt token.json auth_token.txt
+prod.env.bak .env.production~ env.production id_rsa~ id_rsa.ppk.txt key.pem~ server.key.2 private.der a.publishsettings a.kdb
+ssh_key deploy-key signing_key.json github_token.txt oauth_token.json secrets-prod.yml users.htpasswd wg0.conf
+kubeconfig.json kube.config key.properties terraform.tfstate.1.backup
 access_token auth.json creds.json local.settings.json wp-config.php rclone.conf wallet.dat sftp-config.json master.key
 .kube/config .aws/credentials .docker/config.json .ssh/known_hosts .azure/accessTokens.json .gnupg/ring .m2/settings.xml
 """.split()
