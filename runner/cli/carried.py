@@ -11,7 +11,7 @@ from shlex import join
 from runner.cli.flags import Carried, Flag
 from runner.cli.options import FLAGS
 from runner.security.files import read_text
-from runner.security.walk import DEFINING, files_below
+from runner.security.secrets import definitions
 from scripttest import holds_secrets, parts_below
 
 TYPE_CHECKING = False
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 TYPED = frozenset(flag.field for flag in FLAGS if flag.carried is Carried.TYPED)
 """Flags that only the command line may set."""
-_DEFINES_HOST = re.compile(r"\.(?:conn|mcp)\.\w+$")
 
 
 def saved_values(options: Record) -> dict[str, Any]:
@@ -75,8 +74,7 @@ def _decides_hosts(variables: Collection[str], root: Path) -> bool:
     if not variables:
         return False
     named = re.compile(rf"\$ENV\.(?:{'|'.join(map(re.escape, variables))})\b")
-    files = (path for name in DEFINING for path in files_below(root / name, root=root) if _DEFINES_HOST.search(path))
-    return any(named.search(read_text(Path(path), "replace")) for path in files)
+    return any(named.search(read_text(path, "replace")) for path in definitions(root))
 
 
 def _is_outside(path: str, root: Path, directory: Path) -> bool:

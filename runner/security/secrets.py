@@ -114,7 +114,7 @@ class Secrets:
             variables: the environment, with the application's `.env`
         """
         self.add_variables(variables)
-        for path in _definitions(root):
+        for path in definitions(root):
             try:
                 text = read_text(path, "replace")
             except OSError:
@@ -433,10 +433,11 @@ def _unescaped(raw: str) -> str:
 
 
 def _no_scripts(folder: str, name: str) -> bool:
-    return name != "src" and no_packages(folder, name)
+    is_agent = name != "src" or os.path.isfile(f"{folder}/src/package.yao")
+    return is_agent and no_packages(folder, name)
 
 
-def _definitions(root: Path) -> Iterator[Path]:
+def definitions(root: Path) -> Iterator[Path]:
     """The files that define connectors and MCP servers."""
     for place, enters in (("connectors", all_folders), ("mcps", all_folders), ("assistants", _no_scripts)):
         found = files_below(root / place, root=root, enters=enters)

@@ -52,6 +52,7 @@ def here(app: MakeApplication, called: tuple[int, list[str]]) -> Application:
     files = agent(replies="- reply: hello\n", cases=CASES)
     files |= {"a_test.ts": SCRIPT.replace("PORT", port), "a.ts": "", "judge.ts": JUDGE.replace("PORT", port)}
     files |= {"/connectors/local.conn.yao": json.dumps(LOCAL), "/conf/ctx.json": "{}", "/recordings/.keep": ""}
+    files |= {"/assistants/src/package.yao": "{}", "/assistants/src/mcps/w.mcp.yao": '{"url": "$ENV.SERVER"}'}
     made = app(files)
     (made.home / "ctx.json").write_text('{"locale": "de-de"}')
     (made.home / "cases.jsonl").write_text(lines(*CASES))
@@ -90,6 +91,10 @@ WALLS: dict[str, tuple[dict[str, Any], str]] = {
     "where a key goes": (
         {"variants": ["old", "new=env:PLACE=http://127.0.0.1:1"]},
         "--variant old --variant new=env:PLACE=http://127.0.0.1:1",
+    ),
+    "where an agent's server is, whose folder is called as those of scripts": (
+        {"variants": ["old", "new=env:SERVER=http://127.0.0.1:1"]},
+        "--variant old --variant new=env:SERVER=http://127.0.0.1:1",
     ),
     "two at once": ({"allow_exec": ["sh"], "allow_net": ["a.example"]}, "--allow-net a.example --allow-exec sh"),
 }
