@@ -22,7 +22,7 @@ from typing import Any
 
 from runner.application.application import repository_of
 from runner.errors import ConfigurationError
-from runner.security.walk import CODE, DEFINING, is_test, walk
+from runner.security.walk import CODE, DEFINING, is_at_or_below, is_test, walk
 from scripttest import anywhere, open_file
 
 _PARTS = re.compile(r"[\s\"'`=:;,()|&<>@\[\]{}]+")
@@ -83,9 +83,8 @@ def program_files(definition: Any, root: Path, variables: Mapping[str, str]) -> 
             folder, is_data = os.path.dirname(path), _beginning(path).startswith(b"SQLite format")
             found |= places.below(folder, everything=path in mains or is_program(path)) | (set() if is_data else {path})
     parts = [part for word in words[1:] for part in _PARTS.split(word)]
-    if any(map(_IMPORTS_FROM_ROOT.match, parts)) or any(
-        _RUNS_TASKS.fullmatch(os.path.basename(word)) for word in (filled[0], *parts)
-    ):
+    started = [os.path.basename(filled[0]), *(parts if _INTERPRETER.fullmatch(os.path.basename(filled[0])) else ())]
+    if any(map(_IMPORTS_FROM_ROOT.match, parts)) or any(map(_RUNS_TASKS.fullmatch, started)):
         found |= places.below(os.path.realpath(root), everything=False)
     return sorted(found)
 
@@ -104,7 +103,7 @@ class _Places:
     def __init__(self, root: Path) -> None:
         self._root = os.path.realpath(root)
         self._top = os.path.realpath(repository_of(root))
-        if not _is_at_or_below(self._root, self._top):
+        if not is_at_or_below(self._root, self._top):
             self._top = self._root
         self._folders = [self._root]
         """Folders that words may be relative to."""
@@ -135,7 +134,7 @@ class _Places:
         """The real paths of the files in a folder and below: all, or only programs. Of the whole application, and of
         cases and snapshots in the folder, only programs count."""
         found = set()
-        everything = everything and not _is_at_or_below(self._root, folder)
+        everything = everything and not is_at_or_below(self._root, folder)
         for one in walk(folder, root=self._top, enters=self._enters):
             is_free = one.holds_cases or "/__snapshots__" in one.path[len(folder) :]
             for name in one.files:
@@ -145,7 +144,7 @@ class _Places:
                 real = os.path.realpath(path)
                 if (everything and not is_free) or is_program(real):
                     found |= {path} if os.path.islink(path) else set()
-                    found |= {real} if _is_at_or_below(real, self._top) and os.path.isfile(real) else set()
+                    found |= {real} if is_at_or_below(real, self._top) and os.path.isfile(real) else set()
             found |= {f"{one.real}/{name}" for name in one.links if everything and not is_free}
         return found
 
@@ -159,7 +158,7 @@ class _Places:
         endings = _LEFT_OUT if name.startswith(("./", "../")) else ("",)
         there = next((path for end in endings if os.path.exists(path := os.path.join(folder, name + end))), None)
         path = os.path.realpath(there) if there is not None else self._root
-        if not _is_at_or_below(path, self._top) or _is_at_or_below(self._root, path):
+        if not is_at_or_below(path, self._top) or is_at_or_below(self._root, path):
             return None
         return None if set(path[len(self._top) :].split("/")) & set(_INSTALLED) else path
 
@@ -195,7 +194,3 @@ def _beginning(path: str) -> bytes:
             return file.read(1024)
     except OSError:
         return b""
-
-
-def _is_at_or_below(path: str, folder: str) -> bool:
-    return f"{path}/".startswith(f"{folder.rstrip('/')}/")

@@ -47,7 +47,8 @@ _ENTERED = {"agent", "connectors", "mcps", "prompts", "locales", "assets"}
 """Folders that are read to their end, whatever the names of those in them."""
 _TESTS = re.compile(r"_test\.[cm]?[jt]sx?\Z")
 _SETTINGS = re.compile(r"app\.(?:yao|json|jsonc)|yao-test\.toml")
-_SETTINGS_OF_CODE = re.compile(r"package\.json|tsconfig.*\.json|jsconfig\.json")
+_COMPILED_BY = r"tsconfig.*\.json|jsconfig\.json"
+_SETTINGS_OF_CODE = re.compile(rf"package\.json|{_COMPILED_BY}")
 _ADDRESS = re.compile(
     r"[a-z][a-z0-9+.-]*://|(?:[\w-]+\.)+[a-z]{2,24}(?::\d+)?(?:/|\Z)|[\w.-]+:\d+(?:/|\Z)", re.IGNORECASE | re.ASCII
 )
@@ -173,28 +174,23 @@ def _prompts(root: Path, directory: Path, variants: Iterable[Variant]) -> Iterat
     """The prompts of variants in the application: from a folder, and from those of agents."""
     names = [variant.prompts for variant in variants if variant.prompts]
     folders = [directory, *(agent.folder for agent in Application(root).agents())] if names else []
-    for path in (f"{os.path.realpath(folder / name)}" for folder in folders for name in names):
-        if _is_below(path, os.path.realpath(root)) and os.path.isfile(path):
-            yield path
+    paths = [os.path.realpath(folder / name) for folder in folders for name in names]
+    yield from (path for path in paths if _is_below(path, os.path.realpath(root)) and os.path.isfile(path))
 
 
-def _extended(files: Iterable[str], root: str) -> Iterator[str]:
-    """The files in the application that `tsconfig.json` and the like name, which they may extend."""
-    waiting = [path for path in files if _SETTINGS_OF_CODE.fullmatch(os.path.basename(path)) and os.path.isfile(path)]
-    met = set(waiting)
-    for path in waiting:  # which grows
-        for name in names_in(path):
-            place = os.path.normpath(os.path.join(os.path.dirname(path), name))
-            for target in _with_targets((place, f"{place}.json"), root):
-                if (
-                    target not in met
-                    and target.endswith(".json")
-                    and _is_below(target, root)
-                    and os.path.isfile(target)
-                ):
-                    met.add(target)
-                    waiting.append(target)
-                    yield target
+def _extended(files: Iterable[str], root: str) -> list[str]:
+    """`tsconfig.json` and the like, and the files in the application that they name, which they may extend."""
+    found = [path for path in files if re.fullmatch(_COMPILED_BY, os.path.basename(path)) and os.path.isfile(path)]
+    for path in found:  # which grows
+        try:
+            names = list(names_in(path))
+        except OSError:  # the compiler cannot read it either
+            continue
+        places = [os.path.normpath(os.path.join(os.path.dirname(path), name)) for name in names]
+        for target in _with_targets((f"{place.removesuffix('.json')}.json" for place in places), root):
+            if target not in found and _is_below(target, root) and os.path.isfile(target):
+                found.append(target)
+    return found
 
 
 def _is_below(path: str, root: str) -> bool:

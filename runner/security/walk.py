@@ -110,9 +110,9 @@ def walk(
                 outside = []
                 for name in [name for name, is_link in names.items() if is_link]:
                     target = os.path.realpath(f"{path}/{name}")
-                    if not any(_is_at_or_below(target, place) for place in inside):
+                    if not any(is_at_or_below(target, place) for place in inside):
                         outside.append(name)
-                    elif follows and not _is_at_or_below(real, target):  # not back to where it comes from
+                    elif follows and not is_at_or_below(real, target):  # not back to where it comes from
                         links.append((f"{path}/{name}", target, agent, below[name]))
                 yield Folder(
                     path=path,
@@ -138,7 +138,8 @@ def no_packages(_: str, name: str) -> bool:
     return name not in ("node_modules", ".git")
 
 
-def _is_at_or_below(path: str, folder: str) -> bool:
+def is_at_or_below(path: str, folder: str) -> bool:
+    """Whether an absolute path is that of a folder, or in it."""
     return f"{path}/".startswith(f"{folder.rstrip('/')}/")
 
 
