@@ -34,6 +34,15 @@ class Environment(Value):
     """What the streams and the reports of a run never show."""
     keys: Keys = Keys()
     """The secret variables."""
+    named: frozenset[str] = frozenset()
+    """The variables that scripts and prompts may read beside those that the application's `.env` names."""
+
+    def with_variables(self, given: Mapping[str, str]) -> Environment:
+        """The environment with further variables, which win. Secret ones become keys, the others are named."""
+        variables = {**self.variables, **self.keys, **given}
+        self.secrets.add_variables(variables)
+        keys = take_keys(variables)
+        return self.replace(variables=variables, keys=keys, named=self.named | (given.keys() - keys.keys()))
 
     @property
     def terminal(self) -> bool:

@@ -79,6 +79,7 @@ class RunOptions(FlagTable):
     team: str | None = flag("Test team. Default: test-team.", changes=Changes.CONTEXT, file=File.AGENT, carried=Carried.TEST, regrade=Regrade.YES, short="t", metavar="ID")
     locale: str | None = flag("Locale of the test user. Default: en-us.", changes=Changes.CONTEXT, file=File.AGENT, carried=Carried.TEST, regrade=Regrade.YES, metavar="ID")
     ctx: str | None = flag("JSON file with the context; it wins over --user, --team and --locale.", changes=Changes.CONTEXT, file=File.AGENT, carried=Carried.TEST, regrade=Regrade.YES, metavar="FILE")
+    env_files: tuple[str, ...] = flag("File of environment variables, in the form of .env; they win over those of the environment. Repeatable.", changes=Changes.ALL, file=File.SECURITY, carried=Carried.TYPED, regrade=Regrade.TYPED, short="e", name="env-file", kind="repeated", metavar="FILE", excludes=("cluster",))
     reporter: str | None = flag("What writes the first --output: report.json, report.markdown, report.html, report.summary, or an agent.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.TYPED, short="r", metavar="ID")
     run: str | None = flag("Run only tests and cases whose name matches; after a slash, subtests.", changes=Changes.NONE, file=File.RUN, carried=Carried.RUN, regrade=Regrade.TYPED, metavar="REGEX", read=search, aliases=("-run",))
     tags: tuple[str, ...] = flag("Run only tests and cases with this tag; given several times, with one of them. Repeatable.", changes=Changes.NONE, file=File.RUN, carried=Carried.RUN, name="tag", kind="repeated", metavar="TAG")
@@ -174,9 +175,14 @@ class RunOptions(FlagTable):
 
     def placed(self, root: Path, directory: Path) -> RunOptions:
         """The options with paths that count from an application; so far they count from `directory`."""
-        named = ((flag.field, getattr(self, flag.field)) for flag in FLAGS if flag.is_path)
-        given = {field: value for field, value in named if isinstance(value, str)}
-        return self.replace(**{field: os.path.relpath(_expanded(value, directory), root) for field, value in given.items()})
+
+
+        def place(value: Any) -> Any:
+            if isinstance(value, tuple):
+                return tuple(map(place, value))
+            return value and os.path.relpath(_expanded(value, directory), root)
+
+        return self.replace(**{flag.field: place(getattr(self, flag.field)) for flag in FLAGS if flag.is_path})
 
     @property
     def script_timeout(self) -> float:

@@ -162,7 +162,8 @@ class _Common:
                 continue
             digests[flag.changes][f"--{flag.name}"] = digest_of([value])
         counted = {COVERAGE: "counted"} if options.coverage else {}
-        self.always = {"format": FORMAT, "context": digest_of(context), **digests[Changes.ALL], **counted}
+        given = [flag for flag in digests[Changes.CONTEXT] if digests[Changes.CONTEXT][flag] != digest_of([None])]
+        self.always = {"format": FORMAT, "context": digest_of([context, given]), **digests[Changes.ALL], **counted}
         """What each result has."""
         self._judged, self._graded = digests[Changes.JUDGED], digests[Changes.GRADED]
         self.sometimes = {**self._judged, **self._graded}

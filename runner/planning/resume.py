@@ -94,9 +94,13 @@ def with_saved_options(
 
 def _is_same(flag: Flag, then: Any, now: Any, directory: Path) -> bool:
     """Whether two values of a flag mean the same: the configuration file names absolute paths."""
-    if flag.is_path and then is not None:
-        then, now = (os.path.normpath(directory / Path(one).expanduser()) for one in (then, now))
-    return bool(then == now)
+
+    def place(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(map(place, value))
+        return value and os.path.normpath(directory / Path(value).expanduser())
+
+    return bool(place(then) == place(now) if flag.is_path else then == now)
 
 
 def take_up(

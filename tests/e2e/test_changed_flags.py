@@ -67,6 +67,16 @@ def stale(here: Application, report: str = "r.jsonl") -> dict[str, set[str]]:
     return found
 
 
+def test_a_user_that_is_named_counts_also_where_it_is_the_default_one(app: MakeApplication) -> None:
+    here = app(agent(cases=[{"id": "a", "input": "Hi", "user": "karl"}]))
+    assert here.run("-i", case_file(), "-o", "r.jsonl").code == 0
+    assert stale(here) == {}
+
+    here.write({"/yao-test.toml": 'user = "test-user"\n'})
+
+    assert stale(here) == {"run again, since the context changed": {"a"}}
+
+
 @pytest.mark.parametrize(
     ("setting", "expected"),
     [

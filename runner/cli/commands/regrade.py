@@ -26,6 +26,7 @@ from runner.errors import ConfigurationError
 def regrade(environment: Environment, /, report: str, **values: Any) -> int:
     """Grades a report again. The exit code is the same as for a run."""
     from runner.application.configuration import FILE, configured, read_configuration
+    from runner.application.dotenv import with_files
     from runner.cli.carried import taken_over
     from runner.execution.run import run
     from runner.planning.inputs import resolve_application
@@ -40,6 +41,7 @@ def regrade(environment: Environment, /, report: str, **values: Any) -> int:
     given = {flag.field: values.get(flag.field, flag.not_given) for flag in FLAGS}
     given["inputs"] = given["inputs"] or files
     options = options_from(given)
+    environment = with_files(environment, options.env_files)
     if any(absolute(output, environment.directory).resolve() == path.resolve() for output in options.outputs):
         raise ConfigurationError(f"Cannot write over {report}, which is regraded", "Name another file with -o")
     untold = {key: value for key, value in saved.items() if values.get(key) in (None, False, ())}

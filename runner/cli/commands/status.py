@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from runner import exit_codes
+from runner.application.dotenv import with_files
 from runner.cli.commands.flags import Command
 from runner.cli.commands.flags import options_of as flags_of
 from runner.cli.options import FLAGS, options_from
@@ -28,6 +29,7 @@ from runner.security.terminal import in_line
 def status(environment: Environment, /, reports: tuple[str, ...], **values: Any) -> int:
     """Prints the state of each report. The exit code says whether `--resume` would run something."""
     typed = options_from({flag.field: values.get(flag.field, flag.not_given) for flag in FLAGS})
+    environment = with_files(environment, typed.env_files)
     is_open = False
     for report in reports:
         state = state_of(report, typed, environment)
