@@ -195,6 +195,12 @@ def _read(agent: AgentFolder) -> Assistant:
         value = package.get(key)
         if value is not None and not isinstance(value, kind):
             raise ConfigurationError(f'{where}: "{key}" must be {"a text" if kind is str else "an object"}')
+    if odd_use := next(
+        (key for key, value in (package.get("uses") or {}).items() if not isinstance(value, str | None)), ""
+    ):
+        raise ConfigurationError(
+            f'{where}: "uses.{odd_use}" must be a text', 'Such as the id of an agent, or "disabled"'
+        )
     inline = next((key for key in ("script", "scripts", "source") if package.get(key)), None)
     if inline is not None:
         raise ConfigurationError(

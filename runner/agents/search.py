@@ -19,7 +19,7 @@ from runner.agents.answer import AgentError
 from runner.agents.mocked import mocked_process
 from runner.agents.requests import AgentRequest
 from runner.connectors.parts import text_of
-from runner.errors import ConfigurationError, RunnerError
+from runner.errors import RunnerError
 from runner.reading.json_in_text import extract_json
 
 if TYPE_CHECKING:
@@ -113,8 +113,9 @@ async def _wanted(
 
 
 def _chosen(decision: dict[str, Any], kinds: list[str]) -> list[str]:
-    named = decision.get("search_types") or kinds
-    return [kind for kind in kinds if kind in named] if decision.get("need_search") else []
+    named = decision.get("search_types")
+    known = [kind for kind in kinds if kind in named] if isinstance(named, list) and named else kinds
+    return known if decision.get("need_search") else []
 
 
 async def _decision(runtime: Runtime, scope: Scope, ask: Ask, said: Messages) -> dict[str, Any] | None:
@@ -202,13 +203,14 @@ class _Search:
             question = json.dumps({"query": self._query, "type": "web", "source": "auto", "limit": LIMITS["web"]})
             found = await self._ask(agent_id(handler), question)
             return found if isinstance(found, dict) else []
-        from runner.agents.mcp.answers import processes
+        from runner.agents.mcp.answers import ask_tool
 
+        world = self._scope.chat.world
         server, _, tool = handler.removeprefix("mcp:").rpartition(".")
-        if not server:
-            raise ConfigurationError(f"uses.web names no tool: {handler}", "Write mcp:server.tool")
-        found = await processes(self._runtime.servers)("mcp.CallTool", [server, tool, asked], self._scope)
-        return extract_json("".join(part.get("text", "") for part in found["content"])) or []
+        if not server or not tool:
+            world.ledger.note_missing("uses.web", f"{handler} names no tool. Write mcp:server.tool")
+            return []
+        return extract_json(await ask_tool(self._runtime.servers, server, tool, asked, self._scope, world)) or []
 
 
 def _rows(database: OwnDatabase, model: str) -> list[dict[str, Any]] | None:

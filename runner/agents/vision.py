@@ -97,12 +97,7 @@ class _Looking:
         return answer.next if isinstance(answer.next, str) else json.dumps(answer.next, ensure_ascii=False)
 
     async def _of_tool(self, server: str, url: str) -> str:
-        from runner.agents.mcp.answers import processes
+        from runner.agents.mcp.answers import ask_tool
 
-        kind = url.partition(";")[0].removeprefix("data:")
-        arguments = {"image": url, "content_type": kind}
-        found = await processes(self._runtime.servers)("mcp.CallTool", [server, TOOL, arguments], self._scope)
-        texts = [part["text"] for part in found["content"] if part.get("type") == "text"]
-        if found["isError"]:
-            raise ProcessError(f"{TOOL} of {server} failed: {' '.join(texts)}", 500)
-        return "\n".join(texts)
+        arguments = {"image": url, "content_type": url.partition(";")[0].removeprefix("data:")}
+        return await ask_tool(self._runtime.servers, server, TOOL, arguments, self._scope, self._scope.chat.world)

@@ -148,6 +148,22 @@ def test_what_uses_web_names_is_asked(app: MakeApplication, web: str) -> None:
     assert WEB in sent(app, files)[1]["content"]
 
 
+@pytest.mark.parametrize(("web", "call"), [("mcp:gone.find", "mcp.gone.find"), ("mcp:find", "uses.web")])
+def test_a_tool_for_searches_that_does_not_exist_is_named(app: MakeApplication, web: str, call: str) -> None:
+    application = app(agent(package={"uses": {"search": "builtin", "web": web}}, cases=[case()]))
+
+    (record,) = run_cases(application, code=0).values()
+
+    assert [item["call"] for item in record["outside"] if item["answered"] == "missing"] == [call]
+    assert (errors(application, "--strict")["a"] or "").startswith(f"Nothing answered {call}: ")
+
+
+def test_types_of_a_search_that_are_no_list_are_none(app: MakeApplication) -> None:
+    hooks = "function Create() { return { search: { need_search: true, search_types: 5 } } }"
+
+    assert WEB in sent(app, agent(hooks=hooks, replies=ECHO), mocks={"search": [FERRY]})[1]["content"]
+
+
 def test_hooks_find_what_the_case_gives_too(app: MakeApplication) -> None:
     hooks = "function Next(ctx) { return { data: ctx.search.Web('ferry').items[0].title } }"
     application = app(agent(hooks=hooks, cases=[case(mocks={"search": [FERRY]})]))
@@ -217,6 +233,15 @@ def test_words_take_the_place_of_an_image_for_a_model_that_does_not_see(
     assert host.requests[-1].body["messages"][-1]["content"] == said
 
 
+def test_a_tool_for_images_that_does_not_exist_is_named(blind: Any) -> None:
+    _, made = blind
+
+    (record,) = run_cases(made({"vision": "mcp:gone"}, {}), code=0).values()
+
+    missing = [call["call"] for call in record["outside"] if call["answered"] == "missing"]
+    assert missing == ["mcp.gone.describe_image"]
+
+
 def test_without_anybody_who_looks_a_placeholder_is_sent_and_named(blind: Any) -> None:
     host, made = blind
     application = made({}, {})
@@ -252,7 +277,9 @@ def test_options_of_a_package_that_have_no_effect_are_named(app: MakeApplication
     ]
 
 
-@pytest.mark.parametrize(("key", "value"), [("uses", "web"), ("search", []), ("kb", {"collections": "manuals"})])
+@pytest.mark.parametrize(
+    ("key", "value"), [("uses", "web"), ("uses", {"search": False}), ("search", []), ("kb", {"collections": "manuals"})]
+)
 def test_a_setting_of_a_wrong_type_is_named(app: MakeApplication, key: str, value: Any) -> None:
     result = app(agent(package={key: value}, cases=[case()])).run("-i", "assistants/demo/tests/cases.jsonl")
 

@@ -18,11 +18,14 @@ Lists are always complete: a cursor is accepted and ignored.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runner.agents.mcp.base import Item, Server, Tool, ToolError
 from runner.agents.mcp.servers import Servers
 from runner.errors import RunnerError, sentences
+
+if TYPE_CHECKING:
+    from bindings import World
 
 Answer = Callable[[str, list[Any], Any], Awaitable[Any]]
 """(process name, arguments, context) → JSON value; raises `bindings.ProcessError`."""
@@ -51,6 +54,23 @@ def processes(servers: Servers) -> Answer:
             ) from error
 
     return answer
+
+
+async def ask_tool(servers: Servers, server: str, tool: str, arguments: Item, context: Any, world: World) -> str:
+    """The text that a tool answers. What does not exist is in the ledger of the test. Raises ProcessError, also
+    when the tool fails."""
+    from bindings import ProcessError
+
+    try:
+        found = await processes(servers)("mcp.CallTool", [server, tool, arguments], context)
+    except ProcessError as error:
+        if error.missing:
+            world.ledger.note_missing(f"mcp.{server}.{tool}", error.message)
+        raise
+    text = "\n".join(part["text"] for part in found["content"] if part.get("type") == "text")
+    if found["isError"]:
+        raise ProcessError(f"{tool} of {server} failed: {text}", 500)
+    return text
 
 
 class _ArgumentError(Exception):
