@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 MOST = 4_000
 """At most about this many characters of each detail of a result are in the document."""
+LEAST = 200
+"""Characters that each item of a long list or object may have at least."""
 DETAILS = (
     *("variant", "connector", "finish_reason", "skip_reason", "cause", "error", "output", "tools", "assertions"),
     *("score", "usage", "logs", "turns", "trace"),
@@ -66,30 +68,30 @@ def refusal(message: str, hint: str | None, code: int, *, lines: bool = False) -
     return text_of({**_head(code, None), "errors": [error], "warnings": [], "notes": [], "failures": []})
 
 
-def bounded(value: Any, left: list[int]) -> Any:
-    """A JSON value of which no more than `left[0]` characters are kept, and taken away there: texts are cut, and of
-    lists and objects the first items stay; what is missing is said in their place."""
+def bounded(value: Any, most: int = MOST) -> Any:
+    """A JSON value of about that many characters: texts are cut, and of lists and objects the first items stay, where
+    each gets a share, so that a long one leaves room for the others; what is missing is said in its place."""
+    if _size(value) <= most:
+        return value
     if isinstance(value, str):
-        kept = value[: max(left[0], 0)]
-        left[0] -= len(value)
-        return value if len(kept) == len(value) else f"{kept}... {len(value) - len(kept)} more characters"
-    left[0] -= 1
+        return f"{value[:most]}... {len(value) - most} more characters"
+    if not isinstance(value, dict | list):
+        return value
+    keys: Iterable[Any] = value if isinstance(value, dict) else range(len(value))
+    shown: dict[Any, Any] = {}
+    left = most
+    for key in keys:
+        if left > 0:
+            shown[key] = bounded(value[key], max(left // (len(value) - len(shown)), LEAST))
+            left -= _size(shown[key]) + len(f'"{key}": , ')
+    more = len(value) - len(shown)
     if isinstance(value, dict):
-        shown: Record = {}
-        for key, item in value.items():
-            if left[0] <= 0:
-                return {**shown, "...": f"{len(value) - len(shown)} more"}
-            left[0] -= len(key)
-            shown[key] = bounded(item, left)
-        return shown
-    if isinstance(value, list):
-        items: list[Any] = []
-        for item in value:
-            if left[0] <= 0:
-                return [*items, f"... {len(value) - len(items)} more"]
-            items.append(bounded(item, left))
-        return items
-    return value
+        return {**shown, **({"...": f"{more} more"} if more else {})}
+    return [*shown.values(), *([f"... {more} more"] if more else [])]
+
+
+def _size(value: Any) -> int:
+    return len(json.dumps(value, ensure_ascii=False, default=str))
 
 
 def listing(tests: list[Record], notes: Iterable[str], warnings: Iterable[str], left_out: Record, code: int) -> Record:
@@ -105,8 +107,8 @@ def _head(code: int, status: str | None) -> Record:
 
 
 def _result(record: Record) -> Record:
-    """A result as the document has it, its details bounded; also of one that is so already."""
-    details = {key: bounded(record[key], [MOST]) for key in DETAILS if record.get(key) not in (None, [], {})}
+    """A result as the document has it, its details bounded."""
+    details = {key: bounded(record[key]) for key in DETAILS if record.get(key) not in (None, [], {})}
     head = {"test": record["id"], "status": record["status"]}
     return {**head, "duration_ms": record["duration_ms"], **details}
 
@@ -168,7 +170,8 @@ class Outcome:
         record = line.record
         if record["status"] == Status.FAILED or record.get("warnings"):
             return record
-        return {key: record[key] for key in ("suite", "position", "id")} | _result(record)
+        kept = ("suite", "position", "id", "status", "duration_ms")
+        return {**{key: record[key] for key in kept}, "shown": _result(record)}
 
     def text(self, code: int, said: str, written: Iterable[Path]) -> str:
         """The document of a run that has ended with an exit code, as it is printed.
@@ -196,7 +199,7 @@ class Outcome:
             "errors": errors,
             "warnings": warnings,
             "notes": [*self._notes],
-            "results": [{"suite": record["suite"], **_result(record)} for record in report.results],
+            "results": [{"suite": one["suite"], **(one.get("shown") or _result(one))} for one in report.results],
             "failures": [*self._failures(report)],
             "test_warnings": [*self._test_warnings(report)],
             "reports": [path_below(self._directory, str(path)) for path in written],
@@ -216,9 +219,10 @@ class Outcome:
                     continue
                 at = place_of(suite, record)
                 place = {"file": self._path(at.file, report.root), "line": at.line, "column": at.column}
+                details = ("input", "output", "expected", "logs", "stack_trace", "turns")
                 more = {
                     "subtests": [*self._failed_steps(record, report.root)],
-                    **{key: record.get(key) for key in ("input", "output", "expected", "logs", "stack_trace", "turns")},
+                    **{key: bounded(record.get(key)) for key in details},
                     "attempts": (record.get("runs") or {}).get("attempts"),
                 }
                 yield {
@@ -248,8 +252,10 @@ class Outcome:
 
     def _problems(self, record: Record, root: str) -> list[Record]:
         """The failures of a test or a subtest."""
+        values = ("expected", "actual", "diff")
         found = [dict(problem) for problem in record.get("failures") or ()]
         for problem in found:
+            problem.update({key: bounded(problem[key]) for key in values if key in problem})
             if "frames" in problem:
                 frames = problem["frames"]
                 problem["frames"] = [{**frame, "file": self._path(frame["file"], root)} for frame in frames]

@@ -120,6 +120,22 @@ def test_every_result_is_there_with_answer_calls_and_assertions(app: MakeApplica
     assert len(json.dumps(done)) < 20_000
 
 
+def test_a_long_answer_leaves_room_for_every_assertion(app: MakeApplication, schema: Any) -> None:
+    held = [{"type": "contains", "value": "x"}, {"type": "regex", "value": "^x"}]
+    failed = [{"type": "equals", "value": {"text": "y" * 30_000}}, {"type": "contains", "value": "z"}]
+    cases = [
+        {"id": "a", "input": "x" * 30_000, "assert": held},
+        {"id": "b", "input": "x" * 30_000, "assert": held + failed},
+    ]
+    found = document(app(agent(replies="- reply: '{{ input }}'", cases=cases)), schema, "-i", case_file(), code=1)
+
+    checked = {one["test"]: [check["passed"] for check in one["assertions"]] for one in found["results"]}
+    assert checked == {"a": [True, True], "b": [True, True, False, False]}
+    assert [one["output"].count("more characters") for one in found["results"]] == [1, 1]
+    assert len(found["failures"][0]["problems"]) == 2
+    assert len(json.dumps(found)) < 60_000
+
+
 def test_lines_are_those_of_a_report_and_come_as_results_end(here: Application) -> None:
     run = here.run(
         "-i", "scripts.demo.bad", "-i", "assistants/demo/tests/cases.jsonl", "--run", "Bad|fine", "--json=lines"
