@@ -51,8 +51,8 @@ def refuse_habits(arguments: Sequence[str]) -> None:
 
 def from_yao(arguments: Sequence[str]) -> list[str]:
     """Rewrites a command line of Yao: `agent test`, `agent eval`, `eval AGENT [MESSAGE | @FILE]`, `test` and `run`
-    before the flags, and `-s MODULE` for a test module of the agent. Raises ConfigurationError when no agent is
-    named."""
+    before the flags, and `-s MODULE` for a test module of the agent. Raises ConfigurationError when no agent or module
+    is named, and for a message without quotes."""
     rest = list(arguments)
     if rest[:1] == ["agent"] and rest[1:2] and rest[1] in (*_YAO_WORDS, "extract"):
         del rest[0]
@@ -64,6 +64,8 @@ def from_yao(arguments: Sequence[str]) -> list[str]:
         spelling, equals, value = word.partition("=")
         if spelling in ("-s", "--scripts"):
             modules.append(value if equals else rest.pop(0) if rest else "")
+            if not modules[-1] or modules[-1].startswith("-"):
+                raise ConfigurationError(f"{spelling} names no test module", f"Type: {spelling} MODULE")
         elif verb == "eval" and not word.startswith("-"):
             positional.append(word)
         else:
@@ -74,6 +76,8 @@ def from_yao(arguments: Sequence[str]) -> list[str]:
                 agent = value or words[-1]
     if positional:
         agent, *said = positional
+        if len(said) > 1:
+            raise _unquoted(agent, said, words)
         words += [part for text in said for part in ("-i", text.removeprefix("@"))]
         words += ["-n", agent] if said or not modules else []
     if modules and not agent and not all(module.startswith("scripts.") for module in modules):
@@ -101,8 +105,12 @@ def with_agent_and_message(arguments: Sequence[str]) -> list[str] | None:
     agent, message, *more = arguments
     if more and not more[0].startswith("-"):
         words = list(takewhile(lambda word: not word.startswith("-"), arguments))
-        line = join([agent, " ".join(words[1:]), *arguments[len(words) :]])
-        raise ConfigurationError(
-            f"Cannot run {join(words)[:60]}: the words are not in quotes", f"Type: yao-test {line}"
-        )
+        raise _unquoted(agent, words[1:], arguments[len(words) :])
     return ["-n", agent, "-i", message, *more]
+
+
+def _unquoted(agent: str, said: Sequence[str], flags: Sequence[str]) -> ConfigurationError:
+    """The error of a message to an agent whose words are not in quotes."""
+    line = join([agent, " ".join(said), *flags])
+    named = join([agent, *said])[:60]
+    return ConfigurationError(f"Cannot run {named}: the words are not in quotes", f"Type: yao-test {line}")

@@ -10,6 +10,8 @@ a type. They are read as reports of the cases of one input.
 
 from __future__ import annotations
 
+import json
+from hashlib import blake2b
 from typing import Any
 
 from runner.results.suite_json import AGENT_TEST
@@ -32,7 +34,14 @@ def is_upstream(value: Any) -> bool:
 def from_upstream(value: Record) -> Record:
     """The report as this command would have written it."""
     input = value["metadata"].get("input_file") or value["summary"].get("agent_id") or "cases"
-    return {**value, "type": AGENT_TEST, "input": str(input), "results": [_result(one) for one in value["results"]]}
+    results = [_result(one) for one in value["results"]]
+    metadata = {"run_id": _id(value), **value["metadata"]}
+    return {**value, "type": AGENT_TEST, "input": str(input), "results": results, "metadata": metadata}
+
+
+def _id(value: Record) -> str:
+    """What stands for the id of the run, which Yao does not write: a digest, so that a copy has it too."""
+    return blake2b(json.dumps(value, sort_keys=True).encode("utf-8", "replace"), digest_size=6).hexdigest()
 
 
 def _result(record: Any) -> Any:

@@ -195,6 +195,19 @@ def test_parts_with_another_configuration_are_not_merged(made: Application, tmp_
     assert (run.code, "--judge-samples 3" in run.stderr) == (2, True), run
 
 
+def test_parts_with_other_settings_of_an_agent_are_not_merged(made: Application, tmp_path: Path) -> None:
+    file, parts = made.root / "yao-test.toml", [str(tmp_path / f"{part}.jsonl") for part in (1, 2)]
+    for part, connector in zip(parts, ("scripted", "other"), strict=True):
+        file.write_text(f'[agent.demo]\nconnector = "{connector}"\n')
+        made.run("-i", case_file(), "--run", "plain", "-o", part)
+    file.unlink()
+
+    run = made.run("merge", *parts, "-o", str(tmp_path / "whole.json"))
+
+    said = f"Error: Cannot merge {parts[1]}: results of demo were made with another --connector than in {parts[0]}\n"
+    assert (run.code, run.stderr.startswith(said)) == (2, True), run
+
+
 def test_a_repeated_line_has_what_was_typed(made: Application, tmp_path: Path) -> None:
     path = tmp_path / "cases.json"
     made.run(

@@ -47,6 +47,20 @@ def test_a_test_module_without_an_agent_is_refused_with_the_line_to_type(app: Ma
     )
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (["eval", "diner", "A", "table", "-v"], "Type: yao-test diner 'A table' -v"),
+        (["eval", "diner", "--scripts", "-q"], "--scripts names no test module"),
+        (["agent", "test", "-n", "diner", "-s"], "-s names no test module"),
+    ],
+)
+def test_a_line_that_cannot_be_meant_is_refused(app: MakeApplication, line: list[str], said: str) -> None:
+    result = app(FILES).run(*line)
+
+    assert (result.code, said in result.stderr) == (2, True), result
+
+
 def test_yao_root_names_the_application(app: MakeApplication, tmp_path: Path) -> None:
     application = app(FILES)
     elsewhere = tmp_path / "elsewhere"
@@ -105,3 +119,15 @@ def test_a_report_of_yao_is_shown_compared_and_extracted(app: MakeApplication) -
         0,
         ["bread.md", "oil.md", "soup.md"],
     )
+
+
+def test_a_copy_of_a_report_of_yao_is_no_further_run(app: MakeApplication) -> None:
+    again = {**UPSTREAM, "metadata": {**UPSTREAM["metadata"], "started_at": "2026-01-01T00:01:00Z"}}
+    copies = {"/old.json": json.dumps(UPSTREAM), "/copy.json": json.dumps(UPSTREAM, indent=1)}
+    application = app({**FILES, **copies, "/again.json": json.dumps(again)})
+
+    copied = application.run("merge", "old.json", "copy.json", "--as-runs", "-o", "both.json")
+    honest = application.run("merge", "old.json", "again.json", "--as-runs", "-o", "both.json")
+
+    assert (copied.code, "Cannot merge copy.json: it has the run" in copied.stderr) == (2, True), copied
+    assert honest.code == 0, honest

@@ -14,6 +14,7 @@ from runner.cli.commands.completeness import lacking
 from runner.cli.commands.flags import Command
 from runner.cli.commands.reports import EXTENSION_LIST, is_journal, read_report, write_reports
 from runner.cli.coverage_threshold import CoverageThreshold, misses_in, read_coverage_threshold
+from runner.cli.flags import Changes
 from runner.cli.options import FLAGS
 from runner.cli.quick import read
 from runner.environment import Environment
@@ -34,6 +35,8 @@ from scripttest.typing_names import Record
 
 SAID = 20
 """At most this many warnings are printed."""
+_ALWAYS = tuple(flag for flag in FLAGS if flag.changes is Changes.ALL)
+"""Flags that are in the fingerprint of each result if they are set."""
 WORST = ("interrupted", "error")
 """Statuses that a merged run takes over from any of its parts; the first of them that is found counts."""
 
@@ -129,6 +132,7 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> Joined:
     if len(reports) == 1:
         return Joined(report=reports[0])
     _check_flags(reports, names)
+    _check_agents(reports, names)
     said: list[str] = []
     suites: dict[str, Record] = {}
     results: dict[TestKey, list[Record]] = {}
@@ -198,6 +202,24 @@ def _check_flags(reports: list[Report], names: tuple[str, ...]) -> None:
                     f" {spelled(flag, known)}",
                     "The parts of one run have the same flags; --as-runs puts several runs of the same cases together",
                 )
+
+
+def _check_agents(reports: list[Report], names: tuple[str, ...]) -> None:
+    """Raises ConfigurationError for a part with results of an agent that had other settings of its own than in an
+    earlier part, as far as their fingerprints say it."""
+    known: dict[tuple[Any, ...], tuple[Any, str]] = {}
+    for name, report in zip(names, reports, strict=True):
+        agents = {suite["id"]: suite.get("agent") for suite in report.suites}
+        for record in report.results:
+            made: Record = record.get("fingerprint") or {}
+            for flag in _ALWAYS if made else ():
+                agent, key = agents.get(record["suite"]), f"--{flag.name}"
+                first = known.setdefault((agent, record.get("variant"), key), (made.get(key), name))
+                if first[0] != made.get(key):
+                    raise ConfigurationError(
+                        f"Cannot merge {name}: results of {agent} were made with another {key} than in {first[1]}",
+                        "Run both parts with the same yao-test.toml",
+                    )
 
 
 def _changing(report: Report) -> dict[str, Any]:
