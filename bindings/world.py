@@ -103,6 +103,8 @@ class World:
         self.stores: dict[str, list[Any]] = {}
         """Store id → `[key, JSON text, expiry or null]` entries; `ctx.memory` lives here too. Those of a script test
         are in its realm."""
+        self.variables: set[str] = set()
+        """Names of the environment variables that scripts have read."""
         self.ledger = Ledger()
         self.judgements: list[Any] = []
         """The verdicts of judges that a script asked."""

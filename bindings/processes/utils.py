@@ -84,21 +84,22 @@ def sleep(given: Arguments, call: HostCall) -> Json:
     return None
 
 
-def _environment(call: HostCall) -> dict[str, str]:
+def _variable(name: str, call: HostCall) -> str:
     changed: dict[str, str] = call.world.session.get(ENVIRONMENT_KEY) or {}
-    return {**call.policy.environment, **changed}
+    if name not in changed and name in call.policy.environment:
+        call.world.variables.add(name)
+    return changed.get(name, call.policy.environment.get(name, ""))
 
 
 def env_get(given: Arguments, call: HostCall) -> Json:
     """`env.Get(name)`: an empty string when the name is missing or not shown to scripts."""
-    return _environment(call).get(given.string(1), "")
+    return _variable(given.string(1), call)
 
 
 def env_get_many(given: Arguments, call: HostCall) -> Json:
     """`env.GetMany(name, ...)`: `{name: value}`."""
     names = [given.string(position) for position in range(1, max(len(given), 1) + 1)]
-    environment = _environment(call)
-    return {name: environment.get(name, "") for name in names}
+    return {name: _variable(name, call) for name in names}
 
 
 def env_set(given: Arguments, call: HostCall) -> Json:

@@ -214,7 +214,7 @@ def _read(agent: AgentFolder) -> Assistant:
     servers = mcp.get("servers") or []
     if not isinstance(servers, list):
         raise ConfigurationError(f'{where}: "mcp.servers" must be a list')
-    turns = options.get("max_turn", _DEFAULT_TURNS)
+    turns = _DEFAULT_TURNS if options.get("max_turn") is None else options["max_turn"]
     if not isinstance(turns, int) or isinstance(turns, bool) or turns < 1:
         raise ConfigurationError(f'{where}: "mcp.options.max_turn" must be a whole number from 1 up')
     parameters = package.get("options") or {}

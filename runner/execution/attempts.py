@@ -136,9 +136,9 @@ def ended(attempt: CaseAttempt, status: Status, milliseconds: float) -> TestResu
     fingerprints = attempt.environment.fingerprints
     fingerprint = None
     if fingerprints is not None:
-        from runner.fingerprints.parts import parts_of_database, parts_of_missing
+        from runner.fingerprints.parts import parts_of_database, parts_of_world
 
-        more = [*parts_of_database(attempt.database), *parts_of_missing(attempt.world)]
+        more = [*parts_of_database(attempt.database), *parts_of_world(attempt.world)]
         others = {part: fingerprints.parts.of(part) for part in more}
         fingerprint = fingerprints.of_case(
             attempt.assistant.id,

@@ -128,7 +128,7 @@ class ScriptModules:
 
     def _fingerprint(self, test: TestKey) -> Mapping[str, Any]:
         """The fingerprint of a script test."""
-        from runner.fingerprints.parts import part_of, parts_of_database, parts_of_missing
+        from runner.fingerprints.parts import part_of, parts_of_database, parts_of_world
         from runner.parts import Part
 
         fingerprints, root = self._services.fingerprints(), self._plan.application.root
@@ -137,7 +137,7 @@ class ScriptModules:
         parts = [part_of(source, root) for source in (own, *self._host.called_by(module))]
         world = self._services.worlds.known(test)
         parts += parts_of_database(world.held(DATABASE) if world is not None else None)
-        parts += parts_of_missing(world)
+        parts += parts_of_world(world)
         if own.script is None:
             parts.append(Part(kind="handler", name=module))
         if kind_of(test.test) == FUZZ:

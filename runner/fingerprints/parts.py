@@ -288,10 +288,14 @@ class PartDigests:
         return self._connectors
 
 
-def parts_of_missing(world: World | None) -> list[Part]:
-    """What a test has called of scripts and agents that are not there."""
-    calls = world.ledger.missing if world is not None else ()
-    return [Part(kind="missing", name=call.name) for call in calls if call.name.startswith(_OF_SCRIPTS)]
+def parts_of_world(world: World | None) -> list[Part]:
+    """What a test has called of scripts and agents that are not there, and which environment variables its scripts have
+    read."""
+    if world is None:
+        return []
+    missing = [call.name for call in world.ledger.missing if call.name.startswith(_OF_SCRIPTS)]
+    read = [Part(kind="env", name=name) for name in sorted(world.variables)]
+    return [*(Part(kind="missing", name=name) for name in missing), *read]
 
 
 def parts_of_database(database: OwnDatabase | None) -> list[Part]:

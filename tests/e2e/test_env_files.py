@@ -111,3 +111,22 @@ def test_a_file_may_name_the_application(app: MakeApplication, tmp_path: Path) -
     here = app({**agent(), "/x.env": ""})
     (tmp_path / "x.env").write_text(f"YAO_ROOT={here.root}\n")
     assert here.run("eval", "demo", "Hi", "-e", "x.env", directory=str(tmp_path)).code == 0
+
+
+def test_results_depend_on_the_variables_that_scripts_have_read(app: MakeApplication) -> None:
+    hooks = "function Next() { return { data: Process('utils.env.GetMany', 'TWO', 'GONE') } }"
+    script = "export function TestRead(t) { Process('utils.env.Get', 'ONE') }"
+    here = app({"a_test.ts": script, **agent(hooks=hooks, cases=[{"id": "a", "input": "Hi"}])})
+    here.write({"/.env": "ONE=1\nTHREE=1\n", "/x.env": "TWO=2\n"})
+    assert here.run("-i", "scripts.demo.a", "-i", case_file(), "-e", "x.env", "-o", "r.jsonl").code == 0
+
+    def stale() -> list[str]:
+        said = here.run("status", "r.jsonl", "-e", "x.env").stdout.splitlines()[1:]
+        return [line.strip().partition(": ")[2] for line in said]
+
+    here.write({"/.env": "ONE=1\nTHREE=3\n"})
+    assert stale() == []
+    here.write({"/.env": "ONE=changed\n"})
+    assert stale() == ["run again, since $ENV.ONE changed: TestRead"]
+    here.write({"/.env": "ONE=1\n", "/x.env": "TWO=changed\n"})
+    assert stale() == ["run again, since $ENV.TWO changed: a"]
