@@ -339,13 +339,6 @@ def duration(text: str, where: str) -> float:
     return seconds_of(text, where)
 
 
-def folder(text: str, where: str) -> str:
-    """A path that is not empty."""
-    if not text:
-        raise ConfigurationError(f"Cannot use {where}: it is empty", "Name the folder of the recordings")
-    return text
-
-
 def store_keep(text: str, where: str) -> tuple[StoreKeep, ...]:
     """For how long runs are kept, such as `90d`, or up to which size, such as `500MB`."""
     from runner.cli.store_keep import read_store_keep
@@ -353,29 +346,19 @@ def store_keep(text: str, where: str) -> tuple[StoreKeep, ...]:
     return (read_store_keep(text, where),)
 
 
-def store_folder(text: str, where: str) -> str:
-    """A path that is not empty."""
-    if not text:
-        raise ConfigurationError(f"Cannot use {where}: it is empty", "Name the folder of the store")
-    return text
+def filled(hint: str) -> Callable[[str, str], str]:
+    """Makes a reader of texts that are not empty; `{}` in the hint is the flag."""
 
+    def read(text: str, where: str) -> str:
+        if not text:
+            raise ConfigurationError(f"Cannot use {where}: it is empty", hint.format(where))
+        return text
 
-def names(text: str, where: str) -> str:
-    """A pattern of names that is not empty."""
-    if not text:
-        raise ConfigurationError(f"Cannot use {where}: it is empty", f"{where} . names all")
-    return text
+    return read
 
 
 def search(text: str, where: str) -> str:
     """A pattern of names; an empty one finds all."""
-    return text
-
-
-def revision(text: str, where: str) -> str:
-    """A revision of the repository, which is not empty."""
-    if not text:
-        raise ConfigurationError(f"Cannot use {where}: it is empty", "Name a revision, such as origin/main")
     return text
 
 

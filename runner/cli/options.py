@@ -19,23 +19,20 @@ from runner.cli.flags import (
     count,
     coverage_threshold,
     duration,
+    filled,
     flag,
-    folder,
     growth,
     hosts,
     json_form,
-    names,
     one_of,
     percent,
     policy,
     programs,
-    revision,
     samples,
     search,
     shard,
     share,
     shuffle_seed,
-    store_folder,
     store_keep,
     variant,
 )
@@ -108,12 +105,12 @@ class RunOptions(FlagTable):
     on_missing_input: str | None = flag("What to do when an agent waits and nobody answers: skip, fail or end. Default: skip.", changes=Changes.ALL, file=File.AGENT, carried=Carried.TEST, regrade=Regrade.YES, metavar="WHAT", read=one_of("skip", "fail", "end"))
     before: str | None = flag("Hook before the cases of each input, such as env_test.BeforeAll.", changes=Changes.ALL, file=File.AGENT, carried=Carried.TEST, metavar="HOOK", aliases=("--before-all",))
     after: str | None = flag("Hook after the cases of each input.", changes=Changes.ALL, file=File.AGENT, carried=Carried.TEST, metavar="HOOK", aliases=("--after-all",))
-    record: str | None = flag("Store the answers of models below this folder, in one file for each case.", changes=Changes.NONE, file=File.RUN, carried=Carried.TYPED, regrade=Regrade.TYPED, metavar="DIR", read=folder, excludes=("replay", "record-missing"))
-    replay: str | None = flag("Take the answers of models from this folder; no model is asked.", changes=Changes.ALL, file=File.RUN, carried=Carried.TEST, regrade=Regrade.TYPED, metavar="DIR", read=folder, excludes=("record-missing", "retry-errors"))
-    record_missing: str | None = flag("Take the answers of models from this folder; ask models for the rest, and add their answers.", changes=Changes.ALL, file=File.RUN, carried=Carried.TYPED, regrade=Regrade.TYPED, metavar="DIR", read=folder)
-    store: str | None = flag("Keep the run in this folder, for history, --last-failed and baselines. Default: .yao-test, if it exists.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, metavar="DIR", read=store_folder, excludes=("dry-run",))
+    record: str | None = flag("Store the answers of models below this folder, in one file for each case.", changes=Changes.NONE, file=File.RUN, carried=Carried.TYPED, regrade=Regrade.TYPED, metavar="DIR", read=filled("Name the folder of the recordings"), excludes=("replay", "record-missing"))
+    replay: str | None = flag("Take the answers of models from this folder; no model is asked.", changes=Changes.ALL, file=File.RUN, carried=Carried.TEST, regrade=Regrade.TYPED, metavar="DIR", read=filled("Name the folder of the recordings"), excludes=("record-missing", "retry-errors"))
+    record_missing: str | None = flag("Take the answers of models from this folder; ask models for the rest, and add their answers.", changes=Changes.ALL, file=File.RUN, carried=Carried.TYPED, regrade=Regrade.TYPED, metavar="DIR", read=filled("Name the folder of the recordings"))
+    store: str | None = flag("Keep the run in this folder, for history, --last-failed and baselines. Default: .yao-test, if it exists.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, metavar="DIR", read=filled("Name the folder of the store"), excludes=("dry-run",))
     store_keep: tuple[StoreKeep, ...] = flag("Delete the oldest runs from the store beyond this age or size, such as 90d or 500MB. Repeatable. Default: 1GB.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, kind="repeated", metavar="LIMIT", read=store_keep)
-    baseline: str | None = flag("Compare with the newest runs of this branch, commit or run in the store; with --bench, with the results in this file.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, metavar="NAME", read=revision, excludes=("dry-run", "json", "watch"))
+    baseline: str | None = flag("Compare with the newest runs of this branch, commit or run in the store; with --bench, with the results in this file.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, metavar="NAME", read=filled("Name a revision, such as origin/main"), excludes=("dry-run", "json", "watch"))
     resume: str | None = flag("Continue the run of this .jsonl report: run only what has no valid result in it.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, metavar="FILE", excludes=("dry-run",))
     shard: Shard | None = flag("Run one of N parts of the tests, such as 2/4.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.RUN, metavar="I/N", read=shard)
     cluster: ClusterAddress | None = flag("Run the tests on the workers of a Dask cluster: the address tls://HOST:PORT of its scheduler, or local, or local:N.", changes=Changes.NONE, file=File.SECURITY, carried=Carried.NO, metavar="ADDRESS", read=cluster, excludes=("watch", "coverage", "dry-run", "db", "interactive", "update-snapshots", "fuzz", "bench"))
@@ -140,7 +137,7 @@ class RunOptions(FlagTable):
     allow_net: tuple[str, ...] = flag("Hosts that scripts may reach: host or host:port; * is every public host.", changes=Changes.ALL, file=File.SECURITY, carried=Carried.TYPED, regrade=Regrade.YES, kind="optional", metavar="HOST", read=hosts)
     allow_exec: tuple[str, ...] = flag("Programs that sandbox agents may run, in a jail, such as echo,ls. Repeatable.", changes=Changes.ALL, file=File.SECURITY, carried=Carried.TYPED, regrade=Regrade.YES, kind="repeated", metavar="NAME", read=programs)
     require_trust: bool = flag("Refuse connectors, prompts and hooks that differ from what yao-test.trust approves.", changes=Changes.NONE, file=File.CHECKS, carried=Carried.GUARD, regrade=Regrade.YES, kind="switch")
-    trust_from: str | None = flag("Like --require-trust, with the yao-test.trust of another revision, such as origin/main.", changes=Changes.NONE, file=File.CHECKS, carried=Carried.GUARD, regrade=Regrade.YES, metavar="REF", read=revision)
+    trust_from: str | None = flag("Like --require-trust, with the yao-test.trust of another revision, such as origin/main.", changes=Changes.NONE, file=File.CHECKS, carried=Carried.GUARD, regrade=Regrade.YES, metavar="REF", read=filled("Name a revision, such as origin/main"))
     """A revision of the repository, from which the approvals are read."""
     sandbox: str | None = flag("require: refuse to run unless this machine has every wall that yao-test doctor lists.", changes=Changes.NONE, file=File.RUN, carried=Carried.GUARD, regrade=Regrade.YES, metavar="WHAT", read=one_of("require"))
     update_snapshots: bool = flag("Replace stored snapshots, and remove obsolete ones.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.RUN, kind="switch")
@@ -150,10 +147,10 @@ class RunOptions(FlagTable):
     """After how many failed or broken tests the run stops."""
     coverage: bool = flag("Measure which code of handlers runs: statements, branches, functions and lines.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, kind="switch")
     coverage_thresholds: tuple[CoverageThreshold, ...] = flag("Fail when coverage is lower: lines=90, or FOLDER:lines=90. Repeatable.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, name="coverage-threshold", kind="repeated", metavar="METRIC=PERCENT", read=coverage_threshold)
-    fuzz: str | None = flag("Search for inputs that fail the Fuzz functions whose name matches; no other tests run.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, metavar="REGEX", read=names, excludes=("run", "runs", "watch", "resume", "shard", "bench"))
+    fuzz: str | None = flag("Search for inputs that fail the Fuzz functions whose name matches; no other tests run.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, metavar="REGEX", read=filled("{} . names all"), excludes=("run", "runs", "watch", "resume", "shard", "bench"))
     fuzz_time: float = flag("How long to search for each Fuzz function. Default: 30s.", changes=Changes.NONE, file=File.RUN, carried=Carried.OPEN, default=30, metavar="DURATION", read=duration, needs="fuzz")
     """Seconds."""
-    bench: str | None = flag("Measure the Benchmark functions whose name matches; no other tests run. Only the results go to standard output.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, metavar="REGEX", read=names, excludes=("run", "runs", "watch", "resume", "shard", "json", "coverage", "reporter", "store"))
+    bench: str | None = flag("Measure the Benchmark functions whose name matches; no other tests run. Only the results go to standard output.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, metavar="REGEX", read=filled("{} . names all"), excludes=("run", "runs", "watch", "resume", "shard", "json", "coverage", "reporter", "store"))
     bench_time: float = flag("Least time to measure each Benchmark function. Default: 1s.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, default=1, metavar="DURATION", read=duration, needs="bench")
     """Seconds."""
     repetitions: int = flag("How often to measure each Benchmark function. Default: 1.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, name="count", default=1, metavar="N", read=count, needs="bench")
