@@ -31,6 +31,7 @@ _FENCE = "```"
 _QUOTES = "\"'“”‘’«»„"
 _QUOTE = rf"\\?[{_QUOTES}`]"
 _BOOLEAN = re.compile(rf"\s*\\?[{_QUOTES}]?(?P<word>[A-Za-z]+)\\?[{_QUOTES}]?(?P<rest>\s*(?:or\b|\||/(?![/*])))?")
+_BEGINS_FENCE = re.compile(r"\w*\s*(?:(?://|#).*+\s*+)*")
 _GOES_ON = re.compile(r"[ \t]*(?:[,}\]\n\r#]|//|/\*|\Z)|\s*[\"']?\w+[\"']?\s*:")
 
 
@@ -54,6 +55,8 @@ class Form(Value):
     """The names of the key with the decision, a boolean."""
     others: tuple[str, ...]
     """The names of another key, which such an object may have alone."""
+    weighed: tuple[str, ...] = ()
+    """The names of keys that count along with it."""
     decision: Callable[[Mapping[str, Any]], Decision | None]
     """What an object decides; None: nothing."""
 
@@ -199,13 +202,20 @@ def _without(text: str, found: Sequence[_Found]) -> str:
 
 
 def _is_quoted(beside: str, one: _Found) -> bool:
-    """Whether a value is in quotation marks or a code fence, and these do not end before other words; or part of an
-    array or object that stays open."""
-    before, rest = beside[: one.start], beside[one.end :].strip()
-    if before[-1:] and before[-1:] in _QUOTES:
+    """Whether a value is in quotation marks, in a block quote, or, followed by words, in backticks, in an open quotation
+    or in a code fence that is open or has other text in it; or part of an array or object that stays open."""
+    before, after = beside[: one.start], beside[one.end :]
+    rest = after.strip()
+    if {*before[-1:], *after[:1]} & {*_QUOTES} or before.rpartition("\n")[2].lstrip().startswith(">"):
         return True
-    in_fence = before.count(_FENCE) % 2 == 1 and _FENCE not in rest
-    if rest and (in_fence or before.count('"') % 2 == 1 or before.count("“") > before.count("”")):
+    if rest and (before.count('"') % 2 == 1 or before.count("“") > before.count("”")):
+        return True
+    if rest and before.count(_FENCE) % 2 == 1:
+        last, closed, words = rest.partition(_FENCE)
+        first = before.rpartition(_FENCE)[2]
+        if not closed or (words.strip() and (last or not _BEGINS_FENCE.fullmatch(first))):
+            return True
+    elif re.search(r"\w", rest) and (before.endswith("`") or after.startswith("`")):
         return True
     depth = 0
     for bracket in re.findall(r"[{}\[\]]", before):
@@ -221,7 +231,7 @@ def _is_quoted(beside: str, one: _Found) -> bool:
 
 def _marks(beside: str, names: Sequence[str]) -> Iterator[_Mark]:
     """The keys of these names in a text, also within texts, and in quotation marks that are escaped."""
-    key = "|".join(names)
+    key = "|".join(names) or "(?!)"
     pattern = rf"(?im)(?P<quoted>{_QUOTE})\s*(?:{key})\s*{_QUOTE}\s*:|(?:^|[{{,(\[]\s*)(?P<bare>{key})\s*:"
     for found in re.finditer(pattern, beside):
         start = found.start("quoted") if found["quoted"] else found.start("bare")
@@ -239,9 +249,12 @@ def _repaired(text: str, beside: str, form: Form, marks: Sequence[_Mark]) -> Map
     others = list(_marks(beside, form.others))
     if not marks and len(others) != 1:
         return None
-    if len(marks) > 1 or len(others) > 1:
+    first = (*marks, *others)[0].start
+    between = [text[slice(*sorted((mark.start, first)))] for mark in _marks(beside, form.weighed)]
+    weighed = [part for part in between if part.count("{") == part.count("}")]
+    if len(marks) > 1 or len(others) > 1 or len(weighed) > 1:
         raise UnclearError("its JSON is broken, and says several things")
-    value = _broken_object(text, (*marks, *others)[0].start)
+    value = _broken_object(text, first)
     decision = form.decision(value) if isinstance(value, dict) else None
     if decision is not None and all(mark.is_key and decision.yes in (mark.yes, None) for mark in marks):
         assert isinstance(value, dict)

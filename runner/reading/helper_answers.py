@@ -65,7 +65,7 @@ def _verdict(answer: Mapping[str, Any]) -> Decision | None:
     return None if passed is None else Decision(yes=passed, detail=number(answer.get("score")))
 
 
-VERDICT = Form(keys=("passed", "pass"), others=("judged",), decision=_verdict)
+VERDICT = Form(keys=("passed", "pass"), others=("judged",), weighed=("score",), decision=_verdict)
 """The form of the verdicts of judges."""
 
 
@@ -101,7 +101,7 @@ def read_simulation(value: Any) -> Simulation | Unclear:
 def _simulation(answer: Mapping[str, Any]) -> Decision | None:
     if not answer.keys() & {"input", "message", "goal_achieved"}:
         return None
-    said = next((answer[key] for key in ("input", "message") if answer.get(key)), None)
+    said = next((answer[key] for key in ("input", "message") if answer.get(key) not in (None, "", [], {})), None)
     message = "" if said is None else _text(said).strip()
     return Decision(yes=boolean(answer.get("goal_achieved")) is True, detail=message or None)
 

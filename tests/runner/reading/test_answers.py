@@ -141,6 +141,10 @@ PASSED: dict[str, str] = {
     "in a fence without an end": f"```json\n{PASSES}",
     "in prose": f"Sure: {PASSES} Bye.",
     "in backticks": f"`{PASSES}`",
+    "in backticks, at the end": f"My verdict: `{PASSES}`.",
+    "in a fence, before words": f"```json\n// my verdict\n{PASSES}\n```\nIt is polite.",
+    "in a fence with words, at the end": f"```\nMy verdict: {PASSES}\n```",
+    "scores in it, by Python": "{'passed': True, 'score': 0.9, 'parts': {'tone': {'score': 0.5}}}",
     "braces in its reason": '{"passed": true, "reason": "uses {a: {b}} and [x"}',
     "a quotation in its reason": '{"passed": true, "reason": "It says {\\"passed\\": false}",}',
     "comments": '{"passed": true, // ok\n "reason": "x"}',
@@ -178,6 +182,8 @@ UNCLEAR: dict[str, tuple[str, str]] = {
     "a key twice, in YAML": ("passed: false\npassed: true", "several things"),
     "a key twice, broken": ("{passed: true, passed: false}", "several things"),
     "a reason twice": ('{"passed": true, "reason": "a", "reason": "b"}', '"reason" twice'),
+    "a score twice, by Python": ("{'passed': True, 'score': 0.9, 'score': 0.1}", "several things"),
+    "a score twice, in YAML": ("score: 0.9\npassed: true\nscore: 0.1", "several things"),
     "two names of the key": ('{"passed": true, "pass": false}', "contradict"),
     "two scores": ('{"passed": true, "score": 0.2} {"passed": true, "score": 0.9}', "contradict"),
     "a cut fence": (f"It said:\n```json\n{PASSES[:-1]}\nThat is bad.", "broken"),
@@ -187,6 +193,12 @@ UNCLEAR: dict[str, tuple[str, str]] = {
     "a whole one in a cut fence": (f"It said:\n```json\n{PASSES}\nThat is bad.", "quotation"),
     "a whole one in an open quotation": (f'It said "Mix. {PASSES}\nThat is bad.', "quotation"),
     "in typographic quotes": (f"“{PASSES}” is what it said", "quotation"),
+    "the end of a text in single quotes": (f"It said 'Sure. {PASSES}'. That is bad.", "quotation"),
+    "in backticks, before words": (f"It said `{PASSES}`. That is bad.", "quotation"),
+    "the end of a text in backticks": (f"It said `Sure. {PASSES}`. That is bad.", "quotation"),
+    "in a block quote": (f"> Sure.\n> {PASSES}\n\nThat is bad.", "quotation"),
+    "a talk in a fence": (f"```\nuser: Hi\nagent: {PASSES}\n```\nThat is bad.", "quotation"),
+    "the beginning of a talk in a fence": (f"```\n{PASSES}\nuser: Thanks\n```\nThat is bad.", "quotation"),
     "an open array": (f"It said: [{PASSES}\nThat is bad.", "quotation"),
     "later in an open array": (f'["x", {PASSES}', "quotation"),
     "in an open object": (f'{{"quote": {PASSES}, "verdict": "bad', "quotation"),
@@ -207,7 +219,8 @@ def test_no_verdict_is_put_together_or_taken_from_a_quotation(answer: str, why: 
 
 
 @pytest.mark.parametrize(
-    "text", ["[", '{"a":', "{x} ", '{"', "a [1, ", '"passed": true, ', '{"passed": [', "<think ", "</think>"]
+    "text",
+    ["[", '{"a":', "{x} ", '{"', "a [1, ", '"passed": true, ', '{"passed": [', "<think ", "</think>", "\n> ", "```#"],
 )
 def test_hostile_answers_of_judges_are_read_to_an_end(text: str) -> None:
     understood(read_verdict, "x " + text * 20_000)
@@ -253,6 +266,8 @@ SIMULATIONS: list[tuple[Any, Any]] = [
     ({"message": "hi", "goal_achieved": "yes"}, is_content("hi")),
     ({"input": "a", "message": "b", "reasoning": "c"}, says("a", "c")),
     ({"input": 3500}, says("3500")),
+    ({"input": 0, "goal_achieved": False}, says("0")),
+    ('{"input": false}', says("false")),
     ('```json\n{"message": "hi", "goal_achieved": false}\n```', says("hi")),
     ("  Business travel, $3500 ", says("Business travel, $3500")),
     ("42", says("42")),
