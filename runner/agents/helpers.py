@@ -64,9 +64,7 @@ class Helpers:
             raise
         finally:
             chat.model_calls += own.model_calls
-        if answer.cut:
-            raise AgentError(f"the answer of the {role} {agent} was {answer.cut}", infrastructure=True)
-        return answer
+        return whole(role, answer)
 
     def _has_connector(self, agent: str) -> bool:
         """Whether a helper has a connector, be it the application's; also of one that is not there, which a mock may
@@ -81,6 +79,13 @@ class Helpers:
         """The connector of the agent that the chat belongs to; empty when it has none."""
         id = chat.context.get("assistant_id")
         return self._runtime.assistants.get(id).connector if id else ""
+
+
+def whole(role: str, answer: Answer) -> Answer:
+    """The answer of a helper. Raises AgentError if it says that it is not whole."""
+    if answer.cut:
+        raise AgentError(f"the answer of the {role} {answer.agent} was {answer.cut}", infrastructure=True)
+    return answer
 
 
 def framed(payload: Mapping[str, Any]) -> dict[str, Any]:

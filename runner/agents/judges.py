@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from bindings import ProcessError
 from runner.agents.answer import AgentError
 from runner.agents.chat import Chat, JudgeUse
+from runner.agents.helpers import whole
+from runner.agents.mocked import answer_of
 from runner.agents.references import ScriptReferenceError, call_function
 from runner.agents.requests import Scope
 from runner.assertions.base import NotEvaluated
@@ -124,6 +126,11 @@ class CaseJudges:
             return None
         reason, expected = found.get("reason"), found.get("expected")
         return reason if expected is None else f"{reason or 'Not as stored'}:\n{difference(expected, text)}"
+
+
+def mocked_verdict(agent: str, reply: Any, world: World) -> dict[str, Any]:
+    """The verdict in what a mock of a validator replies; see `verdict_of`."""
+    return verdict_of(agent, whole("validator", answer_of(agent, reply)).output, world)
 
 
 def verdict_of(agent: str, output: Any, world: World) -> dict[str, Any]:

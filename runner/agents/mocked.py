@@ -47,7 +47,7 @@ async def mocked_agent(world: World, id: str, messages: Messages, options: Mappi
         reply = await _reply(world, mock, id, [messages, dict(options)], f"agents.{id}")
     except ProcessError as error:
         raise AgentError(error.message) from error
-    return _answer(id, reply)
+    return answer_of(id, reply)
 
 
 async def _reply(world: World, mock: Mock, name: str, args: list[Any], noted: str) -> Any:
@@ -58,7 +58,8 @@ async def _reply(world: World, mock: Mock, name: str, args: list[Any], noted: st
     return await ask_test(world, "reply", [mock.number, name, *args])
 
 
-def _answer(id: str, reply: Any) -> Answer:
+def answer_of(id: str, reply: Any) -> Answer:
+    """The answer that the reply of a mock is. Raises AgentError."""
     if reply is None or isinstance(reply, str):
         return Answer(agent=id, completion=Completion(content=reply or ""))
     parts = reply if isinstance(reply, dict) and PARTS & reply.keys() else {"data": reply}

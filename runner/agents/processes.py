@@ -24,7 +24,7 @@ from bindings import (
 from runner.agents.answer import AgentError, completion_record
 from runner.agents.call import call_other
 from runner.agents.chat import Chat, Messages, read_messages
-from runner.agents.judges import verdict_of
+from runner.agents.judges import mocked_verdict, verdict_of
 from runner.agents.mcp.answers import processes as mcp_processes
 from runner.agents.mocked import mocked_process
 from runner.agents.requests import AgentRequest, Scope
@@ -303,8 +303,8 @@ class AgentProcesses:
         return verdict_of(agent, answer.output, call.scope.chat.world)
 
     async def _read_verdict(self, call: _ProcessCall) -> Any:
-        agent, output = call.args
-        return verdict_of(agent, output, call.scope.chat.world)
+        agent, reply = call.args
+        return mocked_verdict(agent, reply, call.scope.chat.world)
 
     async def _stream(self, call: _ProcessCall) -> Any:
         chunks: list[str] = []

@@ -147,8 +147,8 @@ class OpenAIAnswer:
         )
 
     def _take(self, event: dict[str, Any], kind: str) -> str:
-        if event.get("error"):
-            raise _reported(event["error"])
+        if error := event.get("error") or (event if event.get("object") == "error" else None):
+            raise _reported(error)
         self._id = self._id or str(event.get("id") or "")
         self._model = self._model or str(event.get("model") or "")
         self._usage = merged(self._usage, event.get("usage"))
@@ -202,9 +202,14 @@ def _tool_call(call: dict[str, Any]) -> dict[str, Any]:
 def _usage(said: Any) -> tuple[Usage, tuple[str, ...]]:
     """The tokens and cost of the call, and warnings about them."""
     figures = Figures(said)
+    asked, answered = figures.count("prompt_tokens"), figures.count("completion_tokens")
+    thought = figures.count("completion_tokens_details.reasoning_tokens") or 0
+    total = (asked or 0) + (answered or 0) + thought
+    if answered is not None and (thought > answered or figures.count("total_tokens") == total):
+        answered += thought  # some hosts count it beside the answer
     usage = figures.usage(
-        figures.count("prompt_tokens"),
-        figures.count("completion_tokens"),
+        asked,
+        answered,
         figures.count("prompt_tokens_details.cached_tokens", "prompt_cache_hit_tokens"),
         figures.amount("cost"),
         written=figures.count(

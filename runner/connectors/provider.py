@@ -262,7 +262,7 @@ class HttpConnector:
     def _take(self, body: bytes, answer: Answer, listener: Listener) -> None:
         """Takes a body that is not called a stream, but may be one."""
         text = body.decode("utf-8-sig", "replace").strip()
-        if text.startswith(("data:", "event:", ":")):
+        if text.startswith(("data:", "event:", "id:", "retry:", ":")):
             events = EventReader()
             if not self._feed(events.feed(body), answer, listener):
                 self._end(events.end(), answer, listener)

@@ -10,6 +10,8 @@ repeat ids and names, so that a number alone says nothing:
 | without an id | the newest call with its index, the newest of all if it has none |
 | with a name, though the arguments of its call are complete, or have begun under another name | another call |
 | with a name, second in a list, for the call of the first | another call |
+
+A name without arguments, after a whole call of that name, may repeat it or begin another one: what comes next decides.
 """
 
 from __future__ import annotations
@@ -38,8 +40,9 @@ class StreamedCalls:
         for place, entry in enumerate(entries):
             piece = _Piece(entry, place if len(entries) > 1 else None)
             call = self._call_of(piece)
-            if call is None or call.is_over_at(piece, again=call in touched):
-                call = _Call(piece.index)
+            again = call in touched
+            if call is None or call.is_over_at(piece, again):
+                call = _Call(piece.index, before=None if again else call)
                 self._calls.append(call)
             call.add(piece)
             touched.append(call)
@@ -47,7 +50,7 @@ class StreamedCalls:
     def finished(self) -> tuple[ToolCall, ...]:
         """The calls, in the order in which they began; each has an id of its own."""
         made: dict[str, ToolCall] = {}
-        for number, call in enumerate(self._calls):
+        for number, call in enumerate(call for call in self._calls if not call.is_repetition):
             id = call.id if call.id and call.id not in made else f"call_{number}"
             made[id] = ToolCall(id=id, name=call.name, arguments=call.arguments)
         return tuple(made.values())
@@ -73,7 +76,7 @@ class _Piece:
     def __init__(self, entry: dict[str, Any], place: int | None) -> None:
         function = entry.get("function") or {}
         arguments = function.get("arguments")
-        self.id = str(entry.get("id") or "")
+        self.id = "" if entry.get("id") is None else str(entry["id"])
         self.name = function.get("name") or ""
         if not isinstance(self.name, str):
             raise TypeError(f"{self.name!r} is not a text")
@@ -81,14 +84,16 @@ class _Piece:
             arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False) if arguments else ""
         )
         index = entry.get("index")
-        self.index: int | None = index if isinstance(index, int) else place
+        self.index: int | str | None = place if index is None else index
 
 
 class _Call:
     """A call that is coming in."""
 
-    def __init__(self, index: int | None) -> None:
+    def __init__(self, index: int | str | None, before: _Call | None) -> None:
+        """`before` is the call that was over when it began."""
         self.index = index
+        self._before = before
         self.id = ""
         self.name = ""
         self.arguments = ""
@@ -102,7 +107,15 @@ class _Call:
             return True
         if piece.name != self.name:
             return bool(self.arguments)
-        return is_whole and piece.arguments not in ("", self.arguments) and self.arguments != "{}"
+        return is_whole and self.arguments not in ("{}", piece.arguments)
+
+    @property
+    def is_repetition(self) -> bool:
+        """Whether it only says again that there was another call."""
+        before = self._before
+        if before is None or self.arguments.strip():
+            return False
+        return self.name == before.name and self.id in ("", before.id)
 
     def add(self, piece: _Piece) -> None:
         """Takes a piece. A name that is repeated, and arguments that are, say nothing new."""

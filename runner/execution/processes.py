@@ -83,13 +83,15 @@ def _count(world: World, samples: int, connector: str, required: bool, args: lis
 
 
 def _read_verdict(world: World, name: str, args: list[Any]) -> dict[str, Any]:
-    """Reads the mocked answer of a validator: `[validator, output]`."""
+    """Reads the mocked answer of a validator: `[validator, reply]`."""
     from bindings import ProcessError
     from runner.agents.answer import AgentError
-    from runner.agents.judges import verdict_of
+    from runner.agents.judges import mocked_verdict
+    from runner.errors import sentences
 
-    agent, output = args
+    agent, reply = args
     try:
-        return verdict_of(agent, output, world)
+        return mocked_verdict(agent, reply, world)
     except AgentError as error:
-        raise ProcessError(f"{error.message}. {error.hint}") from error
+        said = sentences(error.message, error.hint)
+        raise ProcessError(said, infrastructure=error.infrastructure) from error

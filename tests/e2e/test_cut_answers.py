@@ -151,7 +151,12 @@ def test_helpers_whose_answer_is_not_whole_are_not_believed(app: MakeApplication
     files = {
         **agent(replies="- reply: Which day?", cases=[case("judged", JUDGED), {"id": "talk", **SIMULATED}]),
         **agent("other", replies=f"- reply: {{ text: '{VERDICT}', finish_reason: {reason} }}"),
-        "/assistants/demo/src/a_test.ts": 'export function TestJudged(t: any) { t.assert.Agent("Hi", "other", { criteria: "good" }); }',
+        "/assistants/demo/src/a_test.ts": f"""\
+export function TestJudged(t: any) {{ t.assert.Agent("Hi", "other", {{ criteria: "good" }}); }}
+const completion = {{ content: '{VERDICT}', finish_reason: "{reason}" }};
+export function TestMocked(t: any) {{ t.mock.agent("other", {{ completion }}); t.assert.Agent("Hi", "other"); }}
+export function TestData(t: any) {{ t.mock.agent("other", {{ completion, data: {VERDICT} }}); t.assert.Agent("Hi", "other"); }}
+""",
     }
     here = app(files)
     records = run_cases(here, code=1)
@@ -159,8 +164,11 @@ def test_helpers_whose_answer_is_not_whole_are_not_believed(app: MakeApplication
     assert "the answer of the validator other was" in records["judged"]["error"]
     assert "the answer of the simulator other was" in json.dumps(records["talk"])
     assert records["talk"]["status"] != "passed"
-    (script,) = here.report("-i", "scripts.demo.a", code=1)["results"]
-    assert "the answer of the validator other was" in script["error"]
+    scripts = here.results("-i", "scripts.demo.a", code=1)
+    for name in ("TestJudged", "TestMocked"):
+        assert scripts[name]["cause"] == "infrastructure"
+        assert "the answer of the validator other was" in scripts[name]["error"]
+    assert scripts["TestData"]["status"] == "passed"
     generated = here.run("-i", "agents:other", "-n", "demo")
     assert generated.code not in (0, 1)
     assert "the answer of the generator other was" in generated.stderr
@@ -242,6 +250,15 @@ def test_an_answer_that_broke_off_is_asked_for_again(app: MakeApplication, broke
         (record,) = run_cases(asking(app, host, case(), streaming=streaming), code=0).values()
 
     assert (record["status"], record["output"], len(host.requests)) == ("passed", "Whole", 2)
+
+
+def test_an_event_that_is_an_error_breaks_an_answer_off(app: MakeApplication) -> None:
+    first = {"choices": [{"index": 0, "delta": {"content": "Half a pl"}}]}
+    error = {"object": "error", "message": "gone", "type": "InternalServerError", "code": 500}
+    with ModelServer(says("Whole")) as host:
+        host.plan(in_pieces(sends(first, error)))
+        (record,) = run_cases(asking(app, host, case(), streaming=True), code=0).values()
+    assert (record["output"], len(host.requests)) == ("Whole", 2)
 
 
 def test_an_answer_that_always_breaks_off_is_an_error_of_the_host(app: MakeApplication) -> None:

@@ -44,7 +44,8 @@ export default function (kernel: Kernel): Finder {
   }
 
   /** An answer as callers of an agent receive it. */
-  function resultOf(id: string, known: Fields): Fields {
+  function resultOf(id: string, reply: unknown): Fields {
+    const known = partsOf(id, reply);
     const { response, tools } = known as { response?: Fields; tools?: unknown };
     const completion = (known.completion ?? {}) as Fields;
     const next = known.data ?? known.next;
@@ -69,12 +70,6 @@ export default function (kernel: Kernel): Finder {
     };
   }
 
-  /** The verdict of a validator that gives this answer. The host reads it as it reads answers of agents that ran. */
-  function verdictOf(id: string, known: Fields): unknown {
-    const { response, content } = resultOf(id, known) as { response: Fields; content: string };
-    return kernel.host("agent.Verdict", [id, response.next ?? content]);
-  }
-
   /**
    * The agent that a call is for, with its messages and options:
    * `agent.Call({assistant_id, messages, ...})`, `agent.Validate(id, payload, options)`,
@@ -97,13 +92,16 @@ export default function (kernel: Kernel): Finder {
     return { id: direct[1], args: withContext ? args.slice(1) : args };
   }
 
+  /** The verdict of a validator that gives this reply. The host reads it as it reads answers of agents that ran. */
+  const verdictOf = (id: string, reply: unknown): unknown => kernel.host("agent.Verdict", [id, reply ?? null]);
+
   return {
     find(name, args) {
       const call = agentCall(name, args);
       const mock =
         call && kernel.mocks.agent.findLast(({ pattern }) => globMatches(pattern.replace(/^agents:/, ""), call.id));
       const read = /\.validate$/i.test(name) ? verdictOf : resultOf;
-      return mock && (() => read(call.id, partsOf(call.id, mock.reply.apply({ name: call.id }, call.args))));
+      return mock && (() => read(call.id, mock.reply.apply({ name: call.id }, call.args)));
     },
   };
 }

@@ -235,10 +235,10 @@ def test_a_server_that_ignores_stream_is_understood(bench: Bench, content_type: 
     assert heard == ["whole"]
 
 
-def test_a_stream_that_is_not_called_one_is_understood(bench: Bench) -> None:
-    bench.server.plan(
-        body(200, 'data: {"choices":[{"delta":{"content":"a"}}]}\n\ndata: [DONE]', {"content-type": "text/plain"})
-    )
+@pytest.mark.parametrize("first", ["", ": ping\n\n", "event: message\n", "id: 1\n", "retry: 3\n"])
+def test_a_stream_that_is_not_called_one_is_understood(bench: Bench, first: str) -> None:
+    stream = first + 'data: {"choices":[{"delta":{"content":"a"}}]}\n\ndata: [DONE]'
+    bench.server.plan(body(200, stream, {"content-type": "text/plain"}))
     assert bench.ask().content == "a"
 
 

@@ -46,6 +46,21 @@ OPENAI: dict[str, tuple[list[Any], Usage]] = {
     ),
     "zero alone": ([ZERO], Usage()),
     "impossible at the end": ([KNOWN, {"prompt_tokens": -5}], Usage(unknown=True)),
+    "an empty list at the end": ([KNOWN, []], Usage(input_tokens=3000, output_tokens=10)),
+    "an empty text at the end": ([KNOWN, ""], Usage(input_tokens=3000, output_tokens=10)),
+    "0 at the end": ([KNOWN, 0], Usage(input_tokens=3000, output_tokens=10)),
+    "thinking in it": (
+        [{**KNOWN, "total_tokens": 3010, "completion_tokens_details": {"reasoning_tokens": 7}}],
+        Usage(input_tokens=3000, output_tokens=10),
+    ),
+    "thinking beside it": (
+        [{**KNOWN, "total_tokens": 3017, "completion_tokens_details": {"reasoning_tokens": 7}}],
+        Usage(input_tokens=3000, output_tokens=17),
+    ),
+    "more thinking than it says": (
+        [{**KNOWN, "completion_tokens_details": {"reasoning_tokens": 400}}],
+        Usage(input_tokens=3000, output_tokens=410),
+    ),
     "no object at the end": ([KNOWN, 5], Usage(unknown=True)),
     "written to a cache": (
         [{**KNOWN, "prompt_tokens_details": {"cache_write_tokens": 2000}}],
