@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from runner.costs import cost_record
 from runner.results.verdict import Verdict, verdict_on
 from scripttest import Cause
 
@@ -40,6 +41,8 @@ _PARAMETERS = {
 """Parameter of a request → attribute."""
 _FORMS = {"json_object": "json", "json_schema": "json", "text": "text"}
 """`response_format` → `gen_ai.output.type`."""
+_COST = {"yao_test.cost_usd": "cost", "yao_test.cost_estimated": "cost_estimated"}
+"""Attribute → field of a record of a cost."""
 _OPTIONAL = {
     "gen_ai.request.model": "asked",
     "gen_ai.response.id": "response",
@@ -51,8 +54,8 @@ _OPTIONAL = {
     "gen_ai.conversation.id": "chat",
     "server.address": "address",
     "server.port": "port",
-    "yao_test.cost_usd": "cost",
     "yao_test.turn": "turn",
+    **_COST,
 }
 """Attribute → field of a step of a trace, or of a call of an agent, which may lack it."""
 
@@ -92,7 +95,8 @@ def of_test(result: TestResult, suite: Suite) -> Attributes:
         found["yao_test.mode"] = case.mode
         found |= {"yao_test.tags": list(case.tags)} if case.tags else {}
         found |= {"yao_test.score": case.score} if case.score is not None else {}
-        found |= {"yao_test.cost_usd": case.cost} if case.cost is not None else {}
+        cost = cost_record(case.cost)
+        found |= {attribute: cost[field] for attribute, field in _COST.items() if field in cost}
     return found
 
 

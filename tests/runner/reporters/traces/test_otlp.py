@@ -10,7 +10,7 @@ import pytest
 from agent_files import agent, case_file
 from command import Application, MakeApplication
 from faults import with_model
-from model_server import ModelServer
+from model_server import ModelServer, body
 from span_collector import Collector, collecting
 from traced_app import KEY, SECRET_ANSWER, sending
 
@@ -137,6 +137,20 @@ def test_a_call_over_http_says_where_it_went(app: MakeApplication) -> None:
     place = {name: value for name, value in collector.named("chat m").attributes.items() if name.startswith("server.")}
     assert place == {"server.address": "127.0.0.1", "server.port": int(model.url.rpartition(":")[2])}
     assert KEY not in repr(collector.spans)
+
+
+def test_a_cost_that_is_estimated_says_so(app: MakeApplication) -> None:
+    usage = {"input_tokens": 3, "cache_creation_input_tokens": 10000, "output_tokens": 10}
+    said = {"type": "message", "content": [{"type": "text", "text": "Hi"}], "usage": usage}
+    with ModelServer(body(200, said)) as model, collecting() as collector:
+        price = {"input": 10, "output": 100}
+        files = agent(package={"connector": "local"}, cases=[{"id": "a", "input": "x"}])
+        files |= with_model(model, "anthropic", streaming=False, price=price)
+        run = sending(app(files), collector, "-i", case_file())
+        assert run.code == 0, run
+    for name in ("chat m", "test a"):
+        attributes = collector.named(name).attributes
+        assert (attributes["yao_test.cost_usd"], attributes["yao_test.cost_estimated"]) == (0.12603, True)
 
 
 def test_what_is_said_of_an_answer_is_an_event_of_its_call(sent: Collector) -> None:
