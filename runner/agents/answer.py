@@ -24,7 +24,8 @@ class AgentError(Exception):
         frames: tuple[StackFrame, ...] = (),
         hint: str | None = None,
         infrastructure: bool = False,
-        cut: str = "",
+        cut: bool = False,
+        finish_reason: str = "",
         missing: bool = False,
         server: str = "",
     ) -> None:
@@ -36,7 +37,9 @@ class AgentError(Exception):
         self.infrastructure = infrastructure
         """Whether a model host, a tool server or a judge failed, rather than the agent."""
         self.cut = cut
-        """The finish reason of an answer that ended within a call of a tool; empty for all other errors."""
+        """Whether the answer ended within a call of a tool."""
+        self.finish_reason = finish_reason
+        """Of the answer that is the error, as its host said it; empty if there was none."""
         self.missing = missing
         """Whether what it has asked for is not here, or was not reached."""
         self.server = server

@@ -434,7 +434,8 @@ def _cut_call(agent: str, completion: Completion) -> AgentError:
     return AgentError(
         f"the answer in which the model of {agent} calls {names} was {completion.cut}: no tool was run",
         hint="Raise max_tokens of the agent" if completion.ending == "length" else None,
-        cut=completion.finish_reason,
+        cut=True,
+        finish_reason=completion.finish_reason,
     )
 
 

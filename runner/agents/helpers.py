@@ -60,7 +60,7 @@ class Helpers:
             request = AgentRequest(agent=agent, messages=messages, options=call, chat=own)
             answer = await call_other(self._runtime, request)
         except AgentError as error:
-            error.infrastructure = error.infrastructure or bool(error.cut)
+            error.infrastructure = error.infrastructure or error.cut
             raise
         finally:
             chat.model_calls += own.model_calls

@@ -262,7 +262,13 @@ class Runtime:
             chat.steps.append(step(None, error.message))
             broke = error.status not in REFUSALS
             missing = error.unreached
-            raise AgentError(error.message, hint=error.hint, infrastructure=broke, missing=missing) from error
+            raise AgentError(
+                error.message,
+                hint=error.hint,
+                infrastructure=broke,
+                missing=missing,
+                finish_reason=error.finish_reason,
+            ) from error
         milliseconds = (case_now() - started) * 1000
         completion = answer.completion
         chat.steps.append(step(completion))

@@ -192,6 +192,8 @@ class ConnectorError(Exception):
 
     unreached = False
     """Whether the host was not reached: there was no connection to it, or it never began to answer."""
+    finish_reason = ""
+    """Of an answer without a message, as the host said it."""
 
     def __init__(
         self, message: str, status: int | None = None, retryable: bool = False, hint: str | None = None

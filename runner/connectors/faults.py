@@ -45,7 +45,9 @@ class Faults:
             case "content_filter" | "refusal":
                 hint = "The provider held the answer back: its filter objects to what was asked, or to the answer"
         text = f"{self._subject} answered without a message: no content, no refusal and no call of a tool"
-        return ConnectorError(f"{text} (finish_reason {completion.finish_reason})", hint=hint)
+        error = ConnectorError(f"{text} (finish_reason {completion.finish_reason})", hint=hint)
+        error.finish_reason = completion.finish_reason
+        return error
 
     def no_json(self, text: str) -> ConnectorError:
         """An answer that is not JSON."""

@@ -75,7 +75,7 @@ class CaseAttempt:
         self.judges = self.judges_for(self.chat)
         self.answer: Answer | None = None
         self.finish_reason = ""
-        """Of the last answer of the model, also one that was cut within a call of a tool; empty if there was none."""
+        """Of the last answer of the model, also one that cannot be used; empty if there was none."""
         self.messages = 0
         self.assertions: list[AssertionResult] = []
         self.failures: list[Failure] = []
@@ -165,7 +165,7 @@ class CaseAttempt:
         try:
             answer = await self._asked(messages, options, said)
         except AgentError as error:
-            self.finish_reason = error.cut
+            self.finish_reason = error.finish_reason
             raise
         self.finish_reason = answer.finish_reason
         if answer.cut:

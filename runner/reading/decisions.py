@@ -202,8 +202,8 @@ def _without(text: str, found: Sequence[_Found]) -> str:
 
 
 def _is_quoted(beside: str, one: _Found) -> bool:
-    """Whether a value is in quotation marks, in a block quote, or, followed by words, in backticks, in an open quotation
-    or in a code fence that is open or has other text in it; or part of an array or object that stays open."""
+    """Whether a value is in quotation marks or a block quote; is followed by words, and in backticks, in an open
+    quotation or in a code fence that is open or has other text; or is part of an array or object that stays open."""
     before, after = beside[: one.start], beside[one.end :]
     rest = after.strip()
     if {*before[-1:], *after[:1]} & {*_QUOTES} or before.rpartition("\n")[2].lstrip().startswith(">"):

@@ -9,7 +9,7 @@ import pytest
 from agent_files import agent, case_file, run_cases
 from command import Application, MakeApplication, Record
 from faults import with_model
-from model_server import Behaviour, ModelServer, completes, says, sends
+from model_server import Behaviour, ModelServer, body, completes, says, sends
 
 SAID = {"message": {"content": "Hi"}, "finish_reason": "stop"}
 NOT = {"type": "not_contains", "value": "secret"}
@@ -52,6 +52,19 @@ def test_an_answer_without_a_message_is_no_empty_text(
     assert (record["status"], record["cause"]) == ("failed", "infrastructure")
     assert MUTE in record["error"]
     assert (report["summary"]["passed"], report["summary"]["failed"], report["summary"]["errors"]) == (0, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("type", "reason"), [("openai", "length"), ("openai", "content_filter"), ("anthropic", "refusal")]
+)
+def test_a_result_without_a_message_says_how_its_answer_ended(app: MakeApplication, type: str, reason: str) -> None:
+    said = {"type": "message", "content": [], "stop_reason": reason}
+    silent = body(200, said) if type == "anthropic" else completes({"message": {}, "finish_reason": reason})
+    turns = {"id": "b", "turns": [{"input": "x"}]}
+    with ModelServer(silent) as server:
+        records = run_cases(asking(app, server, case(), turns, type=type), code=1)
+    assert [(record["status"], record["finish_reason"]) for record in records.values()] == [("failed", reason)] * 2
+    assert records["b"]["turns"][0]["finish_reason"] == reason
 
 
 def test_a_judge_without_a_message_judges_nothing(app: MakeApplication) -> None:
