@@ -13,10 +13,9 @@ from typing import Any
 
 from runner.connectors.base import ENDINGS
 from runner.connectors.reply_conditions import Condition, read_conditions
-from runner.connectors.reply_fields import fields_in
 from runner.connectors.reply_situation import Situation, ValuePath
 from runner.connectors.reply_templates import Lookup, compile_templates, names_in
-from runner.connectors.rule_files import read_rules
+from runner.connectors.rules import fields_in, read_rules
 from runner.durations import FORMS, seconds_of
 from runner.errors import ConfigurationError, did_you_mean
 from scripttest.values import Value

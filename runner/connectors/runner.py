@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, Usage
 from runner.connectors.reply_situation import Situation
 from runner.connectors.reply_templates import TemplateError, as_json
-from runner.connectors.rule_choice import first_rule, used_before
+from runner.connectors.rules import first_rule, used_before
 from runner.connectors.runner_rules import FILE, RunnerRule, read_runner
 from runner.errors import ConfigurationError
 from runner.paths import shown_path
@@ -75,7 +75,7 @@ class ScriptedRunner:
         return self._files[path]
 
     def _first(self, rules: tuple[RunnerRule, ...], situation: Situation, label: str) -> RunnerRule:
-        rule = first_rule(rules, situation, used_before(rules, situation, label))
+        rule = first_rule(rules, situation, used_before(rules, situation))
         if rule is None:
             tried = "\n".join(f"  {rule.shown}" for rule in rules[:_SHOWN_RULES])
             said = as_json(str(situation.value(("input",)))[:300])

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from runner.connectors.reply_conditions import Condition, read_conditions
-from runner.connectors.reply_fields import fields_in
 from runner.connectors.reply_situation import Situation
 from runner.connectors.reply_templates import as_text, compile_templates, render
-from runner.connectors.rule_files import read_rules
+from runner.connectors.rules import fields_in, read_rules
 from runner.durations import FORMS, seconds_of
 from runner.errors import ConfigurationError, did_you_mean
 from scripttest.values import Value

@@ -14,7 +14,7 @@ from runner.connectors.parts import text_of
 from runner.connectors.replies import Reply, Rule, ScriptedError, read_replies
 from runner.connectors.reply_situation import Situation
 from runner.connectors.reply_templates import TemplateError, as_json, as_text, render
-from runner.connectors.rule_choice import first_rule, used_before
+from runner.connectors.rules import first_rule, used_before
 from runner.errors import ConfigurationError
 from runner.paths import shown_path
 
@@ -60,7 +60,7 @@ class ScriptedConnector:
         path = (request.folder or self._root / "agent") / FILE
         rules, label = self._rules(path, request), self._label(path)
         situation = Situation(request)
-        used = used_before(rules, situation, label)
+        used = used_before(rules, situation)
         for attempt in range(_RETRIES + 1):
             rule = first_rule(rules, situation, used)
             if rule is None:
