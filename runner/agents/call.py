@@ -260,8 +260,6 @@ class Call:
             from runner.agents.tool_calls import use_tools, with_results
 
             runs = await use_tools(completion, box, self._scope, self._runtime.servers)
-            if completion.cut:
-                raise _cut_call(assistant.id, completion)
             used += [run for run, _ in runs]
             first = first or answer.replace(tools=tuple(used))
             retry = hooked and any(retryable for _, retryable in runs)
@@ -427,16 +425,6 @@ def is_unanswered(error: AgentError | RunnerError) -> bool:
     """Whether nothing here could answer a call of an agent that failed with this error: the agent, its files or what it
     asks for is not here or cannot be used, or its model was not reached."""
     return error.missing or isinstance(error, RunnerError)
-
-
-def _cut_call(agent: str, completion: Completion) -> AgentError:
-    names = ", ".join(call.name or "a tool" for call in completion.tool_calls)
-    return AgentError(
-        f"the answer in which the model of {agent} calls {names} was {completion.cut}: no tool was run",
-        hint="Raise max_tokens of the agent" if completion.ending == "length" else None,
-        cut=True,
-        finish_reason=completion.finish_reason,
-    )
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from runner.agents.answer import UsedTool, tool_call_records
+from runner.agents.answer import AgentError, UsedTool, tool_call_records
 from runner.agents.chat import ToolStep
 from runner.assertions.base import ToolUse
 from runner.connectors.parts import text_of
@@ -25,23 +25,16 @@ if TYPE_CHECKING:
 async def use_tools(
     completion: Completion, box: ToolBox | None, scope: Scope, servers: Servers
 ) -> list[tuple[UsedTool, bool]]:
-    """The calls of a completion, made side by side, and whether each is worth another try."""
+    """The calls of a completion, made side by side, and whether each is worth another try. Raises AgentError, without
+    making any, when the completion is not whole."""
 
     async def run(index: int) -> tuple[UsedTool, bool]:
         call = completion.tool_calls[index]
+        name, why = call.name, f'unknown tool "{call.name}": the agent has none'
         if completion.cut:
-            why = f"not run: the answer that calls it was {completion.cut}"
-            use = ToolUse(name=call.name.rpartition("__")[2], server="", arguments=call.arguments, error=why)
-            return UsedTool(call=call, use=use), False
-        if box is None:
-            use = ToolUse(
-                name=call.name,
-                server="",
-                arguments=call.arguments,
-                result=None,
-                error=f'unknown tool "{call.name}": the agent has none',
-            )
-            return UsedTool(call=call, use=use), False
+            name, why = name.rpartition("__")[2], f"not run: the answer that calls it was {completion.cut}"
+        if completion.cut or box is None:
+            return UsedTool(call=call, use=ToolUse(name=name, server="", arguments=call.arguments, error=why)), False
         started, began = case_now(), time.time()
         with scope.chat.world.branch(call.name, call.arguments):
             outcome = await box.run(call.name, call.arguments, scope)
@@ -68,6 +61,15 @@ async def use_tools(
         )
         for index, (run, _) in enumerate(runs)
     ]
+    if completion.cut:
+        names = ", ".join(call.name or "a tool" for call in completion.tool_calls)
+        raise AgentError(
+            f"the answer in which the model of {scope.assistant.id} calls {names} was {completion.cut}: "
+            "no tool was run",
+            hint="Raise max_tokens of the agent" if completion.ending == "length" else None,
+            cut=True,
+            finish_reason=completion.finish_reason,
+        )
     return runs
 
 

@@ -13,8 +13,9 @@ from typing import Any
 
 from runner.connectors.base import Completion, Message, ModelRequest, ToolCall
 from runner.connectors.capabilities import capabilities_of
+from runner.connectors.faults import ProviderError, reported
 from runner.connectors.parts import content_parts, data_of, text_of, url_of
-from runner.connectors.provider import HttpConnector, ProviderError
+from runner.connectors.provider import HttpConnector
 from runner.connectors.usage import Figures, merged, shown
 
 VERSION = "2023-06-01"
@@ -30,18 +31,6 @@ _INPUT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_token
 """The fields that sum up to the input tokens: read from the cache, written to it, and all others."""
 _LIFETIMES = ("cache_creation.ephemeral_5m_input_tokens", "cache_creation.ephemeral_1h_input_tokens")
 """The fields that say how long what was written to the cache stays there."""
-_STATUSES = {
-    "invalid_request_error": 400,
-    "authentication_error": 401,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "request_too_large": 413,
-    "rate_limit_error": 429,
-    "api_error": 500,
-    "timeout_error": 504,
-    "overloaded_error": 529,
-}
-"""The status that goes with a type of error which comes inside a stream."""
 
 
 class AnthropicConnector(HttpConnector):
@@ -161,13 +150,13 @@ class AnthropicAnswer:
             case "message_stop":
                 self.complete = True
             case "error":
-                raise _reported(event)
+                raise reported(event.get("error"))
         return ""
 
     def whole(self, value: dict[str, Any]) -> None:
         """Takes a message. Raises ProviderError."""
         if value.get("type") == "error" or value.get("error"):
-            raise _reported(value)
+            raise reported(value.get("error"))
         if not isinstance(value.get("content"), list):
             raise ProviderError("there is no content in the answer", None)
         self._open(value)
@@ -318,11 +307,3 @@ def _tool_use(call: dict[str, Any]) -> dict[str, Any]:
 
 def _tool_result(message: Message) -> list[dict[str, Any]]:
     return [{"type": "tool_result", "tool_use_id": message.get("tool_call_id", ""), "content": text_of(message)}]
-
-
-def _reported(event: dict[str, Any]) -> ProviderError:
-    error = event.get("error")
-    if not isinstance(error, dict):
-        return ProviderError(str(error), None)
-    kind = str(error.get("type") or "")
-    return ProviderError(str(error.get("message") or kind), _STATUSES.get(kind))

@@ -19,6 +19,44 @@ _SHORT = 300
 """Characters that an error quotes of what a provider says."""
 
 
+BROKEN_OFF = 502
+"""The status of an answer that broke off inside, where the host names none."""
+_STATUSES = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+    "api_error": 500,
+    "server_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+"""Type or code of an error inside an answer → the status that goes with it: docs.anthropic.com/en/api/errors,
+platform.openai.com/docs/guides/error-codes."""
+
+
+class ProviderError(Exception):
+    """An error that a provider reports inside an answer."""
+
+    def __init__(self, message: str, status: int | None) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def reported(error: Any, otherwise: int | None = None) -> ProviderError:
+    """What a host reports, `{message?, type?, code?, status?}` or a text, with the status that it names, else
+    `otherwise`."""
+    if not isinstance(error, dict):
+        return ProviderError(str(error), otherwise)
+    said = [error.get(name) for name in ("status", "code", "type")]
+    codes = (int(code) if str(code).isdecimal() else _STATUSES.get(str(code)) for code in said)
+    status = next((code for code in codes if code), otherwise)
+    return ProviderError(str(error.get("message") or error.get("type") or error), status)
+
+
 class Faults:
     """The errors of one connector."""
 

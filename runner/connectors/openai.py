@@ -11,8 +11,9 @@ from typing import Any
 
 from runner.connectors.base import Completion, Message, ModelRequest, Usage
 from runner.connectors.capabilities import capabilities_of
+from runner.connectors.faults import BROKEN_OFF, ProviderError, reported
 from runner.connectors.parts import content_parts, data_of, url_of
-from runner.connectors.provider import BROKEN_OFF, HttpConnector, ProviderError
+from runner.connectors.provider import HttpConnector
 from runner.connectors.streamed_calls import StreamedCalls
 from runner.connectors.usage import Figures, merged, shown
 
@@ -148,7 +149,7 @@ class OpenAIAnswer:
 
     def _take(self, event: dict[str, Any], kind: str) -> str:
         if error := event.get("error") or (event if event.get("object") == "error" else None):
-            raise _reported(error)
+            raise reported(error)
         self._id = self._id or str(event.get("id") or "")
         self._model = self._model or str(event.get("model") or "")
         self._usage = merged(self._usage, event.get("usage"))
@@ -160,7 +161,7 @@ class OpenAIAnswer:
             if not piece and not self.has_message:  # some hosts send one whole message as a stream, or the reverse
                 piece = choice.get("message") or choice.get("delta") or {}
             if error := choice.get("error") or piece.get("error"):
-                raise _reported(error, BROKEN_OFF)
+                raise reported(error, BROKEN_OFF)
             heard += self._take_piece(piece)
             if choice.get("finish_reason") not in (None, ""):
                 self._finish_reason = choice["finish_reason"]
@@ -219,19 +220,6 @@ def _usage(said: Any) -> tuple[Usage, tuple[str, ...]]:
         ),
     )
     return usage, figures.warnings
-
-
-def _reported(error: Any, otherwise: int | None = None) -> ProviderError:
-    """What a host reports, with the status that it names, else `otherwise`."""
-    if not isinstance(error, dict):
-        return ProviderError(str(error), otherwise)
-    kind = str(error.get("type") or "")
-    code = error.get("status") or error.get("code")
-    if isinstance(code, str):
-        code = int(code) if code.isdigit() else 429 if code == "rate_limit_exceeded" else None
-    if not isinstance(code, int):
-        code = {"server_error": 500, "overloaded_error": 503, "rate_limit_error": 429}.get(kind, otherwise)
-    return ProviderError(str(error.get("message") or kind or error), code)
 
 
 def _text(value: Any) -> str:

@@ -14,7 +14,7 @@ from runner.connectors.base import Completion, ConnectorError, ModelRequest, Usa
 from runner.connectors.circuit import Circuit
 from runner.connectors.definition import Definition
 from runner.connectors.endpoint import endpoint_of
-from runner.connectors.faults import Faults, message_in
+from runner.connectors.faults import BROKEN_OFF, Faults, ProviderError, message_in
 from runner.connectors.http import (
     READ_SECONDS,
     CannotConnect,
@@ -34,8 +34,6 @@ from runner.security.keys import Credential
 
 _BEFORE_JSON = BOM_UTF8 + b" \t\r\n"
 Listener = Callable[[str], None]
-BROKEN_OFF = 502
-"""The status of an answer that broke off inside, where the host names none."""
 CACHE_WRITES = (1.25, 2.0)
 """What a token costs that is written to the cache for five minutes, and for an hour, as a factor of the price of an
 input token: docs.anthropic.com/en/docs/build-with-claude/prompt-caching."""
@@ -61,14 +59,6 @@ class Answer(Protocol):
 
     def completion(self) -> Completion:
         """The completion that was received; its warnings do not name the connector."""
-
-
-class ProviderError(Exception):
-    """An error that a provider reports inside an answer."""
-
-    def __init__(self, message: str, status: int | None) -> None:
-        super().__init__(message)
-        self.status = status
 
 
 class HttpConnector:

@@ -14,8 +14,8 @@ from __future__ import annotations
 from typing import Any
 
 from runner.connectors.base import Completion, ModelRequest
+from runner.connectors.faults import ProviderError
 from runner.connectors.openai import OpenAIAnswer, OpenAIConnector
-from runner.connectors.provider import ProviderError
 
 _SILENT = ("event", "loading")
 """Types of messages that say nothing to the user; what has no text otherwise, such as an image, does."""
