@@ -51,8 +51,8 @@ def reported(error: Any, otherwise: int | None = None) -> ProviderError:
     `otherwise`."""
     if not isinstance(error, dict):
         return ProviderError(str(error), otherwise)
-    said = [error.get(name) for name in ("status", "code", "type")]
-    codes = (int(code) if str(code).isdecimal() else _STATUSES.get(str(code)) for code in said)
+    said = [str(error.get(name)) for name in ("status", "code", "type")]
+    codes = (int(code) if code.isdecimal() else _STATUSES.get(code) for code in said)
     status = next((code for code in codes if code), otherwise)
     return ProviderError(str(error.get("message") or error.get("type") or error), status)
 
