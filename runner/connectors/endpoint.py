@@ -1,4 +1,4 @@
-"""Where a model or an MCP server is reached over HTTP."""
+"""Where a model or an MCP server is reached over HTTP, and whose it is."""
 
 from __future__ import annotations
 
@@ -7,6 +7,23 @@ from urllib.parse import urlsplit
 from scripttest.values import Value
 
 _PORTS = {"http": 80, "https": 443}
+_HOSTS = {
+    "anthropic.com": "anthropic",
+    "amazonaws.com": "aws.bedrock",
+    "cohere.ai": "cohere",
+    "cohere.com": "cohere",
+    "deepseek.com": "deepseek",
+    "generativelanguage.googleapis.com": "gcp.gemini",
+    "aiplatform.googleapis.com": "gcp.vertex_ai",
+    "googleapis.com": "gcp.gen_ai",
+    "groq.com": "groq",
+    "mistral.ai": "mistral_ai",
+    "openai.azure.com": "azure.ai.openai",
+    "azure.com": "azure.ai.inference",
+    "perplexity.ai": "perplexity",
+    "x.ai": "x_ai",
+}
+"""End of a host's name → who has it; the first that fits decides."""
 
 
 class Endpoint(Value):
@@ -25,3 +42,10 @@ def endpoint_of(url: str) -> Endpoint | None:
     except (ValueError, KeyError):
         return None
     return Endpoint(address=parts.hostname, port=port) if parts.hostname else None
+
+
+def vendor_of(type: str, host: str) -> str:
+    """The vendor of a connector's model, by its host, else its type: many hosts offer the API of another vendor. In the
+    words of OpenTelemetry: `gen_ai.provider.name` (opentelemetry.io/docs/specs/semconv/registry/attributes/gen-ai)."""
+    name = urlsplit(host).hostname or ""
+    return next((vendor for end, vendor in _HOSTS.items() if f".{name}".endswith(f".{end}")), type)

@@ -157,7 +157,7 @@ class Connectors:
 
     def vendor(self, id: str) -> str:
         """The vendor of a connector's model, such as `openai` or `scripted`. Raises ConfigurationError."""
-        from runner.connectors.vendors import vendor_of
+        from runner.connectors.endpoint import vendor_of
 
         path = self.find(id)
         return id if path is None else vendor_of(self._type(path) or "", str(self.settings(id).get("host", "")))

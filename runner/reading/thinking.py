@@ -41,7 +41,8 @@ def thinking_in(text: str) -> str:
 @lru_cache(maxsize=8)
 def _apart(text: str) -> tuple[str, str]:
     """What is said in a text, and what is thought."""
-    if _TAG.search(text) is None or _is_json(text):
+    whole = text.strip()
+    if _TAG.search(text) is None or _end_of_value(whole, 0) == len(whole):
         return text, ""
     said: list[str] = []
     thought: list[str] = []
@@ -66,16 +67,6 @@ def _apart(text: str) -> tuple[str, str]:
             open_tags.append(name)
     (thought if open_tags else said).append(text[start:])
     return "".join(said), "\n".join(thought)
-
-
-def _is_json(text: str) -> bool:
-    from bindings.processes.formats import decode_json
-
-    try:
-        decode_json(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def _end_of_value(text: str, start: int) -> int | None:
