@@ -40,6 +40,8 @@ _REASONS = {
     "pattern too large - compile failed": "its repetitions make it too large",
 }
 """Errors of RE2 → what they mean, with the part of the pattern."""
+_ECMA = (r"\k", r"\u", r"\b")
+"""Escapes of ECMA-262 that RE2 does not have, the last one within a class."""
 _TOKEN = re.compile(
     r"\\Q.*?(?:\\E|\Z)|(?P<byte>\\C)|\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]"
     r"|\(\?P?<(?P<name>\w+)>|(?P<flags>\(\?\))|(?P<bracket>[()])",
@@ -49,15 +51,17 @@ _TOKEN = re.compile(
 
 
 class PatternError(ValueError):
-    """A pattern that Go would refuse; `position` counts characters from 0, and is None where it is not known."""
+    """A pattern that Go would refuse; `position` counts characters from 0, and is None where it is not known.
+    `is_ecma` says that what Go lacks is part of ECMA-262."""
 
-    def __init__(self, reason: str, pattern: str, position: int | None) -> None:
+    def __init__(self, reason: str, pattern: str, position: int | None, is_ecma: bool = False) -> None:
         where = "" if position is None else f" at position {position}"
         shown = pattern if len(pattern) <= 200 else pattern[:200] + "..."
         super().__init__(f"Cannot use pattern `{shown}`: {reason}{where}")
         self.reason = reason
         self.pattern = pattern
         self.position = position
+        self.is_ecma = is_ecma
 
 
 class Pattern:
@@ -139,15 +143,17 @@ def _refused(pattern: str, error: str) -> PatternError:
             (one for one in _GROUPS if one in pattern and (one.startswith(part) or part.startswith(one))), None
         )
         if group is not None:
-            return PatternError(f"{_GROUPS[group]} `{group}` is not supported", pattern, pattern.find(group))
+            reason = f"{_GROUPS[group]} `{group}` is not supported"
+            return PatternError(reason, pattern, pattern.find(group), _GROUPS[group].startswith("look-"))
     if kind in ("missing )", "unexpected )"):
         return _unbalanced(pattern)
     position = pattern.find(part) if part and pattern.count(part) == 1 else None
     if kind == "invalid escape sequence" and part[1:2].isdigit():
-        return PatternError(f"back-reference `{part}` is not supported", pattern, position)
+        return PatternError(f"back-reference `{part}` is not supported", pattern, position, is_ecma=True)
     if kind == "bad repetition operator" and part.endswith("+"):
         return PatternError(f"possessive repetition `{part}` is not supported", pattern, position)
-    return PatternError(_REASONS.get(kind, kind).format(part), pattern, position)
+    is_ecma = part in _ECMA or kind == "invalid repetition size"
+    return PatternError(_REASONS.get(kind, kind).format(part), pattern, position, is_ecma)
 
 
 def _unbalanced(pattern: str) -> PatternError:

@@ -26,6 +26,7 @@ LIBRARIES = {
     "rich": {"runner/cli/commands/tables.py"},
     "jsonpath_ng": {"bindings/json_path.py"},
     "re2": {"bindings/patterns.py"},
+    "regex": {"bindings/processes/schema_keywords.py"},
     "distributed": {
         "runner/cluster/connection.py",
         "runner/cluster/station.py",

@@ -1,15 +1,16 @@
 """Keywords of JSON Schema for which the library jsonschema has no limits: patterns, and `unevaluatedProperties` and
 `unevaluatedItems`.
 
-Patterns are Go's regular expressions, each with a time limit. Properties and items that no other keyword has evaluated
-are found with a second kind of validator, whose "errors" are the evaluated places. It follows the same references as
-the validator that checks.
+Patterns are Go's regular expressions, for assertions also those of ECMA-262 that Go lacks. Properties and items that no
+other keyword has evaluated are found with a second kind of validator, whose "errors" are the evaluated places. It
+follows the same references as the validator that checks.
 """
 
 from __future__ import annotations
 
 import inspect
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
@@ -21,7 +22,7 @@ import attrs
 from jsonschema import ValidationError
 from jsonschema.validators import create, extend, validator_for
 
-from bindings.patterns import search
+from bindings.patterns import PatternError, search
 from scripttest.typing_names import Json
 
 MARGIN = 150
@@ -31,6 +32,9 @@ CALLS = 8
 """Most calls from one keyword to the next within it."""
 REFERENCE = 10
 """Steps that a reference counts as, which takes longer than a keyword."""
+_ECMA_TOKEN = re.compile(r"\\k(?=<)|\\.|\[(?:\\.|[^\]\\])*\]|\$", re.DOTALL)
+_IN_REGEX = {r"\k": r"\g", "$": r"\Z"}
+"""How what ECMA-262 writes is written for the library regex."""
 _BUDGET: ContextVar[Budget] = ContextVar("budget")
 
 
@@ -39,9 +43,11 @@ class WorkError(ValueError):
 
 
 class Budget:
-    """Limits the work of one validation, on one thread. It counts within a `with`."""
+    """Limits the work of one validation, on one thread. It counts within a `with`. With `ecma`, patterns may have what
+    ECMA-262 has and Go lacks."""
 
-    def __init__(self, steps: int, seconds: float) -> None:
+    def __init__(self, steps: int, seconds: float, *, ecma: bool = False) -> None:
+        self.ecma = ecma
         self._steps = steps
         self._unseen = 0
         self._end = thread_time() + seconds
@@ -52,13 +58,18 @@ class Budget:
     def __exit__(self, *_: object) -> None:
         _BUDGET.reset(self._token)
 
+    @property
+    def seconds(self) -> float:
+        """The time that is left."""
+        return self._end - thread_time()
+
     def spend(self, steps: int) -> None:
         """Takes steps. Raises WorkError when nothing is left, RecursionError when keywords are nested too deeply."""
         self._steps -= steps
         self._unseen -= 1
         if self._unseen <= 0:
             self._unseen = _calls_left() // CALLS
-        if self._steps < 0 or thread_time() > self._end:
+        if self._steps < 0 or self.seconds < 0:
             raise WorkError("it asks for too much work; do its definitions name each other more than once?")
 
 
@@ -128,8 +139,30 @@ def _counted(name: str, check: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _matches(pattern: str, text: str) -> bool:
-    _BUDGET.get().spend(1)
-    return search(pattern, text)
+    budget = _BUDGET.get()
+    budget.spend(1)
+    try:
+        return search(pattern, text)
+    except PatternError as error:
+        if not (budget.ecma and error.is_ecma):
+            raise
+        return _matches_as_ecma(error, text, budget.seconds)
+
+
+def _matches_as_ecma(refused: PatternError, text: str, seconds: float) -> bool:
+    r"""Whether a pattern that Go refuses matches, as in ECMA-262: `$` is the end of the text alone, and `\d`, `\w`
+    and `\b` are of ASCII. Raises `refused` if it is none there either, WorkError when the time is over."""
+    import regex
+
+    source = _ECMA_TOKEN.sub(lambda token: _IN_REGEX.get(token[0], token[0]), refused.pattern)
+    try:
+        flags = 0 if "\\p" in source.lower() else regex.ASCII  # with ASCII, \p{L} would be of ASCII too
+        return regex.compile(source, flags).search(text, timeout=max(seconds, 0.001), concurrent=True) is not None
+    except regex.error:
+        raise refused from None
+    except TimeoutError:
+        reason = "takes too long; write it without repetitions in each other"
+        raise WorkError(f"its pattern `{refused.pattern[:200]}` {reason}") from None
 
 
 def _fits(validator: Any, value: Json, schema: Any) -> bool:

@@ -3,7 +3,7 @@ jsonschema.
 
 Schemas and values may come from anybody, and a small schema can cause endless work: if each definition refers twice to
 the next one, the work doubles with each. So every step is counted, and the work ends after too many. Patterns are Go's
-regular expressions, each with its own time limit. References are never downloaded.
+regular expressions, as in Yao; for assertions also those of ECMA-262, within the time. References are never downloaded.
 """
 
 from __future__ import annotations
@@ -56,11 +56,12 @@ def schema_problem(schema: Json) -> str | None:
     return None
 
 
-def misfit(value: Json, schema: Json, *, checked: bool = False) -> Misfit | None:
+def misfit(value: Json, schema: Json, *, checked: bool = False, ecma: bool = False) -> Misfit | None:
     """Says where a value breaks a JSON Schema, or None when it fits. May block for twice `MAX_SECONDS`.
 
     Args:
         checked: the schema is known to be a good one.
+        ecma: patterns may have what ECMA-262 has and Go lacks, such as look-ahead and back-references.
     """
     from jsonschema.exceptions import UnknownType
     from referencing.exceptions import Unresolvable
@@ -70,7 +71,7 @@ def misfit(value: Json, schema: Json, *, checked: bool = False) -> Misfit | None
 
     try:
         validator = _validator(schema, checked=checked)
-        with Budget(MAX_STEPS, MAX_SECONDS):
+        with Budget(MAX_STEPS, MAX_SECONDS, ecma=ecma):
             found = list(islice(validator.iter_errors(value), MAX_ERRORS))
     except Unresolvable as error:
         return Misfit(reasons=f"cannot resolve {error.ref[:_LONGEST]}", unusable=True)

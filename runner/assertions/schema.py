@@ -24,7 +24,7 @@ async def json_schema(assertion: Assertion, evidence: Evidence, judges: Judges) 
     schema, output = assertion.value, evidence.output
 
     def misfit_of(value: Any) -> Misfit | None:
-        return misfit(value, schema, checked=is_plain(schema))
+        return misfit(value, schema, checked=is_plain(schema), ecma=True)
 
     if evidence.cut and not _takes_text(schema):
         output = json_in(evidence)

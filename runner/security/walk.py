@@ -27,7 +27,8 @@ DEFINING = ("agent", "assistants", "connectors", "mcps", "scripts")
 """Folders of the application whose files define agents, and how they connect."""
 _CLOSED = ("node_modules", "dist", "types", "__snapshots__")
 _REPORT = r"output-\d{14}(-\d+)?(\.calls)?\.jsonl"
-_LOOKS_LIKE_TEST = re.compile(r".[._](?:test|spec)\.[cm]?[jt]sx?\Z", re.IGNORECASE)
+_LIKE_TESTS = ("_test", ".test", "_spec", ".spec")
+"""Ends of names that people give to test files."""
 
 
 class Folder(Value):
@@ -67,7 +68,8 @@ def is_test(name: str) -> bool:
 
 def looks_like_test(name: str) -> bool:
     """Whether somebody may take a file for a test by its name: also one that is none, such as `a.test.ts`."""
-    return bool(_LOOKS_LIKE_TEST.search(name))
+    stem, suffix = os.path.splitext(name.lower())
+    return suffix in CODE and stem.endswith(_LIKE_TESTS) and stem not in _LIKE_TESTS
 
 
 def all_folders(_: str, _name: str) -> bool:

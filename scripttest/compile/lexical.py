@@ -12,12 +12,10 @@ from collections.abc import Callable, Collection
 
 from scripttest.names import BENCHMARK, EVERY_RUN
 from scripttest.values import Value
+from scripttest.words import words_behind, words_only
 
-_LEXICAL_WORDS = [word + rb"\s+([\w$\x80-\xff]+)" for word in (b"const", b"let", b"class")]
-_VARIABLE_WORD = rb"var\b\s*([\w$\x80-\xff]*)"
-"""None begins with `\\b`: what begins with a letter is found ten times faster, and few words end like these."""
-_VARIABLE = r"\nvar (?:((?:[\w$]|\\u\{?\w+\}?)+)(?=( = |;$|, ))|(?=[{\[]))"
-_DECLARED = r"^(?:(?:async )?function\*? ?|class |(?:var|let|const) )(?:([\w$]+)|([{\[].*))"
+_VARIABLE = "\nvar "
+_DECLARING = ("function ", "function* ", "async function ", "async function* ", "class ", "var ", "let ", "const ")
 _CLASS = r"^class (\S+)( [^\n]*\{\n(?:(?:[^}\n][^\n]*)?\n)*\})$"
 _LEXICAL = r"(?m)^(const|let) (\S+)(.*)"
 _AROUND = ("BeforeAll", "BeforeEach", "AfterEach", "AfterAll")
@@ -28,26 +26,23 @@ class Declared(Value):
 
     lexical: frozenset[str]
     variables: frozenset[str]
-    """By `var`, or by nothing but a pattern."""
-    has_variables: bool
+    """By `var`; `""` stands for a pattern."""
 
 
 def declared_in(text: bytes) -> Declared:
     """What a file declares, by its text. The text of comments and literals counts, too."""
-    lexical = {name for word in _LEXICAL_WORDS for name in re.findall(word, text)}
-    variables = set(re.findall(_VARIABLE_WORD, text)) if b"var" in text else set()
-    return Declared(lexical=_decoded(lexical), variables=_decoded(variables), has_variables=bool(variables))
-
-
-def _decoded(names: set[bytes]) -> frozenset[str]:
-    return frozenset([name.decode(errors="replace") for name in names])
+    lexical = frozenset().union(*(words_behind(word, text) for word in (b"const", b"let", b"class")))
+    return Declared(lexical=lexical - {""}, variables=words_behind(b"var", text))
 
 
 def names_at_top(code: str) -> set[str]:
     """The names that a script, printed by esbuild, declares at its top level, and some words of its patterns."""
     names: set[str] = set()
-    for name, pattern in re.findall(_DECLARED, code, re.MULTILINE):
-        names.update([name] if name else re.findall(r"[\w$]+", pattern))
+    for line in code.split("\n"):
+        if line.startswith(_DECLARING):
+            rest = line.removeprefix("async ").partition(" ")[2]
+            words = words_only(rest).split()
+            names.update(words if rest.startswith(("{", "[")) else words[:1])
     return names
 
 
@@ -64,22 +59,22 @@ def with_lexical(code: str, declared: Declared, is_global: Callable[[str], bool]
         plain: gives an identifier without escapes.
     """
 
-    def put(match: re.Match[str]) -> str:
-        name = plain(match[1] or "")
-        written = {name, name.rstrip("0123456789")}
-        if not name:
-            is_lexical = not declared.has_variables and not any(map(is_global, names_at_top(_line(match))))
-        else:
-            is_default = name.rstrip("0123456789").endswith("_default") and match[2] == " = "
-            is_lexical = (not declared.lexical.isdisjoint(written) or is_default) and not is_global(name)
-        return f"\nlet{match[0][4:]}" if is_lexical and declared.variables.isdisjoint(written) else match[0]
+    def keyword(rest: str) -> str:
+        """The one that a declaration gets, by what is behind `var`."""
+        if rest.startswith(("{", "[")):
+            line = rest.partition("\n")[0]
+            is_global_pattern = any(map(is_global, names_at_top(f"var {line}")))
+            return _VARIABLE if declared.variables or is_global_pattern else "\nlet "
+        printed = rest.split(None, 1)[0]
+        name = plain(printed.rstrip(",;"))
+        stem = name.rstrip("0123456789")
+        is_default = stem.endswith("_default") and rest.startswith(" = ", len(printed))
+        is_lexical = is_default or name in declared.lexical or stem in declared.lexical
+        is_variable = name in declared.variables or stem in declared.variables or is_global(name)
+        return "\nlet " if is_lexical and not is_variable else _VARIABLE
 
-    return re.sub(_VARIABLE, put, code, flags=re.MULTILINE)
-
-
-def _line(match: re.Match[str]) -> str:
-    end = match.string.find("\n", match.end())
-    return match.string[match.start() + 1 : end if end >= 0 else None]
+    first, *others = code.split(_VARIABLE)
+    return first + "".join(keyword(rest) + rest for rest in others)
 
 
 def with_globals(code: str, constants: Collection[str], is_global: Callable[[str], bool]) -> str:

@@ -12,7 +12,9 @@ import re
 
 from scripttest.words import words_only
 
-_VALUE = r"(?:async |function\b|class\b|\(|[\w$]+ =>)"
+_VALUES = ("async ", "function", "class", "(")
+"""How a value begins that may be a function or a class; there are brackets around the parameters of all arrows."""
+_VALUE = rf"(?:{'|'.join(map(re.escape, _VALUES))})"
 _MADE_UP = rf"_default\d* = {_VALUE}|function\*? \w+_default\d*\(| = class _"
 _NAMES = b'"names": ['
 """How the last member of a source map of esbuild begins."""
@@ -33,10 +35,18 @@ def has_other_names(code: str, source_map: bytes) -> bool:
     if names == {""}:
         return False
     numbered = {word for word in words_only(code).split() if word[-1].isdigit() and _without_number(word) & names}
-    return any(
-        re.search(rf"(?:function\*?|class) {name}\b|(?<![\w$.]){name}(?:\.[\w$]+)? = {_VALUE}", code)
-        for name in map(re.escape, numbered)
-    )
+    return any(_is_function(name, code) for name in numbered)
+
+
+def _is_function(name: str, code: str) -> bool:
+    """Whether a function or a class is declared with a name, or a value of the name or of a member of it."""
+    if any(f"{declared} {name}" in code for declared in ("function", "function*", "class")):
+        return True
+    for rest in code.split(name)[1:]:
+        member, is_assigned, value = rest[:200].partition(" = ")
+        if is_assigned and member.count(".") <= 1 and " " not in member and value.startswith(_VALUES):
+            return True
+    return False
 
 
 def _without_number(word: str) -> set[str]:

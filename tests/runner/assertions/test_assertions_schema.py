@@ -27,6 +27,36 @@ ROWS: list[tuple[str, dict[str, Any], Any, str]] = [
     ("older draft", {"value": DRAFT_7}, ["a", 1], ""),
     ("nothing", {"value": {"type": "null"}}, None, ""),
     ("negated holds", {"value": SCHEMA, "negate": True}, {}, ""),
+    ("look-ahead", {"value": {"pattern": r"^(?=.*\d)(?!.*\s)\w{3,2000}$"}}, "abc1", ""),
+    ("a word that is written twice", {"value": {"pattern": r"(?<word>\b[a-z]+) \k<word>(?!\w)"}}, "so so good", ""),
+    ("letters by their numbers", {"value": {"pattern": r"^[\u4e00-\u9fa5]+$"}}, "中文", ""),
+    ("properties of letters", {"value": {"pattern": r"^(?!\p{Lu})\p{L}+$"}}, "été", ""),
+    (
+        "look-ahead in the names of properties",
+        {"value": {"patternProperties": {"^(?!x-)": {"type": "number"}}, "additionalProperties": False}},
+        {"a": "b", "x-a": 1},
+        'Expected the output to fit the JSON Schema, found {"a": "b", "x-a": 1}; '
+        "value: 'x-a' does not match any of the regexes: '^(?!x-)'; a: 'b' is not of type 'number'",
+    ),
+    (
+        "the end is that of the text, and digits are of ASCII",
+        {"value": {"items": {"pattern": r"^(?!0)\d+$"}}},
+        ["1\n", "\u0661", "12"],
+        'Expected the output to fit the JSON Schema, found ["1\\n", "\u0661", "12"]; '
+        r'[0]: "1\n" does not match "^(?!0)\\d+$"; [1]: "\u0661" does not match "^(?!0)\\d+$"',
+    ),
+    (
+        "a pattern that is none",
+        {"value": {"pattern": "(?=a"}},
+        "a",
+        f"{NOT_EVALUATED}Cannot use pattern `(?=a`: look-ahead `(?=` is not supported at position 0",
+    ),
+    (
+        "a pattern of another language",
+        {"value": {"pattern": "(?>a)b++"}},
+        "ab",
+        f"{NOT_EVALUATED}Cannot use pattern `(?>a)b++`: an atomic group `(?>` is not supported at position 0",
+    ),
     (
         "every fault with its place",
         {"value": SCHEMA},
@@ -70,6 +100,16 @@ ROWS: list[tuple[str, dict[str, Any], Any, str]] = [
 @pytest.mark.parametrize(("fields", "output", "message"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
 def test_the_output_fits_the_schema(fields: dict[str, Any], output: Any, message: str) -> None:
     assert outcome({"type": "json_schema", **fields}, output) == (not message, message)
+
+
+def test_a_pattern_that_takes_too_long_cannot_be_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bindings.processes.schemas.MAX_SECONDS", 0.2)
+    pattern = "^(?!b)(a|aa)+$"
+
+    assert outcome({"type": "json_schema", "value": {"pattern": pattern}}, "a" * 10_000 + "!") == (
+        False,
+        f"{NOT_EVALUATED}its pattern `{pattern}` takes too long; write it without repetitions in each other",
+    )
 
 
 def test_many_faults_are_cut_short() -> None:
