@@ -5,7 +5,6 @@ Functions that read a value raise ConfigurationError."""
 from __future__ import annotations
 
 import re
-from enum import StrEnum
 
 from runner.durations import in_words, seconds_of
 from runner.errors import ConfigurationError, did_you_mean
@@ -28,7 +27,7 @@ _PATHS = ("FILE", "DIR")
 """What flags with a path have as their `metavar`."""
 
 
-class Changes(StrEnum):
+class Changes:
     """Which results may be others when a flag has another value."""
 
     NONE = "none"
@@ -41,7 +40,7 @@ class Changes(StrEnum):
     """Those of cases with assertions or a score."""
 
 
-class File(StrEnum):
+class File:
     """Whether the configuration file may set a flag; if not, the value says why."""
 
     RUN = "for all tests of a run"
@@ -52,7 +51,7 @@ class File(StrEnum):
     ONE_RUN = "it is for one run, so it can only be given on the command line"
 
 
-class Carried(StrEnum):
+class Carried:
     """What the value that a flag had in an earlier run means for `--resume`, `status`, `regrade` and what runs a test
     again."""
 
@@ -70,7 +69,7 @@ class Carried(StrEnum):
     """It opens a wall: it has to be given again."""
 
 
-class Regrade(StrEnum):
+class Regrade:
     """Whether `regrade` has a flag."""
 
     NO = "no"
@@ -107,10 +106,10 @@ class Flag(Value):
     """Names of flags that may not be given together with it."""
     needs: str | None
     """Name of a flag without which it may not be given."""
-    changes: Changes
-    file: File
-    carried: Carried
-    regrade: Regrade
+    changes: str
+    file: str
+    carried: str
+    regrade: str
 
     @property
     def changes_results(self) -> bool:
@@ -197,10 +196,10 @@ class Flag(Value):
 def flag(
     help: str,
     *,
-    changes: Changes,
-    file: File,
-    carried: Carried,
-    regrade: Regrade = Regrade.NO,
+    changes: str,
+    file: str,
+    carried: str,
+    regrade: str = Regrade.NO,
     name: str | None = None,
     default: Any = None,
     short: str | None = None,

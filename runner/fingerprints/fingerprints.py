@@ -18,6 +18,7 @@ compared only with those of results with `--coverage`.
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -155,7 +156,7 @@ class _Common:
     """What results with the same options and context have in common."""
 
     def __init__(self, options: RunOptions, context: Mapping[str, Any]) -> None:
-        digests: dict[Changes, Fingerprint] = {changes: {} for changes in Changes}
+        digests: defaultdict[str, Fingerprint] = defaultdict(dict)
         for flag in FLAGS:
             value = getattr(options, flag.field)
             if flag.changes is Changes.ALL and value == flag.default:

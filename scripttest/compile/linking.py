@@ -7,7 +7,6 @@ becomes several scripts, evaluated one after the other; all declarations are glo
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -68,7 +67,7 @@ class Linker:
 
     def note(self, path: str, content: bytes) -> None:
         """Reads in a file, by its absolute path, what its scripts must keep."""
-        name = os.path.relpath(path, self._root)
+        name = path.removeprefix(f"{self._root}/")
         self._files[name] = _File(declared=declared_in(content), is_strict=self._strictness.is_strict(path, content))
 
     def scripts(self, outputs: Sequence[Output]) -> tuple[tuple[Script, ...], dict[str, str]]:
