@@ -61,7 +61,7 @@ COMMANDS = {
     "a case with blanks": (suite("a b.jsonl"), "x y", "yao-test -i 'a b.jsonl' --run '^x.y$'"),
     "a case with dashes": (suite("a.jsonl"), "-ab-c_1", "yao-test -i a.jsonl --run '^-ab-c_1$'"),
     "a case with signs": (suite("a.jsonl"), "a.b'c", """yao-test -i a.jsonl --run '^a\\.b\\'"'"'c$'"""),
-    "a message": (suite('"hello you"'), "message", "yao-test -i 'hello you' --name demo"),
+    "a message": ({**suite('"hello you"'), "message": True}, "message", "yao-test -i 'hello you' --name demo"),
 }
 
 
