@@ -173,7 +173,6 @@ class RunOptions(FlagTable):
     def placed(self, root: Path, directory: Path) -> RunOptions:
         """The options with paths that count from an application; so far they count from `directory`."""
 
-
         def place(value: Any) -> Any:
             if isinstance(value, tuple):
                 return tuple(map(place, value))

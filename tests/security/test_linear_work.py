@@ -8,6 +8,8 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
+from agent_files import agent, case_file
+from command import MakeApplication
 
 from bindings.errors import ProcessError
 from bindings.mocks import Mock, Mocks
@@ -74,4 +76,32 @@ def seconds(work: Callable[[str], Any], text: str) -> float:
 def test_twice_the_text_takes_twice_the_work(place: str) -> None:
     work, text = HURTS[place]
     once, twice = seconds(work, text(SIZE)), seconds(work, text(2 * SIZE))
+    assert twice <= max(2.5 * once, FREE), (once, twice)
+
+
+ANSWERS = ("{", "[", "'", "`", "\\", "a ", "<think>", "```json\n", '{"a": ', '"passed": ')
+CHECKS = [
+    {"type": "contains", "value": "never"},
+    {"type": "regex", "value": "(a+)+$"},
+    {"type": "json_path", "path": "$..a", "value": 1},
+    {"type": "json_schema", "value": {"type": "object"}},
+    {"type": "equals", "value": {"a": 1}},
+    {"type": "type", "value": "object"},
+]
+
+
+def test_regrade_of_twice_the_answers_takes_twice_the_work(app: MakeApplication) -> None:
+    def regraded(size: int) -> float:
+        cases = [
+            {"id": str(number), "input": text * (size // len(text)), "assert": CHECKS}
+            for number, text in enumerate(ANSWERS)
+        ]
+        application = app(agent(replies="- reply: '{{ input }}'", cases=cases))
+        application.run("-i", case_file(), "-o", "r.jsonl", "-q")
+        begin = time.process_time()
+        run = application.run("regrade", "r.jsonl", "-o", "again.jsonl", "-q")
+        assert run.code == 1, run
+        return time.process_time() - begin
+
+    once, twice = regraded(SIZE // 2), regraded(SIZE)
     assert twice <= max(2.5 * once, FREE), (once, twice)
