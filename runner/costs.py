@@ -6,7 +6,6 @@ comes from.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 from scripttest.typing_names import Record
@@ -42,7 +41,9 @@ class Estimate(float):
 
 def mean(figures: Sequence[float]) -> float:
     """The mean of figures, of which there is at least one; that of costs is an estimate if one of them is."""
-    found = math.fsum(figures) / len(figures)
+    from math import fsum  # most commands need no mean
+
+    found = fsum(figures) / len(figures)
     return Estimate(found) if any(isinstance(figure, Estimate) for figure in figures) else found
 
 

@@ -16,7 +16,6 @@ from runner.reporters.console.console import ConsoleReporter
 from runner.reporters.ordered import Ordered
 from runner.security.files import check_target
 from runner.security.terminal import own_commands
-from scripttest import install_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -115,6 +114,8 @@ def _sender_of_spans(endpoint: str, environment: Environment) -> Reporter:
     try:
         from runner.reporters.traces.otlp import OtlpReporter
     except ModuleNotFoundError as error:
+        from scripttest import install_command
+
         raise ConfigurationError(
             f"Cannot use --otlp: it needs the package {error.name}",
             f"Install it with: {install_command('otlp', str(error.name))}",

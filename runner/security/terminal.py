@@ -30,10 +30,9 @@ _STEERING = (
     r"|\u2068[^\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]*\u2069"  # an isolate that ends
     rf"|(?P<other>{_STEERS})"
 )
-_COMMANDS = re.compile(
+_COMMANDS = (
     r"^(?P<line>[^\S\n]*)(?=::(?:[a-z]|\Z))"
-    r"|(?:(?<=##)|(?<=##vso)|(?<=##teamcity))(?P<bracket>\[)|(?<=\[\[attachment)(?P<bar>\|)",
-    re.IGNORECASE | re.MULTILINE,
+    r"|(?:(?<=##)|(?<=##vso)|(?<=##teamcity))(?P<bracket>\[)|(?<=\[\[attachment)(?P<bar>\|)"
 )
 _LONGEST = len("[[ATTACHMENT")
 """Characters before the one that completes a command."""
@@ -61,7 +60,7 @@ def inert(text: str, before: str = "") -> str:
     whole = before + text
     if "::" not in whole and "##" not in whole and "[[" not in whole:
         return text
-    return _COMMANDS.sub(_broken, whole)[len(before) :]
+    return re.sub(_COMMANDS, _broken, whole, flags=re.IGNORECASE | re.MULTILINE)[len(before) :]
 
 
 def end_of_line(text: str) -> str:
