@@ -24,8 +24,7 @@ ERRORS = {
     "runner/cases": "AbsentFilesError",
     "runner/agents/mcp": "ToolError",
     "runner/agents": "AgentError ScriptReferenceError",
-    "runner/reporters": "IncompleteError",
-    "runner/reporters/files": "ReportError",
+    "runner/reporters": "IncompleteError ReportError",
 }
 """Room → its exceptions that other rooms know. All others are caught in it."""
 UNDERSCORE_MODULES = {"__future__", "_thread", "_quickjs"}

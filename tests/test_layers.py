@@ -110,20 +110,18 @@ ROOMS = {
     "runner/results": "runner runner/security runner/statistics runner/assertions",
     "runner/modes": "runner runner/cli runner/application runner/agents runner/assertions runner/cases"
     " runner/connectors runner/fingerprints runner/reading runner/results",
-    "runner/reporters": "runner runner/cli runner/security runner/results",
-    "runner/reporters/console": "runner runner/security runner/statistics runner/cli runner/assertions runner/reporters runner/results",
-    "runner/reporters/files": "runner runner/security runner/reporters runner/reporters/console runner/results",
-    "runner/reporters/html": "runner runner/security runner/statistics runner/reporters runner/reporters/console runner/reporters/files"
-    " runner/results",
+    "runner/reporters/console": "runner runner/security runner/statistics runner/cli runner/assertions runner/results",
+    "runner/reporters": "runner runner/security runner/reporters/console runner/results",
+    "runner/reporters/html": "runner runner/security runner/statistics runner/reporters/console runner/reporters runner/results",
     "runner/reporters/traces": "runner runner/cli runner/reporters runner/results",
-    "runner/reporters/opening": "runner runner/security runner/cli runner/reporters runner/reporters/console runner/reporters/files"
-    " runner/reporters/traces runner/results",
+    "runner/reporters/opening": "runner runner/security runner/cli runner/reporters/console runner/reporters runner/reporters/traces"
+    " runner/results",
     "runner/store": "runner runner/security runner/statistics runner/cli runner/results",
     "runner/planning": "runner runner/security runner/cli runner/application runner/connectors runner/agents runner/cases"
     " runner/fingerprints runner/modes runner/reading runner/results runner/store",
     "runner/execution": "runner runner/cli runner/security runner/fuzzing runner/benchmarks runner/application runner/agents runner/cases"
     " runner/connectors runner/fingerprints runner/modes runner/planning runner/reporters runner/reporters/console"
-    " runner/reporters/files runner/reporters/opening runner/results runner/store",
+    " runner/reporters/opening runner/results runner/store",
     "runner/watch": "runner runner/security runner/cli runner/application runner/connectors runner/fingerprints runner/planning"
     " runner/execution runner/reporters/console runner/results",
     "runner/cluster": "runner runner/security runner/cli runner/application runner/connectors runner/cases runner/agents"
@@ -133,10 +131,10 @@ ROOMS = {
     " runner/results",
     "runner/doctor": "runner runner/security runner/application runner/connectors runner/agents runner/agents/mcp",
     "runner/view": "runner runner/security runner/statistics runner/cli runner/application runner/results runner/store"
-    " runner/reporters runner/reporters/html",
+    " runner/reporters/console runner/reporters runner/reporters/html",
     "runner/cli/commands": "runner runner/security runner/statistics runner/cli runner/application runner/connectors runner/doctor runner/cases"
     " runner/store runner/planning runner/execution runner/reporters runner/results"
-    " runner/reporters/console runner/reporters/files runner/reporters/html runner/view",
+    " runner/reporters/console runner/reporters/html runner/view",
     "runner/cli/main": "runner runner/security runner/cli runner/application runner/cli/commands runner/planning runner/execution runner/watch"
     " runner/cluster",
     "runner/__main__": "runner/cli runner/cli/main runner/execution",
@@ -180,10 +178,9 @@ DOORS = {
     "runner/modes": "base case_environment interactive tracing transcripts",
     "runner/store": "baseline failures history joining kept places pruning revisions rows run_writer schema spare store",
     "runner/planning": "case_source configured gaps generators inputs last_failed order plan planner regrading request resumable resume resume_origin saved_run selection shards suite_key tags test_functions",
-    "runner/reporters": "__init__ base multiplexer ordered rerun_command",
-    "runner/reporters/console": "change_lines console diff_lines overview_lines progress style trust_lines variant_lines verdict_lines",
-    "runner/reporters/files": "agent document github jsonl markdown_parts markdown_result variant_report",
-    "runner/reporters/html": "compared data report variants",
+    "runner/reporters/console": "change_lines console progress rerun_command style trust_lines verdict_lines",
+    "runner/reporters": "__init__ agent document github jsonl markdown_pieces stream variants",
+    "runner/reporters/html": "compared data report",
     "runner/reporters/traces": "otlp",
     "runner/reporters/opening": "opening",
     "runner/execution": "closing outcome outcome_schema passes remote repetition run services services_of_tests session state stopping walls",

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from runner.reporters import check_writable
-from runner.reporters.files.agent import AgentReporter, ReportError
+from runner.reporters.agent import AgentReporter, ReportError
 from scripttest.typing_names import Record
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from runner.errors import RunnerError
 from runner.execution.hooks import Hook, HookError, told_of_case
 from runner.execution.outside import with_outside
 from runner.modes.base import CaseAttempt
-from runner.reporters.multiplexer import describe
+from runner.reporters.stream import describe
 from runner.results.model import TestResult
 from scripttest import Cause, Failure, HostError, Outcome, ResultWarning, ScriptError, Status, code_frame
 

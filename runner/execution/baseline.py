@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.reporters.console.diff_lines import as_rows, as_text
+from runner.reporters.console.change_lines import as_rows, as_text
 from runner.reporters.console.style import DOUBLE, Style, count
 from runner.results.change_verdict import change_between
 from runner.results.comparison import compare

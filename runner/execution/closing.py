@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from runner import exit_codes
 from runner.errors import RunnerError
-from runner.reporters.multiplexer import describe
+from runner.reporters.stream import describe
 from runner.results.events import RunError
 from runner.security.secrets import UnwrittenError
 from scripttest import ScriptError

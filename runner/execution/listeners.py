@@ -6,8 +6,8 @@ from __future__ import annotations
 from bindings import agent_id
 from runner.paths import shown_path
 from runner.reporters import BUILT_IN, maker_by_id
-from runner.reporters.multiplexer import Multiplexer
 from runner.reporters.opening import Console, open_reporters
+from runner.reporters.stream import Multiplexer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from runner.execution.stopping import Stop
     from runner.planning.plan import RunPlan
     from runner.reporters import Maker
-    from runner.reporters.base import Reporter
+    from runner.reporters.stream import Reporter
     from runner.results.line_file import LineFile
 
 

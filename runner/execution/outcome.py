@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from heapq import nlargest
 
 from runner import exit_codes
-from runner.reporters.files.document import Collector
-from runner.reporters.rerun_command import command_of, has_failed_step
+from runner.reporters.console.rerun_command import command_of, has_failed_step
+from runner.reporters.document import Collector
 from runner.results.events import Event, RunEnd, RunStart, RunStatus
 from runner.results.json_text import json_line, plain, without_halves
 from runner.results.places import path_below

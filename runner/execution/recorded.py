@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from runner.reporters.multiplexer import Multiplexer, describe
+from runner.reporters.stream import Multiplexer, describe
 from runner.results.events import Event, RunEnd, RunError, RunStatus, TestEnd, TestStart, Warned
 from runner.results.model import TestResult
 from scripttest import Cause, Failure, Status
 
 if TYPE_CHECKING:
     from runner.connectors.recording import Recording
-    from runner.reporters.base import Reporter
+    from runner.reporters.stream import Reporter
     from runner.security.secrets import Secrets
 
 

@@ -15,8 +15,8 @@ from runner.execution.services_of_tests import TestServices
 from runner.execution.stopping import Stop
 from runner.paths import shown_path
 from runner.planning.plan import RunPlan
+from runner.reporters.console.rerun_command import flags_of
 from runner.reporters.opening import Console
-from runner.reporters.rerun_command import flags_of
 from runner.results.events import RunEnd, RunStart, RunStatus, Warned
 from runner.results.looks import ONCE, Looks
 from runner.version import VERSION
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from runner.execution.rounds import Rounds
     from runner.execution.script_modules import ScriptModules
     from runner.execution.snapshots import SnapshotWatch
-    from runner.reporters.multiplexer import Multiplexer
+    from runner.reporters.stream import Multiplexer
     from runner.results.coverage import CoverageReport
     from runner.results.events import SnapshotCounts
     from scripttest import Coverage

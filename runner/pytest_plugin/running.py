@@ -21,7 +21,7 @@ from runner.execution.run import run
 from runner.execution.stopping import Interrupted, Stop
 from runner.pytest_plugin.finding import CLOSED, GIVEN
 from runner.reporters.console.console import failure_text
-from runner.reporters.rerun_command import pattern_of
+from runner.reporters.console.rerun_command import pattern_of
 from runner.results.events import Event, RunEnd, RunStart, TestEnd
 from runner.results.failure_texts import error_text
 from runner.security.keys import take_keys

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TextIO
 
-    from runner.reporters.base import FileReporter
+    from runner.reporters.stream import FileReporter
 
     Maker = Callable[[], FileReporter]
     """Opens the file and makes its reporter. Raises ConfigurationError when the file cannot be written."""
@@ -34,16 +34,16 @@ class Format(Value):
 
 
 FORMATS = (
-    Format(end="cobertura.xml", maker="files.cobertura:CoberturaReporter", of_coverage=True),
-    Format(end="coverage-final.json", maker="files.istanbul:IstanbulReporter", of_coverage=True),
-    Format(end="lcov.info", maker="files.lcov:LcovReporter", of_coverage=True),
-    Format(end=".ctrf.json", maker="files.ctrf:CtrfReporter", id="report.ctrf"),
+    Format(end="cobertura.xml", maker="coverage:CoberturaReporter", of_coverage=True),
+    Format(end="coverage-final.json", maker="coverage:IstanbulReporter", of_coverage=True),
+    Format(end="lcov.info", maker="coverage:LcovReporter", of_coverage=True),
+    Format(end=".ctrf.json", maker="ctrf:CtrfReporter", id="report.ctrf"),
     Format(end=".html", maker="html.report:HtmlReporter", id="report.html"),
-    Format(end=".json", maker="files.json_report:JsonReporter", id="report.json"),
-    Format(end=".jsonl", maker="files.jsonl:JsonlReporter"),
-    Format(end=".md", maker="files.markdown:MarkdownReporter", id="report.markdown"),
-    Format(end=".txt", maker="files.summary:SummaryReporter", id="report.summary"),
-    Format(end=".xml", maker="files.junit:JunitReporter", id="report.junit"),
+    Format(end=".json", maker="json_report:JsonReporter", id="report.json"),
+    Format(end=".jsonl", maker="jsonl:JsonlReporter"),
+    Format(end=".md", maker="markdown:MarkdownReporter", id="report.markdown"),
+    Format(end=".txt", maker="summary:SummaryReporter", id="report.summary"),
+    Format(end=".xml", maker="junit:JunitReporter", id="report.junit"),
 )
 """All formats. The first whose end a name has is that of the file."""
 EXTENSIONS = tuple(one.end for one in FORMATS if not one.of_coverage)

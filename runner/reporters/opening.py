@@ -13,7 +13,7 @@ from runner.cli.options import RunOptions, report_path
 from runner.errors import ConfigurationError
 from runner.reporters import is_of_coverage, maker_for_file
 from runner.reporters.console.console import ConsoleReporter
-from runner.reporters.ordered import Ordered
+from runner.reporters.stream import Ordered
 from runner.security.files import check_target
 from runner.security.terminal import own_commands
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from runner.environment import Environment
     from runner.reporters import Maker
-    from runner.reporters.base import FileReporter, Reporter
     from runner.reporters.console.progress import Progress
+    from runner.reporters.stream import FileReporter, Reporter
     from runner.results.line_file import LineFile
 
 
@@ -72,7 +72,7 @@ def open_reporters(
     reporters.append(Ordered(ConsoleReporter(options, environment, console.write), as_they_end=options.reorders))
     if options.variants:
         from runner.reporters.console.style import Style
-        from runner.reporters.files.variant_report import VariantReporter
+        from runner.reporters.variants import VariantReporter
 
         reporters.append(VariantReporter(console.write, Style(environment.colors and not options.no_color)))
     files: dict[str, Path] = {}
@@ -86,7 +86,7 @@ def open_reporters(
     paths = list(files.values())
     makers = [maker_for_file(path) for path in (paths[1:] if options.reporter else paths)]
     if resumed_report is not None:
-        from runner.reporters.files.jsonl import JsonlReporter
+        from runner.reporters.jsonl import JsonlReporter
 
         makers.append(partial(JsonlReporter, resumed_report))
     elif not options.outputs:
@@ -103,7 +103,7 @@ def open_reporters(
             reporter.close()
         raise
     if environment.variables.get("GITHUB_ACTIONS") == "true":
-        from runner.reporters.files.github import GithubReporter
+        from runner.reporters.github import GithubReporter
 
         reporters.append(GithubReporter(lambda lines: console.write(own_commands(lines)), environment.variables))
     return reporters

@@ -3,17 +3,24 @@ labels, and running again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from runner.errors import ConfigurationError
+from runner.reporters.html.compared import comparison_record, variants_record
+from runner.results.change_verdict import adjusted, change_between
+from runner.results.comparison import compare
+from runner.results.criteria import objects_in
+from runner.results.report import Report
+from runner.results.sides import Sides
+from runner.results.variants import VariantsCompared
+from runner.security.files import application_of, read_named
 from runner.store.kept import KeptLabel
 from runner.store.store import Store
 from runner.version import VERSION
-from runner.view.comparing import compared
 from runner.view.labelling import Question, exported, label_of, label_record, questions_on, records_of
 from runner.view.over_time import all_tests, over_time
-from runner.view.pictures import picture
 from runner.view.reruns import Reruns, commands_of, shown
 from runner.view.runs import Runs
 from scripttest.typing_names import Record
@@ -149,3 +156,77 @@ def _whole(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise ConfigurationError("Cannot find the result: it has no place")
     return value
+
+
+MOST = 10
+"""Runs that are compared at a time."""
+
+
+def compared(reports: Sequence[Report], names: Sequence[str]) -> Record:
+    """`{comparison, variants}` in the format of the HTML report: the first run compared with each other one.
+    `comparison` is null for more than two runs. Raises ConfigurationError.
+
+    Args:
+        reports: in the order in which they began.
+        names: their names.
+    """
+    if not 2 <= len(reports) <= MOST:
+        raise ConfigurationError(f"Cannot compare {len(reports)} runs: 2 to {MOST} can be compared")
+    first, *others = reports
+    verdicts = adjusted(
+        [
+            change_between(first, other, names=Sides(a=names[0], b=name))
+            for other, name in zip(others, names[1:], strict=True)
+        ]
+    )
+    variants = variants_record(VariantsCompared(names=names, parts=reports, verdicts=verdicts))
+    variants["rows"].sort(key=lambda row: not (row["differs"] or row["answers_differ"]))
+    (_, *head), *rows = variants["overview"]
+    variants["overview"] = [["Run", *head], *rows]
+    if len(others) > 1:
+        return {"comparison": None, "variants": variants}
+    found = comparison_record(compare(first, others[0]), others[0], first, [(names[1], verdicts[0])])
+    return {"comparison": found, "variants": {**variants, "overview": [], "said": []}}
+
+
+SCHEME = "file://"
+LARGEST = 20_000_000
+"""Bytes of a picture that is shown."""
+SIGNS = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+)
+"""The first bytes of pictures that a browser can show and that cannot contain scripts, as SVG can."""
+
+
+def picture(result: Record, source: str, file: str, application: Path, root: Path) -> tuple[bytes, str] | None:
+    """The content of a picture, and its media type, which is found from the content. None if the result has no such
+    attachment, or the file is not a picture or has changed.
+
+    Args:
+        result: the result with the attachment.
+        source: the attachment as the result names it.
+        file: path of the suite's file, from `root`.
+        application: the picture must be in it.
+        root: the repository.
+    """
+    sent = next((one for one in _attachments(result) if one.get("source") == source), None)
+    folder = (root / file).parent
+    if sent is None or not source.startswith(SCHEME) or application_of(root / file) != application:
+        return None
+    try:
+        content = read_named(folder / source.removeprefix(SCHEME), folder)
+    except (OSError, ValueError):
+        return None
+    if len(content) != sent.get("size", len(content)) or len(content) > LARGEST:
+        return None
+    if content.startswith(b"RIFF") and content[8:12] == b"WEBP":
+        return content, "image/webp"
+    return next(((content, kind) for sign, kind in SIGNS if content.startswith(sign)), None)
+
+
+def _attachments(result: Record) -> Iterator[Record]:
+    for part in (result, *objects_in(result.get("turns"))):
+        yield from objects_in(part.get("attachments"))

@@ -18,7 +18,7 @@ from runner.cli.options import FLAGS, RunOptions, options_from
 from runner.cli.quick import read
 from runner.errors import ConfigurationError
 from runner.filters import Filter
-from runner.reporters.rerun_command import pattern_of
+from runner.reporters.console.rerun_command import pattern_of
 from runner.results.suite_json import suite_of
 from runner.store.kept import KeptRun
 from runner.store.places import place_of

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 import threading
+import time
+from collections import deque
 from collections.abc import Callable, Iterable
 from hashlib import blake2b
 from pathlib import Path
+from threading import Condition
 
 from runner.security.walk import walk
+from scripttest.values import Value
 
 STEP = 5
 """Changes are reported after this many milliseconds without an event."""
 DEBOUNCE = 20
 """Changes are reported after this many milliseconds in any case."""
-LOOK = 1000
+WATCHED_AFTER = 1000
 """Milliseconds until it is certain that the folder is watched; then it is compared once with what it was before."""
 LARGE = 4 << 20
 """Bytes from which on a file counts as changed when its size or its time does."""
@@ -121,7 +125,7 @@ class Changes:
             debounce=DEBOUNCE,
             step=STEP,
             stop_event=self._stop,
-            rust_timeout=LOOK,
+            rust_timeout=WATCHED_AFTER,
             yield_on_timeout=True,
             raise_interrupt=False,
             force_polling=force_polling,
@@ -163,3 +167,105 @@ def _digest(path: str) -> bytes | None:
 
 def _digest_of(content: bytes) -> bytes:
     return blake2b(content, digest_size=16).digest()
+
+
+QUIET = 0.02
+"""Seconds without a change, after which a run begins."""
+ONE_FILE = 0.004
+"""The same where one file was saved, as by an editor."""
+FILLING = 0.2
+"""The same where a file is empty: who saves it has perhaps not written it yet."""
+LOOK = 1.0
+"""Seconds after which a signal is seen that came just before the waiting began, and did not end it."""
+LONGEST = 0.3
+"""Seconds after the first change, after which it begins in any case."""
+MANY = 20
+"""More files than that are written by a tool, such as a switch of branches, which is waited for longer."""
+QUIET_OF_MANY = 0.1
+LONGEST_OF_MANY = 5.0
+
+
+class Saved(Value):
+    """A file was saved or removed."""
+
+    path: str
+
+
+class Pressed(Value):
+    """A key; an empty text if the terminal was closed."""
+
+    key: str
+
+
+class Broke(Value):
+    """Nobody watches the files any more."""
+
+    reason: str
+
+
+Message = Saved | Pressed | Broke
+
+
+class Inbox:
+    """Messages in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._messages: deque[Message] = deque()
+        self._came = Condition()
+
+    def put(self, messages: Iterable[Message]) -> None:
+        """Puts them in. From any thread."""
+        with self._came:
+            self._messages.extend(messages)
+            self._came.notify()
+
+    def waiting(self) -> list[Message]:
+        """The entries that have not been taken yet. From any thread."""
+        with self._came:
+            return list(self._messages)
+
+    def next(self) -> Message:
+        """Waits for the next one."""
+        while (message := self._take(LOOK)) is None:
+            continue
+        return message
+
+    def gathered(self, changed: set[str]) -> tuple[set[str], list[Message]]:
+        """Waits until it is quiet: all changes until then, with those that are given, and what else came."""
+        others: list[Message] = []
+        began = time.monotonic()
+        while (left := began + _longest(changed) - time.monotonic()) > 0:
+            message = self._take(min(_quiet(changed), left))
+            if message is None:
+                break
+            if isinstance(message, Saved):
+                changed.add(message.path)
+            else:
+                others.append(message)
+        return changed, others
+
+    def _take(self, seconds: float) -> Message | None:
+        with self._came:
+            return self._messages.popleft() if self._came.wait_for(lambda: self._messages, seconds) else None
+
+
+def _longest(changed: set[str]) -> float:
+    return LONGEST_OF_MANY if len(changed) > MANY else LONGEST
+
+
+def _quiet(changed: set[str]) -> float:
+    """Seconds without a further change, after which those so far are all."""
+    if len(changed) > MANY:
+        return QUIET_OF_MANY
+    sizes = [_size(path) for path in changed]
+    if 0 in sizes:
+        return FILLING
+    return QUIET if None in sizes or len(sizes) != 1 else ONE_FILE
+
+
+def _size(path: str) -> int | None:
+    """Bytes of a file; None when there is none."""
+    try:
+        return os.path.getsize(path)
+    except OSError:
+        return None

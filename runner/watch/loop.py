@@ -26,12 +26,9 @@ from runner.planning.suite_key import suite_key
 from runner.reporters.console.style import Style
 from runner.results.events import STALE
 from runner.watch.answers import AnswerFolder
-from runner.watch.changes import Changes
-from runner.watch.dependents import Dependents
-from runner.watch.inbox import Broke, Inbox, Message, Pressed, Saved
-from runner.watch.keys import ESCAPE, Keys
-from runner.watch.observed import ObservedRun
-from runner.watch.screen import Screen
+from runner.watch.changes import Broke, Changes, Inbox, Message, Pressed, Saved
+from runner.watch.dependents import Dependents, ObservedRun
+from runner.watch.screen import ESCAPE, Keys, Screen
 from scripttest import Status, start_processes
 
 if TYPE_CHECKING:

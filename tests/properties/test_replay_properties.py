@@ -18,8 +18,7 @@ from runner.environment import Environment
 from runner.execution.repetition import Repetition
 from runner.reporters import maker_for_file
 from runner.reporters.console.console import ConsoleReporter
-from runner.reporters.multiplexer import Multiplexer
-from runner.reporters.ordered import Ordered
+from runner.reporters.stream import Multiplexer, Ordered
 from runner.results import events, model
 from runner.results.case_result import (
     CaseResult,

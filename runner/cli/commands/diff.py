@@ -14,10 +14,9 @@ from runner.cli.commands.stores import HELP, RUN, store_folder
 from runner.durations import seconds_of
 from runner.environment import Environment
 from runner.errors import ConfigurationError
-from runner.reporters.console.diff_lines import COLORS, as_rows, as_text, end_of
-from runner.reporters.console.overview_lines import overview
+from runner.reporters.console.change_lines import COLORS, aligned, as_rows, as_text, end_of, overview
 from runner.reporters.console.style import Style
-from runner.reporters.console.variant_lines import ROWS, aligned, as_answers, as_matrix
+from runner.reporters.variants import ROWS, as_answers, as_matrix
 from runner.results.change_report import ChangeReport, Noise, Verdict
 from runner.results.change_verdict import adjusted, change_between
 from runner.results.changes import KINDS, STANDARD, Comparison, Thresholds
@@ -217,8 +216,8 @@ def _document(
     is_of_variants: bool,
 ) -> str:
     if path.suffix.lower() == ".html":
+        from runner.reporters.html.compared import variants_record
         from runner.reporters.html.report import render
-        from runner.reporters.html.variants import variants_record
 
         compared = VariantsCompared(names=names, parts=[before, *others], verdicts=verdicts)
         variants = variants_record(compared) if is_of_variants else None

@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 
-from runner.reporters.console.change_lines import fact_of, parts_of, verdict_line
-from runner.reporters.console.diff_lines import WITH_ERROR
-from runner.reporters.console.overview_lines import overview
+from runner.reporters.console.change_lines import WITH_ERROR, fact_of, overview, parts_of, verdict_line
 from runner.reporters.console.verdict_lines import CASE_HEAD, HEAD, case_rows, measure_rows, sentences
-from runner.reporters.files.markdown_parts import block, details, inline, table
+from runner.reporters.markdown_pieces import block, details, inline, table
 from runner.results.change_report import ChangeReport
 from runner.results.changes import KINDS, Change, Comparison, Side
 from runner.results.fingerprint_changes import change_text

@@ -14,8 +14,8 @@ from runner.cli.commands.reports import read_report, understanding, writing
 from runner.cli.options import absolute
 from runner.environment import Environment
 from runner.errors import ConfigurationError
-from runner.reporters.files.document import write_whole
-from runner.reporters.files.markdown_result import body, heading
+from runner.reporters.document import write_whole
+from runner.reporters.markdown_pieces import body, heading
 from runner.results.result_texts import name_of
 from runner.security.files import check_target
 from scripttest.typing_names import Record

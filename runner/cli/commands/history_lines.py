@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from runner.costs import Estimate, dollars
+from runner.reporters.console.change_lines import aligned
 from runner.reporters.console.style import Style, count, in_milliseconds
-from runner.reporters.console.variant_lines import aligned
 from runner.results.fingerprint_changes import change_text, changed, described
 from runner.security.terminal import in_line
 from runner.store.history import SCRIPTED, Level, Since, TestHistory, Trend

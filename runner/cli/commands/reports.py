@@ -12,7 +12,7 @@ from runner.cli.options import absolute, report_path
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.reporters import EXTENSIONS, check_writable, maker_for_file
-from runner.reporters.files.document import write_whole
+from runner.reporters.document import write_whole
 from runner.results.report import Report
 from runner.results.saved import load
 from runner.security.terminal import in_line

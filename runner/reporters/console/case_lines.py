@@ -5,14 +5,31 @@ from __future__ import annotations
 from typing import Any
 
 from runner.reporters.console.style import DOUBLE, SINGLE, Style, count, in_milliseconds, indented
-from runner.reporters.console.turn_lines import TurnLines, spoken, status_of
-from runner.results.case_result import CaseResult
+from runner.results.case_result import (
+    CaseResult,
+    CheckpointResult,
+    CriterionResult,
+    ScoreResult,
+    ScoreVerdict,
+    TrialResult,
+    TrialsNoise,
+    TurnResult,
+)
 from runner.results.counts import Counts
 from runner.results.events import RunEnd, RunStatus, SuiteStart
 from runner.results.model import Suite, TestResult
-from runner.results.value_texts import as_text
+from runner.results.result_texts import trials_text
+from runner.results.turn_json import graded_turn
+from runner.results.value_texts import as_text, called, cut, one_line, text_of, written
 from runner.security.terminal import in_line
 from scripttest import Status
+from scripttest.values import Value, fields_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from runner.assertions.base import AssertionResult
+    from scripttest import Failure
+
 
 OUTPUT_LIMIT = 4000
 """Characters of an output that are shown."""
@@ -90,7 +107,7 @@ class CaseLines:
         if self._with_turns:
             lines += ["", f"  Total turns: {self._turns}", f"  Avg turns/test: {self._turns / self._with_turns:.1f}"]
         lines.append(f"  {'Total time: ' if self._with_turns else 'Time:    '}{in_milliseconds(end.seconds * 1000)}")
-        from runner.reporters.console.rate_lines import rate_lines
+        from runner.reporters.console.tables import rate_lines
 
         lines += rate_lines(counts) if self._rated else []
         return "\n".join(lines) + "\n"
@@ -135,3 +152,213 @@ class CaseLines:
 def _short(value: Any) -> str:
     text = as_text(value)
     return text if len(text) <= VALUE_LIMIT else f"{text[:VALUE_LIMIT]}..."
+
+
+WHOLE_TEXT_LIMIT = 4000
+"""Characters of an answer that are shown with `-v`."""
+MORE_TURNS = "Add more turns, use --interactive, or configure simulator"
+"""What helps where nobody could answer an agent."""
+
+_SOURCES = {"initial": "[Initial] ", "simulated": "[Simulated] ", "human": "[Human] "}
+_COLORS: dict[str, str] = {
+    Status.PASSED: "green",
+    Status.FAILED: "red",
+    Status.SKIPPED: "yellow",
+    ScoreVerdict.PASS: "green",
+    ScoreVerdict.FAIL: "red",
+    ScoreVerdict.SKIP: "yellow",
+}
+
+
+def status_of(check: AssertionResult | CriterionResult) -> str:
+    """The status for the sign of a check; one that was not judged counts as skipped."""
+    return "failed" if not check.passed else "passed" if check.judged else "skipped"
+
+
+class _Branch(Value):
+    head: str
+    details: list[str]
+    """Each perhaps of several lines."""
+    indent: int = 2
+    """Blanks before the details of a branch that others follow."""
+
+
+class TurnLines:
+    """Makes the trees."""
+
+    def __init__(self, style: Style, verbose: int) -> None:
+        self._style = style
+        self._verbose = verbose
+
+    def title(self, result: TestResult) -> str:
+        """The line above a tree."""
+        case = result.case
+        assert case is not None
+        turns = spoken(case)
+        more = f" (simulator: {case.simulator})" if case.simulator else ""
+        more = more or (f" ({count(turns, 'turn')})" if turns > 1 else "")
+        return f"► [{in_line(result.outcome.name)}]" + (f" {in_line(case.title)}" if case.title else "") + more + "\n"
+
+    def tree(self, result: TestResult) -> str:
+        """The turns of a case, what was checked at its end, and how it ended."""
+        case = result.case
+        assert case is not None
+        shows_all = bool(self._verbose) or not case.simulator or result.outcome.status == Status.FAILED
+        scores = {score.name: score for score in case.scores}
+        branches = []
+        for turn in case.turns:
+            score = scores.pop(f"turn-{turn.turn}", None)
+            branches.append(self._turn(turn, score, shows_all))
+        if case.checkpoints:
+            branches.append(self._checkpoints(case.checkpoints))
+        branches += [self._score(score) for score in scores.values()]
+        if case.trials:
+            branches.append(self._trials(case.trials, case.trials_noise))
+        if case.final_assertions is not None:
+            branches.append(self._final(case.final_assertions, shows_all))
+        rest = _unsaid(case, result.outcome.failures)
+        if rest or case.final_assertions is None:
+            branches.append(self._end(result, case, rest))
+        return "".join(self._drawn(branch, last=branch is branches[-1]) for branch in branches)
+
+    @staticmethod
+    def _drawn(branch: _Branch, last: bool) -> str:
+        bar = "     " if last else "  │" + " " * branch.indent
+        lines = [f"  {'└' if last else '├'}─ {branch.head}"]
+        for detail in branch.details:
+            first, *others = detail.split("\n")
+            lines += [bar + first, *(f"{bar}  {line}" for line in others)]
+        if branch.details and not last:
+            lines.append("  │")
+        return "\n".join(lines) + "\n"
+
+    def _turn(self, turn: TurnResult, score: ScoreResult | None, shows_all: bool) -> _Branch:
+        said = "" if turn.input is None else f'"{one_line(text_of(turn.input))}" → '
+        head = f"Turn {turn.turn}: {_SOURCES.get(turn.source, '')}{said}{self._status(turn.status)}"
+        if turn.input is not None and turn.status != Status.SKIPPED:
+            head += f" ({in_milliseconds(turn.milliseconds)})"
+        details = self._answer(turn) if shows_all else []
+        if score is None:
+            details += self._checked(turn.assertions, shows_all)
+        elif score.assertions or score.verdict == ScoreVerdict.FAIL:
+            details += [self._graded(score), *map(self._criterion, score.assertions)]
+        if turn.skip_reason:
+            details.append(f"Reason: {turn.skip_reason}")
+        if turn.error and not (score and score.assertions):
+            details.append(self._style.paint(f"Error: {turn.error}", "red"))
+        if turn.question:
+            details.append(f'Agent asked: "{one_line(turn.question).removesuffix(".")}"')
+        if turn.no_next_turn:
+            details.append(f"Hint: {MORE_TURNS}")
+        if turn.note:
+            details.append(turn.note)
+        return _Branch(head=head, details=details, indent=10)
+
+    def _answer(self, turn: TurnResult) -> list[str]:
+        lines = [f"Agent: [tool: {called(tool)}]" for tool in turn.tools]
+        text = "" if turn.answer is None else as_text(turn.answer)
+        if text and text != " ".join(tool.label for tool in turn.tools):
+            lines.append(f'Agent: "{cut(text.strip(), WHOLE_TEXT_LIMIT) if self._verbose else one_line(text)}"')
+        if self._verbose and turn.awaiting_input:
+            hint = f", hint: {turn.input_hint}" if turn.input_hint else ""
+            lines.append(self._style.paint(f"Awaiting input: {turn.awaiting_reason}{hint}", "dim"))
+        return lines
+
+    def _checked(self, results: tuple[AssertionResult, ...], shows_all: bool) -> list[str]:
+        lines = []
+        for result in results:
+            if not result.passed:
+                why = f"\n{result.message}" if result.message else ""
+                lines.append(f"{self._style.mark('failed')} {written(result)}{why}")
+            elif not result.judged:
+                lines.append(f"{self._style.mark(status_of(result))} {written(result)} (not judged)")
+            elif shows_all:
+                lines.append(f"{self._style.mark('passed')} {written(result)}")
+        return lines
+
+    def _checkpoints(self, checkpoints: tuple[CheckpointResult, ...]) -> _Branch:
+        reached = sum(checkpoint.reached_at_turn is not None for checkpoint in checkpoints)
+        lines = []
+        for checkpoint in checkpoints:
+            optional = "" if checkpoint.required else " (optional)"
+            about = f" - {checkpoint.description}" if checkpoint.description else ""
+            if checkpoint.reached_at_turn is not None:
+                judged = "" if checkpoint.judged else ", not judged"
+                said = f"reached at turn {checkpoint.reached_at_turn}{judged}{optional}{about}"
+                lines.append(
+                    f"{self._style.mark('passed' if checkpoint.judged else 'skipped')} {checkpoint.id}: {said}"
+                )
+                continue
+            mark = self._style.mark("failed" if checkpoint.required else "skipped")
+            why = f"\n{checkpoint.message}" if checkpoint.message else ""
+            said = "undecided" if checkpoint.inconclusive else "missing"
+            lines.append(f"{mark} {checkpoint.id}: {said}{optional}{about}{why}")
+        return _Branch(head=f"Checkpoints: {reached} of {len(checkpoints)} reached", details=lines)
+
+    def _score(self, score: ScoreResult) -> _Branch:
+        turn = graded_turn(score.name)
+        head = f"Turn {turn}" if turn else "Conversation"
+        return _Branch(head=f"{head}: {self._graded(score)}", details=[*map(self._criterion, score.assertions)])
+
+    def _graded(self, score: ScoreResult) -> str:
+        number = "not judged" if score.score is None else f"{score.score:.2f}"
+        return f"Score: {number} → {self._style.paint(score.verdict.upper(), _COLORS[score.verdict])}"
+
+    def _criterion(self, criterion: CriterionResult) -> str:
+        facts = [f"weight {criterion.weight:g}"] if criterion.weight != 1 else []
+        facts += ["required"] if criterion.required else []
+        facts += [f"score {criterion.score:.2f}"] if criterion.score not in (0, 1, None) else []
+        facts += [] if criterion.judged else ["not judged"]
+        text = f"{self._style.mark(status_of(criterion))} {one_line(criterion.text)}"
+        text += f" ({', '.join(facts)})" if facts else ""
+        shows_why = criterion.reason and (self._verbose or not criterion.passed)
+        return text + (f"\n{one_line(criterion.reason)}" if shows_why else "")
+
+    def _trials(self, trials: tuple[TrialResult, ...], noise: TrialsNoise | None) -> _Branch:
+        """The trials of a conversation; the turns above are those of the worst one."""
+        lines = []
+        for trial in trials:
+            score = "" if trial.score is None else f"score {trial.score:.2f} "
+            time = in_milliseconds(trial.milliseconds)
+            lines.append(f"{self._style.mark(trial.status)} Trial {trial.trial}: {score}({time})")
+        passed = sum(trial.status == Status.PASSED for trial in trials)
+        if noise is not None:
+            lines.append(trials_text(fields_of(noise)))
+        return _Branch(head=f"Trials: {passed} of {len(trials)} passed", details=lines)
+
+    def _final(self, results: tuple[AssertionResult, ...], shows_all: bool) -> _Branch:
+        status = "passed" if all(result.passed for result in results) else "failed"
+        return _Branch(head=f"Final Assertions: {self._status(status)}", details=self._checked(results, shows_all))
+
+    def _end(self, result: TestResult, case: CaseResult, rest: list[Failure]) -> _Branch:
+        outcome = result.outcome
+        status = self._status(outcome.status)
+        head = f"Result: {status}"
+        if case.score is not None:
+            threshold = "" if case.threshold is None else f" (threshold {case.threshold:.2f})"
+            head = f"Score: {case.score:.2f}{threshold} → {status}"
+        details = [self._style.failure(failure, "").rstrip("\n") for failure in rest]
+        told = {turn.skip_reason for turn in case.turns}
+        if outcome.status == Status.SKIPPED and outcome.skip_reason and outcome.skip_reason not in told:
+            details.append(f"Reason: {outcome.skip_reason}")
+        return _Branch(head=head, details=details)
+
+    def _status(self, status: str) -> str:
+        return self._style.paint(status.upper(), _COLORS[status])
+
+
+def spoken(case: CaseResult) -> int:
+    """How many turns of a case there were, without those in which nobody spoke."""
+    return sum(turn.status != Status.SKIPPED and turn.input is not None for turn in case.turns)
+
+
+def _unsaid(case: CaseResult, failures: tuple[Failure, ...]) -> list[Failure]:
+    """The failures that no branch of the tree shows."""
+    results = [result for turn in case.turns for result in turn.assertions] + list(case.final_assertions or ())
+    told = {(result.type, result.message or f"{result.type} does not hold") for result in results if not result.passed}
+    errors = [turn.error for turn in case.turns if turn.error] if case.score is None else []
+    return [
+        failure
+        for failure in failures
+        if (failure.type, failure.message) not in told and not any(error in failure.message for error in errors)
+    ]

@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
+from runner import columns
 from runner.costs import dollars
-from runner.reporters.console.style import count, in_milliseconds
-from runner.results.changes import Change, Comparison, Measure, Side
+from runner.reporters.console.style import Style, count, in_milliseconds
+from runner.reporters.console.verdict_lines import (
+    CASE_HEAD,
+    HEAD,
+    Row,
+    case_rows,
+    difference_of,
+    figure_of,
+    measure_rows,
+    rate_of,
+    sentences,
+)
+from runner.results.change_report import ChangeReport
+from runner.results.changes import KINDS, Change, Comparison, Measure, Side
 from runner.results.fingerprint_changes import change_text
+from runner.results.judged_cases import SCORE
+from runner.results.sides import Sides
+from runner.security.terminal import in_line
 
 COST_DIGITS = 6
 """Digits of the cost of one result: some cost less than a hundredth of a cent."""
@@ -111,3 +128,86 @@ MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {
     "cost": ("Cost", lambda cost: dollars(cost, COST_DIGITS)),
 }
 """Key of a measure → its name, and how a value of it is written."""
+
+
+COLORS = {"bad": "red", "warning": "yellow", "good": "green", "neutral": "cyan", "quiet": "dim"}
+"""Tone of a kind of change → its colour."""
+VERDICT_COLORS = {"regressed": "red", "improved": "green", "unchanged": "green", "cannot tell": "yellow"}
+WITH_ERROR = ("new_failures", "dropped", "flaky", "errors")
+"""Kinds of change that say the error."""
+
+
+def as_text(found: Comparison, style: Style) -> str:
+    """The changes for the console."""
+    text = ""
+    for kind in KINDS:
+        if changes := found.of(kind.key):
+            text += style.paint(f"{kind.title} ({len(changes)})\n", COLORS[kind.tone])
+            text += "".join(_lines_of(kind.key, change) for change in changes) + "\n"
+    return text + end_of(found)
+
+
+def end_of(found: Comparison) -> str:
+    """A summary of the lists, and which parts of the application have changed."""
+    parts = parts_of(found)
+    return (f"Since the older run, {parts}\n" if parts else "") + f"{verdict_line(found)}\n"
+
+
+def as_rows(verdicts: Sequence[ChangeReport], names: Sequence[str], style: Style) -> str:
+    """The verdicts for the console: a row for each figure, the cases that fell, and what it means."""
+    text = ""
+    for verdict, name in zip(verdicts, names, strict=True):
+        text += "\n" + (style.paint(f"{name}\n", "bold") if len(verdicts) > 1 else "")
+        text += aligned([HEAD, *measure_rows(verdict)])
+        if cases := case_rows(verdict):
+            text += aligned([CASE_HEAD, *cases])
+        first, *rest = sentences(verdict)
+        text += style.paint(first, VERDICT_COLORS[verdict.verdict]) + "\n"
+        text += "".join(f"  {line}\n" for line in rest)
+    return text
+
+
+def _lines_of(kind: str, change: Change) -> str:
+    fact = fact_of(kind, change)
+    text = f"  {in_line(f'{change.suite} › {change.id}')}{': ' if fact else ''}{fact}\n"
+    if kind in WITH_ERROR and (error := error_of(change)):
+        text += f"    {error}\n"
+    if change.parts:
+        text += f"    {change_text(change.parts)}\n"
+    if kind == "changed":
+        text += "".join(f"    {line}\n" for line in change.diff)
+    return text
+
+
+_FIGURES = {"duration_ms": "Duration", "tokens": "Tokens", "cost": "Cost"}
+
+
+def overview(verdicts: Sequence[ChangeReport], names: Sequence[str], title: str = "Report") -> list[Row]:
+    """A head, the first report, then the others with their verdicts. Columns without any value are left out.
+
+    Args:
+        verdicts: of all reports except the first.
+        names: names of all reports.
+        title: what is compared.
+    """
+    first = verdicts[0]
+    head = (title, first.measure.capitalize(), "Score", *_FIGURES.values(), "Difference (95 %)", "Verdict")
+    rows = [head, (names[0], *_cells(first).a, "", "")]
+    for found, name in zip(verdicts, names[1:], strict=True):
+        rows.append((name, *_cells(found).b, difference_of(found), str(found.verdict)))
+    known = [at for at in range(len(head)) if any(row[at] for row in rows[1:])]
+    return [tuple(row[at] for at in known) for row in rows]
+
+
+def _cells(found: ChangeReport) -> Sides[list[str]]:
+    """The measure, the score and what it took, of both sides of a comparison."""
+    empty = Sides(a="", b="")
+    scores = [part.rates.each(rate_of) for part in found.parts if part.kind == SCORE]
+    took = {beside.name: beside.means.each(partial(figure_of, beside.name)) for beside in found.beside}
+    columns = [found.rates.each(rate_of), *(scores or [empty]), *(took.get(name, empty) for name in _FIGURES)]
+    return Sides(a=[column.a for column in columns], b=[column.b for column in columns])
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """A table for the console."""
+    return "".join(f"  {'  '.join(row)}".rstrip() + "\n" for row in columns.aligned(rows))

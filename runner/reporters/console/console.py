@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from runner.cli.options import RunOptions
 from runner.environment import Environment
+from runner.reporters.console.rerun_command import command_of
 from runner.reporters.console.style import DOUBLE, MARKS, SINGLE, Style, count, in_milliseconds, usage_line
-from runner.reporters.rerun_command import command_of
 from runner.results.events import (
     STALE,
     Event,
@@ -34,8 +34,7 @@ from scripttest import Failure, Outcome, ResultWarning, StackFrame, Status
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.reporters.console.case_lines import CaseLines
-    from runner.reporters.console.slowest import Slowest
-    from runner.reporters.console.stability_lines import StabilityLines
+    from runner.reporters.console.tables import Slowest, StabilityLines
 
 CALLERS = 5
 """Most frames of one failure that are shown, in addition to the first and the last."""
@@ -69,7 +68,7 @@ class ConsoleReporter:
         self._stability: StabilityLines | None = None
         self._slowest: Slowest | None = None
         if options.durations is not None:
-            from runner.reporters.console.slowest import Slowest
+            from runner.reporters.console.tables import Slowest
 
             self._slowest = Slowest(options.durations, self._style)
 
@@ -186,7 +185,7 @@ class ConsoleReporter:
 
     def _stabilities(self) -> StabilityLines:
         if self._stability is None:
-            from runner.reporters.console.stability_lines import StabilityLines
+            from runner.reporters.console.tables import StabilityLines
 
             self._stability = StabilityLines(self._style)
         return self._stability
@@ -260,7 +259,7 @@ class ConsoleReporter:
 
                 text += f"  {savings(counts_record(counts))}\n"
         if counts.rates and not self._options.quiet:
-            from runner.reporters.console.rate_lines import rate_table
+            from runner.reporters.console.tables import rate_table
 
             text += rate_table(counts, self._style)
         if self._cases is not None and all(suite.has_cases for suite in run.suites.values()):
@@ -289,7 +288,7 @@ class ConsoleReporter:
 
             text += "".join(f"  {self._paint(line, 'yellow')}\n" for line in in_lines(event.snapshots))
         if event.coverage is not None and not self._options.quiet:
-            from runner.reporters.console.coverage_table import coverage_table
+            from runner.reporters.console.tables import coverage_table
 
             text += coverage_table(event.coverage, self._style)
         if self._slowest is not None:
@@ -303,7 +302,7 @@ class ConsoleReporter:
         """How sure the figures of a run of cases are; of one with script tests too they would be half the truth."""
         if not run.counts.rates or self._options.quiet or not all(suite.has_cases for suite in run.suites.values()):
             return ""
-        from runner.reporters.console.rate_lines import rate_lines
+        from runner.reporters.console.tables import rate_lines
 
         return "".join(f"{line}\n" for line in rate_lines(run.counts))
 
@@ -312,7 +311,7 @@ class ConsoleReporter:
         text = self._paint(f"✗ {in_line(f'{suite.name} › {result.name}')}\n", "red")
         with_tree = result.case is not None and result.case.in_turns and not self._detailed
         if with_tree:
-            from runner.reporters.console.turn_lines import TurnLines
+            from runner.reporters.console.case_lines import TurnLines
 
             text += TurnLines(self._style, 0).tree(result)
         for outcome in _failing(result.outcome):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from runner.reporters.console.change_lines import aligned
 from runner.reporters.console.style import count
-from runner.reporters.console.variant_lines import aligned
 from runner.reporters.console.verdict_lines import Row, percent
 from runner.results.calibration import Trust, Trusted
 from runner.statistics.agreement import FEWEST_LABELS, Calibration

@@ -1,2 +1,2 @@
-"""The HTML report: what Python puts into the page (`data`, `frames`), and the web app that shows it (`src`, built into
+"""The HTML report: what Python puts into the page (`data`), and the web app that shows it (`src`, built into
 `built` by `bindings/build.py`)."""

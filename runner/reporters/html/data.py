@@ -15,22 +15,25 @@ failures that are counted as errors.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
-from runner.reporters.html.covered import covered_record
-from runner.reporters.html.frames import Frames
-from runner.reporters.rerun_command import command_of, has_failed_step
-from runner.results.coverage import coverage_in
+from runner.reporters.console.rerun_command import command_of, has_failed_step
+from runner.results.coverage import METRICS, CoverageReport, Figure, coverage_in, figures, lines, totals, uncovered
 from runner.results.json_text import json_line
 from runner.results.report import Report
 from runner.results.stability import normalised
 from runner.results.suite_json import suite_of
 from runner.results.value_texts import text_of
 from runner.results.verdict import Verdict, verdict_in, verdict_of
+from runner.security.files import read_bytes, read_named
+from runner.security.walk import CODE
 from scripttest import Cause, Status
 from scripttest.typing_names import Record
 
 TYPE_CHECKING = False
+
+
 if TYPE_CHECKING:
     pass
 
@@ -218,3 +221,102 @@ def _flags(suite: Record, start: Record) -> Sequence[str]:
         "--team": environment.get("team_id"),
     }
     return [word for flag, value in shown.items() if value and value != DEFAULTS.get(flag) for word in (flag, value)]
+
+
+if TYPE_CHECKING:
+    pass
+
+AROUND = 3
+"""Lines before and after the one that failed."""
+SUFFIXES = CODE
+"""What may be read: a saved report that somebody sends must not make a page show any other file of this machine."""
+LARGEST = 2_000_000
+"""Bytes of a file that is still read."""
+WIDEST = 300
+"""Characters of a line that are shown."""
+
+
+class Frames:
+    """Reads each file once."""
+
+    def __init__(self, root: str, clean: Callable[[str], str]) -> None:
+        """`root` is the folder from which places are named, and below which they are; empty when it is not known.
+        `clean` takes secrets out of a text."""
+        self._root = Path(root) if root else None
+        self._clean = clean
+        self._files: dict[str, list[str]] = {}
+
+    def of(self, record: Record) -> dict[str, Record]:
+        """Location → `{file, line, column, first, lines}`, for a result and its steps; lines count from 1."""
+        found = {}
+        for location in _locations(record):
+            file, _, rest = location.rpartition(":")[0].rpartition(":")
+            column = location.rpartition(":")[2]
+            if not (rest.isdigit() and column.isdigit()):
+                continue
+            lines = self._lines(file)
+            line = int(rest)
+            if not 0 < line <= len(lines):
+                continue
+            first = max(1, line - AROUND)
+            shown = [text[:WIDEST] for text in lines[first - 1 : line + AROUND]]
+            found[location] = {"file": file, "line": line, "column": int(column), "first": first, "lines": shown}
+        return found
+
+    def lines(self, file: str) -> list[str]:
+        """The lines of a source, cut where they are wide; none where it cannot be read."""
+        return [text[:WIDEST] for text in self._lines(file)]
+
+    def _lines(self, file: str) -> list[str]:
+        if file not in self._files:
+            self._files[file] = self._clean(_read((self._root or Path()) / file, self._root)).splitlines()
+        return self._files[file]
+
+
+def _locations(record: Record) -> Iterator[str]:
+    if location := record.get("location"):
+        yield location
+    for warning in record.get("warnings") or ():
+        yield from _locations(warning)
+    for step in record.get("steps", ()):
+        yield from _locations(step)
+
+
+def _read(path: Path, root: Path | None) -> str:
+    try:
+        if path.suffix not in SUFFIXES or not path.is_file() or path.stat().st_size > LARGEST:
+            return ""
+        content = read_bytes(path) if root is None else read_named(path, root)
+        return content.decode(errors="replace")
+    except OSError:
+        return ""
+
+
+if TYPE_CHECKING:
+    pass
+MOST_LINES = 20_000
+"""Lines of sources that a page shows; further files have figures only."""
+
+
+def covered_record(coverage: CoverageReport, frames: Frames) -> Record:
+    """`{totals, files: [{path, figures, uncovered, hits, lines}]}`: figures are `[covered, total]` for
+    statements, branches, functions and lines, `hits` are pairs of a line and how often it ran."""
+    files = []
+    room = MOST_LINES
+    for path, file in coverage.files.items():
+        source = frames.lines(f"{coverage.folder}/{path}" if coverage.folder else path)
+        room -= len(source)
+        files.append(
+            {
+                "path": path,
+                "figures": _figures(figures(file)),
+                "uncovered": uncovered(file),
+                "hits": list(lines(file).items()),
+                "lines": source if room >= 0 else [],
+            }
+        )
+    return {"totals": _figures(totals(coverage.files.values())), "files": files}
+
+
+def _figures(found: dict[str, Figure]) -> list[list[int]]:
+    return [[found[metric].covered, found[metric].total] for metric in METRICS]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from runner.errors import ConfigurationError
 from runner.reporters.console.style import count
-from runner.reporters.files.document import DocumentReporter
+from runner.reporters.document import DocumentReporter
 from runner.reporters.html.data import blocks_of, entry_of, packed
 from runner.results.events import RunStatus
 from runner.results.json_text import json_line
@@ -80,7 +80,7 @@ class HtmlReporter(DocumentReporter):
         """The page."""
         if not any(suite.get("variant") for suite in report.suites):
             return render(report)
-        from runner.reporters.html.variants import variants_in
+        from runner.reporters.html.compared import variants_in
 
         return render(report, variants=variants_in(report))
 

@@ -23,7 +23,7 @@ from opentelemetry.util.re import parse_env_headers
 
 from runner.cli.flags import collector
 from runner.errors import ConfigurationError
-from runner.reporters.base import IncompleteError
+from runner.reporters.stream import IncompleteError
 from runner.reporters.traces.spans import Spans
 from runner.results.events import Event, RunEnd
 from runner.version import VERSION

@@ -12,7 +12,7 @@ from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.execution.closing import Guarded, error_of
 from runner.execution.stopping import Stop
-from runner.reporters.multiplexer import Multiplexer
+from runner.reporters.stream import Multiplexer
 from runner.results.events import Event, RunEnd, RunError, RunStart
 from runner.results.fold import Execution
 from runner.security.secrets import Secrets

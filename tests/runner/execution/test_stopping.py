@@ -9,9 +9,9 @@ from pathlib import Path
 INTERRUPTED_AT_EACH_LINE = """
 import os, signal, sys, threading
 from runner.execution.stopping import Signals, Stop
-from runner.watch.inbox import Inbox
+from runner.watch.changes import Inbox
 
-FILES = (threading.__file__, sys.modules["runner.watch.inbox"].__file__)
+FILES = (threading.__file__, sys.modules["runner.watch.changes"].__file__)
 
 def ended_by(wanted):
     inbox, stop, lines = Inbox(), Stop(), 0

@@ -18,8 +18,8 @@ from runner.environment import Environment
 from runner.execution.repetition import Repetition
 from runner.reporters import maker_for_file
 from runner.reporters.console.console import ConsoleReporter
-from runner.reporters.files.github import GithubReporter
-from runner.reporters.multiplexer import Multiplexer
+from runner.reporters.github import GithubReporter
+from runner.reporters.stream import Multiplexer
 from runner.results import model
 from runner.results.case_result import CaseResult
 from runner.results.events import RunEnd, RunStart, SuiteEnd, SuiteStart

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runner.reporters.rerun_command import command_of
+from runner.reporters.console.rerun_command import command_of
 from runner.results.model import Suite, SuiteKind
 from runner.results.suite_json import suite_of, suite_record
 

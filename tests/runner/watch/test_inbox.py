@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.watch.inbox import Inbox, Pressed, Saved
+from runner.watch.changes import Inbox, Pressed, Saved
 
 
 def test_many_files_that_are_saved_together_are_one_change() -> None:

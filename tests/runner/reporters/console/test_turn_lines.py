@@ -10,10 +10,10 @@ from sample_conversations import BROKEN, CONVERSATION, DYNAMIC, SIMULATED, STATI
 
 from runner.cli.options import RunOptions
 from runner.environment import Environment
+from runner.reporters.console.case_lines import TurnLines
 from runner.reporters.console.console import ConsoleReporter
+from runner.reporters.console.rerun_command import flags_of
 from runner.reporters.console.style import Style
-from runner.reporters.console.turn_lines import TurnLines
-from runner.reporters.rerun_command import flags_of
 from runner.results import events, model
 from runner.results.fold import Execution
 from runner.results.model import SuiteKind

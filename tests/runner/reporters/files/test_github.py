@@ -7,7 +7,7 @@ import re
 import pytest
 from sample_reports import ODD, SUITE, odd, report, result
 
-from runner.reporters.files.github import commands
+from runner.reporters.github import commands
 
 SCRIPTS = {
     **SUITE,

@@ -36,7 +36,7 @@ def test_a_json_report_says_as_much_as_the_lines_it_stands_for(stream: str, exte
 def test_a_document_of_many_results_holds_the_same(
     stream: str, extension: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runner.reporters.files.json_report.INDENTED", 0)
+    monkeypatch.setattr("runner.reporters.json_report.INDENTED", 0)
 
     made = written(load(GOLDEN / f"{stream}.jsonl"), tmp_path, extension).decode()
 

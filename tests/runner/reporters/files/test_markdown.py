@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from sample_reports import GOLDEN, ODD, STREAMS, odd, report, result, written
 
-from runner.reporters.files.markdown import LIMIT, markdown
+from runner.reporters.markdown import LIMIT, markdown
 
 JOB_SUMMARY = 1024 * 1024
 OUR_HTML = re.compile(r"(</?details>|<summary>[^<]*</summary>|\s)*")

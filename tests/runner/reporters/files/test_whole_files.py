@@ -10,13 +10,13 @@ from threading import Thread
 
 import pytest
 
-from runner.reporters.files.document import write_whole
+from runner.reporters.document import write_whole
 from runner.results.line_file import open_current
 
 KILLED = """
 import os, sys
 from pathlib import Path
-from runner.reporters.files.document import write_whole
+from runner.reporters.document import write_whole
 os.replace = lambda *_: os.kill(os.getpid(), 9)
 write_whole(Path(sys.argv[1]), "half of it" * 1000)
 """

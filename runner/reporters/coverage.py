@@ -1,17 +1,67 @@
-"""`cobertura.xml`: Cobertura's document, which GitLab, Azure and Jenkins show in merge requests."""
+"""Reports of coverage: `lcov.info`, `cobertura.xml` and `coverage-final.json`."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from datetime import datetime
 from posixpath import basename, dirname
 from xml.sax.saxutils import quoteattr
 
-from runner.reporters.files.covered import coverage_of
-from runner.reporters.files.document import DocumentReporter
-from runner.results.coverage import Figure, lines, totals
+from runner.errors import ConfigurationError
+from runner.reporters.document import DocumentReporter
+from runner.results.coverage import CoverageReport, Figure, coverage_in, figures, lines, totals
 from runner.results.report import Report
 from scripttest.typing_names import Record
+
+
+def coverage_of(report: Report, format: str) -> CoverageReport:
+    """The coverage in a report. Raises ConfigurationError when it has none."""
+    found = coverage_in(report.summary)
+    if found is None:
+        raise ConfigurationError(f"Cannot write {format}: the report has no coverage", "Run the tests with --coverage")
+    return found
+
+
+class LcovReporter(DocumentReporter):
+    """Writes the coverage of a run; paths are from the application's root."""
+
+    def keep(self, record: Record) -> None:
+        """Nothing of a result."""
+
+    def render(self, report: Report) -> str:
+        """The document."""
+        files = coverage_of(report, "lcov.info").files
+        return "".join(line for path, file in files.items() for line in _lines_of(path, file))
+
+
+def _lines_of(path: str, file: Record) -> list[str]:
+    found = figures(file)
+    names = _names(file)
+    written = ["TN:", f"SF:{path}"]
+    written += [f"FN:{file['fnMap'][key]['decl']['start']['line']},{name}" for key, name in names.items()]
+    written += [f"FNF:{found['functions'].total}", f"FNH:{found['functions'].covered}"]
+    written += [f"FNDA:{file['f'][key]},{name}" for key, name in names.items()]
+    written += [f"DA:{line},{count}" for line, count in lines(file).items()]
+    written += [f"LF:{found['lines'].total}", f"LH:{found['lines'].covered}"]
+    for key, arms in file["b"].items():
+        line = file["branchMap"][key]["loc"]["start"]["line"]
+        written += [f"BRDA:{line},{key},{arm},{count}" for arm, count in enumerate(arms)]
+    written += [f"BRF:{found['branches'].total}", f"BRH:{found['branches'].covered}", "end_of_record"]
+    return [f"{line}\n" for line in written]
+
+
+def _names(file: Record) -> dict[str, str]:
+    """Key of each function → its name, with the line, and the key, behind a name that has been there before: the format
+    knows functions by their names."""
+    names: dict[str, str] = {}
+    for key, function in file["fnMap"].items():
+        name = " ".join(function["name"].split()) or "(anonymous)"
+        if name in names.values():
+            name = f"{name}:{function['decl']['start']['line']}"
+        names[key] = name if name not in names.values() else f"{name}:{key}"
+    return names
+
 
 _HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE coverage SYSTEM "http://cobertura.sourceforge.net/xml/coverage-04.dtd">
@@ -97,3 +147,16 @@ def _rate(figure: Figure) -> str:
 
 def _attributes(figures: Record) -> str:
     return "".join(f" {name}={quoteattr(str(value))}" for name, value in figures.items())
+
+
+class IstanbulReporter(DocumentReporter):
+    """Writes the coverage of a run; paths are absolute if the application is on this machine."""
+
+    def keep(self, record: Record) -> None:
+        """Nothing of a result."""
+
+    def render(self, report: Report) -> str:
+        """The document."""
+        files = coverage_of(report, "coverage-final.json").files
+        named = {path: {**file, "path": path} for path, file in files.items()}
+        return json.dumps(named, ensure_ascii=False, indent=1) + "\n"

@@ -21,6 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TextIO
 
+
 BATCH = 32
 """Results that documents take at a time: one after the other they take a third of what they take each on its own, when
 the processor has had other things to do in between."""

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from runner.reporters.files.document import DocumentReporter
-from runner.reporters.files.json_report import MARKS
+from runner.reporters.document import DocumentReporter
+from runner.reporters.json_report import MARKS
 from runner.results.attachments import sizes
 from runner.results.certainty import BARS, certainty_of
 from runner.results.counts import Counts, counted
@@ -43,6 +43,7 @@ from scripttest.typing_names import Record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
 
 TEXT_LIMIT = 131_072
 """Characters of one text that are written."""

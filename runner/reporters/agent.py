@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from runner.errors import RunnerError
-from runner.reporters.files.document import DocumentReporter, write_whole
-from runner.reporters.files.json_report import custom_report, json_document, json_text
+from runner.reporters.document import DocumentReporter, write_whole
+from runner.reporters.json_report import custom_report, json_document, json_text
 from runner.results.report import Report
 from runner.results.value_texts import cut
 from runner.results.verdict import verdict_in

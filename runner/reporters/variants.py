@@ -1,16 +1,23 @@
-"""Variants of one run on the console: a matrix of cases by variants, answers that differ, and the verdict on each."""
+"""Variants of one run on the console, compared when the run has ended: a matrix of cases by variants, answers that
+differ, and the verdict on each."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from runner import columns
-from runner.reporters.console.overview_lines import overview
+from runner.errors import ConfigurationError
+from runner.reporters.console.change_lines import VERDICT_COLORS, aligned, overview
 from runner.reporters.console.style import DOUBLE, Style
 from runner.reporters.console.verdict_lines import Row, sentences
+from runner.reporters.document import Collector
+from runner.results.events import Event, RunEnd
+from runner.results.fold import Execution
 from runner.results.report import Report
+from runner.results.result_json import ResultLine
 from runner.results.sides import Sides
 from runner.results.variants import MatrixRow, Piece, marked, matrix, verdicts_on
+from scripttest.typing_names import Record
 
 ROWS = 50
 """Cases of the matrix."""
@@ -18,7 +25,29 @@ ANSWERS = 10
 """Cases of which the answers are shown."""
 LENGTH = 400
 """Characters of an answer that are shown."""
-TONES = {"regressed": "red", "improved": "green", "unchanged": "green", "cannot tell": "yellow"}
+_NOT_NEEDED = ("messages", "turns", "tools", "logs", "attachments", "sent", "failures")
+
+
+class VariantReporter:
+    """Writes to the console."""
+
+    def __init__(self, write: Callable[[str], object], style: Style) -> None:
+        self._write = write
+        self._style = style
+        self._collector = Collector(_taken)
+
+    def on_event(self, event: Event, so_far: Execution) -> None:
+        """Collects results; writes at the end of the run."""
+        self._collector.add(event, so_far)
+        if isinstance(event, RunEnd):
+            report = self._collector.report(so_far)
+            try:
+                self._write(text_of(report, self._style))
+            except ConfigurationError as error:
+                self._write(f"The variants cannot be compared. {error.message}\n")
+
+    def close(self) -> None:
+        """Does nothing."""
 
 
 def as_matrix(rows: Sequence[MatrixRow], names: Sequence[str]) -> list[Row]:
@@ -44,7 +73,7 @@ def text_of(report: Report, style: Style) -> str:
     text += "\n" + aligned(overview(verdicts, names, "Variant"))
     for verdict, name in zip(verdicts, names[1:], strict=True):
         first, *rest = sentences(verdict, Sides(a=names[0], b=name))
-        text += style.paint(f"{name}: {first}", TONES[verdict.verdict]) + "\n"
+        text += style.paint(f"{name}: {first}", VERDICT_COLORS[verdict.verdict]) + "\n"
         text += "".join(f"  {line}\n" for line in rest)
     return text
 
@@ -55,9 +84,8 @@ def as_answers(rows: Sequence[MatrixRow], names: Sequence[str], style: Style) ->
     return "".join(f"\n  {row.key.name}\n{_answers(row, names, style)}" for row in shown)
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> str:
-    """A table for the console."""
-    return "".join(f"  {'  '.join(row)}".rstrip() + "\n" for row in columns.aligned(rows))
+def _taken(line: ResultLine) -> Record:
+    return {key: value for key, value in line.record.items() if key not in _NOT_NEEDED}
 
 
 def _answers(row: MatrixRow, names: Sequence[str], style: Style) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from runner.costs import cost_in, dollars
-from runner.reporters.files.document import DocumentReporter
-from runner.reporters.files.markdown_parts import LINE_LIMIT, visible
+from runner.reporters.document import DocumentReporter
+from runner.reporters.markdown_pieces import LINE_LIMIT, visible
 from runner.results.certainty import judges_text, part_rows, rate_text
 from runner.results.events import RunStatus
 from runner.results.report import Report

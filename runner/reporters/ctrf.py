@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from runner.reporters.files.document import DocumentReporter
-from runner.reporters.files.json_report import MARKS, json_text
+from runner.reporters.document import DocumentReporter
+from runner.reporters.json_report import MARKS, json_text
 from runner.results.certainty import BARS
 from runner.results.report import Report
 from runner.results.result_texts import errors_of, name_of, place_of, remarks_of

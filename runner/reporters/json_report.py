@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 
-from runner.reporters.files.document import DocumentReporter
+from runner.reporters.document import DocumentReporter
 from runner.results.certainty import BARS, certainty_of
 from runner.results.counts import counted
 from runner.results.json_text import json_line, plain, without_halves
@@ -21,6 +21,7 @@ from scripttest.typing_names import Record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
 
 OF_LINES = ("type", "suite", "position", "script", "fingerprint", "regrade", "assertion_count")
 """Keys that results have as lines of JSONL only."""

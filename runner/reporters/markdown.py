@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from runner.costs import cost_in, dollars
-from runner.reporters.files.document import DocumentReporter
-from runner.reporters.files.markdown_parts import LINE_LIMIT, block, duration, inline, table
-from runner.reporters.files.markdown_result import MARKS, body, heading
+from runner.reporters.document import DocumentReporter
+from runner.reporters.markdown_pieces import LINE_LIMIT, MARKS, block, body, duration, heading, inline, table
 from runner.results.certainty import judges_text, part_rows, rate_text
 from runner.results.events import RunStatus
 from runner.results.json_text import utf8

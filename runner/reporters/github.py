@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from secrets import token_hex
 
-from runner.reporters.files.document import Collector
-from runner.reporters.files.markdown import LIMIT, markdown
+from runner.reporters.document import Collector
+from runner.reporters.markdown import LIMIT, markdown
 from runner.results.events import Event, RunEnd, RunStart
 from runner.results.fold import Execution
 from runner.results.json_text import utf8

@@ -1,1 +1,0 @@
-"""Reports in files, one module for each format."""
