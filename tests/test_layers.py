@@ -167,7 +167,7 @@ DOORS = {
     "runner/connectors": "base capabilities closed endpoint http journal limits load parts proxies recording runner_rules sse stored_answers timing",
     "runner/shapes": "declared durations fields numbers plain_fit times",
     "runner/reading": "helper_answers json_in_text thinking",
-    "runner/assertions": "__init__ base checking differences judged model snapshot_texts tools transcript values verdicts votes",
+    "runner/assertions": "__init__ base checking judges model results snapshots tools values votes",
     "runner/cases": "attachments conversations dependencies graders json_schema messages model reader references repeats select values",
     "runner/agents": "answer assistant call chat helpers judges prompts references requests runtime script_votes service variants",
     "runner/agents/mcp": "answers base servers toolbox",

@@ -24,7 +24,7 @@ from runner.agents.chat import Messages, ToolStep, read_messages
 from runner.agents.mocked import mocked_agent
 from runner.agents.prompts import fill
 from runner.agents.requests import AgentRequest, Scope
-from runner.assertions.verdicts import show
+from runner.assertions.results import show
 from runner.connectors.base import Completion, ModelRequest
 from runner.connectors.load import RUNNER
 from runner.errors import BrokenError, ConfigurationError, RunnerError, sentences

@@ -14,7 +14,7 @@ from runner.agents.mocked import answer_of
 from runner.agents.references import ScriptReferenceError, call_function
 from runner.agents.requests import Scope
 from runner.assertions.base import NotEvaluated
-from runner.assertions.verdicts import SCALE, off_scale, shorten
+from runner.assertions.results import SCALE, off_scale, shorten
 from runner.errors import RunnerError
 from runner.reading.helper_answers import Unclear, lone_score, read_verdict
 from scripttest import HostError
@@ -115,7 +115,7 @@ class CaseJudges:
 
     def match_snapshot(self, name: str, value: Any) -> str | None:
         """Compares with a stored snapshot; see `Judges`."""
-        from runner.assertions.snapshot_texts import difference, printed
+        from runner.assertions.snapshots import difference, printed
 
         text = printed(value)
         try:

@@ -12,7 +12,7 @@ from bindings import Answered, Mock, ProcessError, Workspace, workspace_of
 from runner.agents.answer import AgentError
 from runner.agents.test_realm import ask_test
 from runner.assertions.base import ToolUse
-from runner.assertions.verdicts import shorten
+from runner.assertions.results import shorten
 from runner.connectors.base import Completion, ModelRequest
 from runner.connectors.load import RUNNER
 from runner.connectors.runner_rules import Product, product_of

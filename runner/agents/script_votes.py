@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bindings import ProcessError, agent_id
-from runner.assertions.base import AssertionResult, NotEvaluated, Verdict
-from runner.assertions.judged import not_evaluated, result_of
+from runner.assertions.base import AssertionResult, CheckResult, NotEvaluated
 from runner.assertions.model import JudgeOptions
-from runner.assertions.verdicts import score_of
+from runner.assertions.results import not_evaluated, result_of, score_of
 from runner.assertions.votes import Cast, counted, next_judge
 from scripttest.values import Value
 
@@ -82,12 +81,12 @@ def _checked(args: list[Any]) -> _Asked:
     return _Asked(agent=agent_id(agent), judge=judge, votes=votes, about=about)
 
 
-def _verdict_of(vote: Mapping[str, Any]) -> Verdict | NotEvaluated:
+def _verdict_of(vote: Mapping[str, Any]) -> CheckResult | NotEvaluated:
     said = str(vote.get("reason") or "")
     if vote.get("failed"):
         return NotEvaluated(said, infrastructure=bool(vote.get("broke")))
     passed = vote.get("passed")
-    return Verdict(passed=passed is not False, judged=passed is not None, message=said, score=score_of(vote))
+    return CheckResult(passed=passed is not False, judged=passed is not None, message=said, score=score_of(vote))
 
 
 def _keep(world: World, result: AssertionResult) -> None:

@@ -1,49 +1,49 @@
 """Assertions on an agent's answer: the table of types.
 
-A new type is a module here with its `Kind` in `ASSERTIONS`, a line in `TYPES`, and a section in
+A new type is an `AssertionKind` in `ASSERTIONS` of a module here, its name in `TYPES`, and a section in
 `docs/case-assertions.md`.
 """
 
 from __future__ import annotations
 
 TYPES = {
-    "equals": "equality",
+    "equals": "json_values",
     "contains": "text",
     "not_contains": "text",
     "icontains": "text",
     "starts_with": "text",
-    "regex": "pattern",
-    "json_path": "paths",
-    "type": "paths",
-    "json_schema": "schema",
+    "regex": "text",
+    "json_path": "json_values",
+    "type": "json_values",
+    "json_schema": "json_values",
     "tool_called": "tools",
     "tool_result": "tools",
-    "tool_sequence": "sequence",
-    "tool_not_called": "tool_not_called",
-    "tool_arguments": "tool_arguments",
-    "tool_calls": "tool_calls",
-    "no_repeated_calls": "no_repeated_calls",
-    "delegated": "delegated",
+    "tool_sequence": "trajectory",
+    "tool_not_called": "tools",
+    "tool_arguments": "tools",
+    "tool_calls": "tools",
+    "no_repeated_calls": "tools",
+    "delegated": "trajectory",
     "trajectory": "trajectory",
     "trajectory:tool-used": "trajectory_names",
     "trajectory:tool-args-match": "trajectory_names",
     "trajectory:tool-sequence": "trajectory_names",
     "trajectory:step-count": "trajectory_names",
-    "script": "script",
-    "agent": "agent",
-    "preference": "preference",
-    "any_of": "composition",
-    "all_of": "composition",
+    "script": "judges",
+    "agent": "judges",
+    "preference": "judges",
+    "any_of": "checking",
+    "all_of": "checking",
     "latency_ms": "measures",
     "seconds": "measures",
     "model_calls": "measures",
     "tokens": "measures",
     "cost": "measures",
-    "snapshot": "snapshot",
-    "file_exists": "workspace",
-    "file_contains": "workspace",
-    "workspace": "workspace",
+    "snapshot": "snapshots",
+    "file_exists": "snapshots",
+    "file_contains": "snapshots",
+    "workspace": "snapshots",
 }
-"""Every type → the module here that has its kind, which is imported on use."""
+"""Every type → the module here that has it in `ASSERTIONS`, which is imported on use."""
 EQUATIONS = frozenset({"json_path"})
 """Types that short texts have as `path = value`, without their name."""

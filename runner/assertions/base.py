@@ -32,6 +32,11 @@ class ToolUse(Value):
     error: str | None = None
 
     @property
+    def call(self) -> dict[str, Any]:
+        """`{name, server, arguments}`, as a JSON value."""
+        return {"name": self.name, "server": self.server, "arguments": self.arguments}
+
+    @property
     def label(self) -> str:
         """What stands for the call where the agent says nothing: `[book: success]`."""
         result = self.result
@@ -56,7 +61,7 @@ class AgentUse(Value):
     """How many tools had been called by then."""
 
 
-class Said(Value):
+class AnsweredTurn(Value):
     """One turn of a conversation: what the user said, and what the agent answered, which is the last message of it. A
     turn in which the agent failed has no answer: its output is None, and the user's message is all of it."""
 
@@ -101,7 +106,7 @@ class Evidence(Value):
     """Id of the case."""
     state: Mapping[str, Any] = {}
     """Conversation state, for final assertions: session id, variables."""
-    turns: tuple[Said, ...] = ()
+    turns: tuple[AnsweredTurn, ...] = ()
     """The turns that `messages` belong to."""
     criteria: str | None = None
     """The criteria for a whole conversation, as its case has them."""
@@ -148,7 +153,7 @@ class Judged(Value):
     """What the judge got in addition to the answer, as written: `{connector?, metadata?}`."""
 
 
-class Verdict(Judged):
+class CheckResult(Judged):
     """The result of one assertion."""
 
     passed: bool
@@ -240,10 +245,10 @@ class Judges(Protocol):
         """Compares with the stored snapshot, or stores it; None when they agree, else what differs."""
 
 
-Evaluate = Callable[["Assertion", Evidence, Judges], Awaitable[Verdict]]
+Evaluate = Callable[["Assertion", Evidence, Judges], Awaitable[CheckResult]]
 
 
-class Kind(Value):
+class AssertionKind(Value):
     """An assertion type: what it takes, and what checks it."""
 
     check: Evaluate

@@ -4,74 +4,54 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from runner.assertions.base import Kind, NotEvaluated
-from runner.assertions.verdicts import decide, show
+from runner.assertions.base import AssertionKind, NotEvaluated
+from runner.assertions.results import decide, show
 from runner.costs import Estimate
 
 if TYPE_CHECKING:
-    from runner.assertions.base import Evidence, Judges, Verdict
+    from runner.assertions.base import CheckResult, Evidence, Judges
     from runner.assertions.model import Assertion
 
 _NO_TOKENS = "the provider does not say how many tokens a call took, or says what cannot be"
 
 
-async def latency_ms(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
+async def latency_ms(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
     """The answer took at most this number of milliseconds."""
-    return _bounded(assertion, evidence.milliseconds, "to take", "ms")
+    return within(assertion, evidence.milliseconds, "to take", "ms")
 
 
-async def seconds(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
+async def seconds(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
     """The answer took at most this many seconds."""
-    return _bounded(assertion, evidence.milliseconds / 1000, "to take", "seconds")
+    return within(assertion, evidence.milliseconds / 1000, "to take", "seconds")
 
 
-async def model_calls(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
+async def model_calls(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
     """Agents asked models at most so often for the answer."""
     if evidence.model_calls is None:
         raise NotEvaluated("the model calls are not known: the answer is one of a saved report")
-    return _bounded(assertion, evidence.model_calls, "to take", "model calls")
+    return within(assertion, evidence.model_calls, "to take", "model calls")
 
 
-async def tokens(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
+async def tokens(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
     """The model calls of the answer took at most this many tokens, input and output together."""
     if evidence.tokens is None:
         raise NotEvaluated(f"the tokens are not known: {_NO_TOKENS}")
-    return _bounded(assertion, evidence.tokens, "to take", "tokens")
+    return within(assertion, evidence.tokens, "to take", "tokens")
 
 
-async def cost(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
+async def cost(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
     """The model calls of the answer cost at most this many US dollars."""
     if evidence.cost is None:
         why = _NO_TOKENS if evidence.tokens is None else "neither the provider nor the connector file says a price"
         raise NotEvaluated(f"the cost is not known: {why}")
-    return _bounded(assertion, evidence.cost, "to cost", "US dollars")
-
-
-def bounds_problem(name: str, value: Any) -> str | None:
-    """What is wrong with the highest number, or `{max, min}`, of an assertion."""
-    if isinstance(value, dict):
-        if not value or value.keys() - {"max", "min"} or not all(map(_is_bound, value.values())):
-            return f'"{name}" takes numbers from 0 up as max and min in "value", not {show(value)}'
-        if value.get("min", 0) > value.get("max", float("inf")):
-            return f'"{name}" can never hold: min is more than max in {show(value)}'
-        return None
-    return None if _is_bound(value) else f'"{name}" needs "value": the highest number, or {{"max", "min"}}'
-
-
-def problem(assertion: Assertion) -> str | None:
-    """What is wrong with an assertion of these types."""
-    return bounds_problem(assertion.type, assertion.value)
-
-
-def _bounded(assertion: Assertion, actual: float, verb: str, unit: str) -> Verdict:
-    return within(assertion, assertion.value, actual, verb, unit)
+    return within(assertion, evidence.cost, "to cost", "US dollars")
 
 
 def within(
-    assertion: Assertion, value: Any, actual: float, verb: str, unit: str, subject: str = "the answer", found: str = ""
-) -> Verdict:
+    assertion: Assertion, actual: float, verb: str, unit: str, subject: str = "the answer", found: str = ""
+) -> CheckResult:
     """Whether a number is at most what the value says, or between its `min` and `max`; `found` is said behind it."""
-    bounds = value if isinstance(value, dict) else {"max": value}
+    bounds = assertion.value if isinstance(assertion.value, dict) else {"max": assertion.value}
     low, high = bounds.get("min"), bounds.get("max")
     held = (low is None or actual >= low) and (high is None or actual <= high)
     words = [f"at least {low}"] if low is not None else []
@@ -81,15 +61,29 @@ def within(
     return decide(assertion, held, assertion.value, actual, verb, subject=subject, wanted=wanted, found=shown)
 
 
+def problem_with_bounds(assertion: Assertion) -> str | None:
+    """What is wrong with the highest number, or `{max, min}`, of an assertion."""
+    name, value = assertion.type, assertion.value
+    if isinstance(value, dict):
+        if not value or value.keys() - {"max", "min"} or not all(map(_is_bound, value.values())):
+            return f'"{name}" takes numbers from 0 up as max and min in "value", not {show(value)}'
+        if value.get("min", 0) > value.get("max", float("inf")):
+            return f'"{name}" can never hold: min is more than max in {show(value)}'
+        return None
+    return None if _is_bound(value) else f'"{name}" needs "value": the highest number, or {{"max", "min"}}'
+
+
 def _is_bound(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0
 
 
 ASSERTIONS = {
-    "latency_ms": Kind(check=latency_ms, problem=problem, fields=("value",), needs=("value",)),
-    "seconds": Kind(check=seconds, problem=problem, fields=("value",), needs=("value",)),
-    "model_calls": Kind(check=model_calls, problem=problem, fields=("value",), needs=("value",)),
-    "tokens": Kind(check=tokens, problem=problem, fields=("value",), needs=("value",)),
-    "cost": Kind(check=cost, problem=problem, fields=("value",), needs=("value",)),
+    name: AssertionKind(check=check, problem=problem_with_bounds, fields=("value",), needs=("value",))
+    for name, check in (
+        ("latency_ms", latency_ms),
+        ("seconds", seconds),
+        ("model_calls", model_calls),
+        ("tokens", tokens),
+        ("cost", cost),
+    )
 }
-"""Types of assertions that are checked here."""

@@ -1,52 +1,56 @@
-"""`contains`, `not_contains`, `icontains`, `starts_with`: what the text of the output has in it."""
+"""What the text of the output has in it: `contains`, `not_contains`, `icontains`, `starts_with`, and `regex`, a pattern
+of Go (RE2 syntax)."""
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from runner.assertions.base import Kind
-from runner.assertions.differences import form_only
-from runner.assertions.values import equal, json_in, text_of, within
-from runner.assertions.verdicts import decide, shorten
+from runner.assertions.base import AssertionKind, NotEvaluated
+from runner.assertions.results import decide, shorten
+from runner.assertions.values import equal, form_only, json_in, text_of, within
 
 if TYPE_CHECKING:
-    from runner.assertions.base import Evidence, Judges, Verdict
-    from runner.assertions.differences import Holds
+    from runner.assertions.base import CheckResult, Evidence, Judges
     from runner.assertions.model import Assertion
+    from runner.assertions.values import Holds
+
+_SPACES = re.compile(r"(?:\s|\\s)[*+?]?")
+"""Spaces in a pattern."""
+PLAIN = re.compile(r"""(?:(?:[A-Za-z0-9 _,:;"'=<>@!%&~/-]|\\[dwsDWS.]|\.)[*+?]?){1,200}""")
+"""Patterns that are certainly valid: letters, classes and their repetition."""
 
 
-async def contains(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
+async def contains(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
     """The output has the value in it."""
-    return on_text(assertion, evidence, assertion.value, partial(_has, evidence), "to contain")
+    return _on_text(assertion, evidence, partial(_has, evidence), "to contain")
 
 
-async def not_contains(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
+async def not_contains(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
     """The output does not have the value in it."""
     value = assertion.value
-    actual, found = compared(evidence, value)
+    actual, found = _compared(evidence, value)
     return decide(assertion, not _has(evidence, value, evidence.output), value, actual, "not to contain", found=found)
 
 
-async def icontains(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
+async def icontains(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
     """The output contains the text, in upper or lower case."""
 
     def holds(value: Any, output: Any) -> bool:
         wanted = value.casefold()
         return any(wanted in text.casefold() for text in (text_of(output), *_texts(output)))
 
-    return on_text(assertion, evidence, assertion.value, holds, "to contain, in any case of letters,")
+    return _on_text(assertion, evidence, holds, "to contain, in any case of letters,")
 
 
-async def starts_with(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
+async def starts_with(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
     """The text of the output begins with the text."""
-    return on_text(
-        assertion, evidence, assertion.value, lambda value, output: text_of(output).startswith(value), "to start with"
-    )
+    return _on_text(assertion, evidence, lambda value, output: text_of(output).startswith(value), "to start with")
 
 
-def problem(assertion: Assertion) -> str | None:
-    """What is wrong with an assertion of these types."""
+def problem_with_text(assertion: Assertion) -> str | None:
+    """What is wrong with an assertion of these types, but for `regex`."""
     name, value = assertion.type, assertion.value
     if value is None:
         return f'"{name}" needs "value": what to look for in the output'
@@ -57,22 +61,61 @@ def problem(assertion: Assertion) -> str | None:
     return None
 
 
-def on_text(assertion: Assertion, evidence: Evidence, value: Any, holds: Holds, verb: str) -> Verdict:
-    """The verdict on a check that looks at the text of the output."""
-    output = "" if evidence.output is None else evidence.output
-    actual, found = compared(evidence, value)
-    return decide(
-        assertion,
-        holds(value, output),
-        value,
-        actual,
-        verb,
-        found=found,
-        form=lambda: form_only(value, output, holds),
-    )
+async def regex(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
+    """The pattern matches somewhere in the text of the output."""
+    from bindings import PatternError, compile
+
+    source = _pattern(assertion)
+    try:
+        held = compile(source).search(evidence.text)
+    except PatternError as error:
+        raise NotEvaluated(str(error)) from error
+
+    def holds(source: Any, output: Any) -> bool:
+        try:
+            return compile(source).search(text_of(output))
+        except PatternError:
+            return False
+
+    def form() -> str:
+        return form_only(
+            source, "" if evidence.output is None else evidence.output, holds, lambda pattern: _SPACES.sub("", pattern)
+        )
+
+    actual, found = _compared(evidence, source)
+    return decide(assertion, held, source, actual, "to match", wanted=f"`{source}`", found=found, form=form)
 
 
-def compared(evidence: Evidence, value: Any) -> tuple[Any, str | None]:
+def problem_with_regex(assertion: Assertion) -> str | None:
+    """What is wrong with a `regex`."""
+    if (assertion.value is None) == (assertion.pattern is None):
+        return '"regex" needs either "value" or "pattern": a pattern as of Go'
+    source = _pattern(assertion)
+    if not isinstance(source, str):
+        return f'"regex" needs a text as pattern, not {text_of(source)}'
+    if PLAIN.fullmatch(source):
+        return None
+    from bindings import PatternError, compile
+
+    try:
+        compile(source)
+    except PatternError as error:
+        return f'"regex": {error}'
+    return None
+
+
+def _on_text(assertion: Assertion, evidence: Evidence, holds: Holds, verb: str) -> CheckResult:
+    """The result of a check that looks at the text of the output."""
+    value, output = assertion.value, "" if evidence.output is None else evidence.output
+    actual, found = _compared(evidence, value)
+
+    def form() -> str:
+        return form_only(value, output, holds)
+
+    return decide(assertion, holds(value, output), value, actual, verb, found=found, form=form)
+
+
+def _compared(evidence: Evidence, value: Any) -> tuple[Any, str | None]:
     """What a value is compared with, and how a message shows it: a text with the text of the output, which is compact
     JSON unless it is a text; None: it is shown like all values."""
     output = evidence.output
@@ -96,10 +139,16 @@ def _texts(output: Any) -> list[str]:
     return [] if isinstance(output, str) else [item for item in within(output) if isinstance(item, str)]
 
 
+def _pattern(assertion: Assertion) -> Any:
+    return assertion.value if assertion.pattern is None else assertion.pattern
+
+
 ASSERTIONS = {
-    "contains": Kind(check=contains, problem=problem, fields=("value",), needs=("value",)),
-    "not_contains": Kind(check=not_contains, problem=problem, fields=("value",), needs=("value",)),
-    "icontains": Kind(check=icontains, problem=problem, fields=("value",), needs=("value",)),
-    "starts_with": Kind(check=starts_with, problem=problem, fields=("value",), needs=("value",)),
+    "contains": AssertionKind(check=contains, problem=problem_with_text, fields=("value",), needs=("value",)),
+    "not_contains": AssertionKind(check=not_contains, problem=problem_with_text, fields=("value",), needs=("value",)),
+    "icontains": AssertionKind(check=icontains, problem=problem_with_text, fields=("value",), needs=("value",)),
+    "starts_with": AssertionKind(check=starts_with, problem=problem_with_text, fields=("value",), needs=("value",)),
+    "regex": AssertionKind(
+        check=regex, problem=problem_with_regex, fields=("value", "pattern"), needs=("value", "pattern")
+    ),
 }
-"""Types of assertions that are checked here."""

@@ -1,6 +1,7 @@
-"""`trajectory`: compares what the agent did, or the plan that it wrote, with a reference sequence, and gives a score.
+"""Assertions on the course of an answer: the sequence of tools, steps with a score, and agents that were asked.
 
-A step is a call of a tool, or an agent that was called.
+`trajectory` compares what the agent did, or the plan that it wrote, with a reference sequence, and gives a score. A
+step is a call of a tool, or an agent that was called.
 
 | mode | score |
 | --- | --- |
@@ -17,34 +18,84 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bindings import agent_id
-from runner.assertions.base import AgentUse, Kind, NotEvaluated
-from runner.assertions.paths import path_problem, value_at
-from runner.assertions.sequence import SAME
-from runner.assertions.tools import calls_text, describe, fits, tool_problem
-from runner.assertions.values import equal, is_part, pattern_problem
-from runner.assertions.verdicts import decide, shorten, show
+from runner.assertions.base import AgentUse, AssertionKind, NotEvaluated
+from runner.assertions.json_values import problem_with_path, value_at
+from runner.assertions.results import decide, shorten, show
+from runner.assertions.tools import (
+    calls_text,
+    describe,
+    fits,
+    problem_with_fields,
+    problem_with_tool,
+    problem_with_tools,
+)
+from runner.assertions.values import equal, is_part, problem_with_patterns
 
 if TYPE_CHECKING:
-    from runner.assertions.base import Evidence, Judges, ToolUse, Verdict
+    from runner.assertions.base import CheckResult, Evidence, Judges, ToolUse
     from runner.assertions.model import Assertion
 
+Matches = Callable[[Any, Any], bool]
+"""Whether a wanted step is the one that was taken."""
 AGENT = "agent"
-ANY_ORDER = ("any_order", "unordered", "subset")
+SAME = {"strict": "exact", "superset": "any_order"}
+"""Names that other tools have for a mode."""
+NOTHING_ELSE = ("exact", "strict", "unordered", "subset")
+"""Modes in which no call may be that is not listed."""
+_VERBS = {
+    "exact": "to call exactly",
+    "in_order": "to call, in this order,",
+    "any_order": "to call, in any order,",
+    "unordered": "to call, in any order, exactly",
+    "subset": "to call nothing but",
+}
 
 
-async def trajectory(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
+async def tool_sequence(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
+    """The calls of the whole answer are, or have among them, the tools of the value; each call counts for one."""
+    return sequence_result(assertion, assertion.value, assertion.mode or "in_order", evidence)
+
+
+def sequence_result(assertion: Assertion, wanted: list[Any], mode: str, evidence: Evidence) -> CheckResult:
+    """Whether the calls are the wanted ones, as `mode` says."""
+    uses, mode = evidence.tools, SAME.get(mode, mode)
+    is_ordered = mode in ("exact", "in_order")
+    served = {} if is_ordered else _pairs(wanted, uses, fits)
+    missing = next((place for place in range(len(wanted)) if place not in served.values()), None)
+    if is_ordered:
+        missing = _first_different(wanted, uses) if mode == "exact" else _first_missing(wanted, uses)
+    elif mode == "subset":
+        missing = None
+    odd = [use for place, use in enumerate(uses) if place not in served] if mode in ("subset", "unordered") else []
+    found = calls_text(uses)
+    if missing is not None and missing < len(wanted):
+        found += f"; {describe(wanted[missing])} is missing{f' at place {missing + 1}' if is_ordered else ''}"
+    elif odd:
+        found += f"; {calls_text(odd[:1])} is not among them"
+    return decide(
+        assertion,
+        missing is None and not odd,
+        wanted,
+        [use.call for use in uses],
+        _VERBS[mode],
+        subject="the agent",
+        wanted=shorten(", ".join(map(describe, wanted))) or "no tool",
+        found=found,
+    )
+
+
+async def trajectory(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
     """The score reaches the threshold."""
     value = assertion.value
     wanted, least = (value["steps"], value.get("threshold", 1)) if isinstance(value, dict) else (value, 1)
     if assertion.path is None:
         taken: Sequence[Any] = _taken(evidence, any(map(_is_agent, wanted)))
-        shown, match = [_step_text(step) for step in taken], _fits
+        shown, matches = [_step_text(step) for step in taken], _fits
     else:
         taken = _planned(assertion.path, evidence)
-        shown, match = [show(step) if not isinstance(step, str) else step for step in taken], _is_planned
-    score = _score(wanted, taken, match, SAME.get(assertion.mode or "", assertion.mode))
-    found = f"{', '.join(shown) or 'no steps'} (score {score:.2f})"
-    verdict = decide(
+        shown, matches = [show(step) if not isinstance(step, str) else step for step in taken], _is_planned
+    score = _score(wanted, taken, matches, SAME.get(assertion.mode or "", assertion.mode))
+    result = decide(
         assertion,
         score >= least - 1e-9,
         wanted,
@@ -52,30 +103,75 @@ async def trajectory(assertion: Assertion, evidence: Evidence, judges: Judges) -
         "to take the steps",
         subject="the agent" if assertion.path is None else f"the plan at {assertion.path}",
         wanted=shorten(", ".join(map(_wanted_text, wanted))) + (f" with a score of {least:g}" if least != 1 else ""),
-        found=shorten(found),
+        found=shorten(f"{', '.join(shown) or 'no steps'} (score {score:.2f})"),
     )
-    return verdict.replace(score=score)
+    return result.replace(score=score)
 
 
-def problem(assertion: Assertion) -> str | None:
-    """What is wrong with an assertion of this type."""
+async def delegated(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
+    """The agent handed over to another agent, or asked it: one of those that are named; without one named, any."""
+    if evidence.agents is None:
+        raise NotEvaluated(_UNKNOWN_AGENTS)
+    wanted = _wanted_agents(assertion)
+    asked = [use.agent for use in evidence.agents]
+    said = [
+        f"{use.agent} ({'delegated' if use.delegated else 'asked'} by {use.by})" if use.by else use.agent
+        for use in evidence.agents
+    ]
+    return decide(
+        assertion,
+        any(wanted is None or agent in wanted for agent in asked),
+        assertion.value,
+        asked,
+        "to delegate to",
+        subject="the agent",
+        wanted="any agent" if wanted is None else " or ".join(wanted),
+        found=shorten(", ".join(said)) or "no other agent",
+    )
+
+
+def problem_with_sequence(assertion: Assertion) -> str | None:
+    """What is wrong with a `tool_sequence`."""
+    return problem_with_tools("tool_sequence", assertion.value, may_be_empty=assertion.mode in NOTHING_ELSE)
+
+
+def problem_with_trajectory(assertion: Assertion) -> str | None:
+    """What is wrong with a `trajectory`."""
     value = assertion.value
     steps = value.get("steps") if isinstance(value, dict) else value
     if not isinstance(steps, list) or not steps:
         return '"trajectory" needs "value": a list of steps, or {"steps": [...], "threshold": 0.8}'
     if isinstance(value, dict):
-        if stray := sorted(map(str, value.keys() - {"steps", "threshold"})):
-            return f'"trajectory" takes steps and threshold in its "value", not "{stray[0]}"'
+        if stray := problem_with_fields("trajectory", value, ("steps", "threshold"), "steps and threshold"):
+            return stray
         least = value.get("threshold", 1)
         if isinstance(least, bool) or not isinstance(least, (int, float)) or not 0 <= least <= 1:
             return f'"trajectory": "threshold" is a number from 0 to 1, not {show(least)}'
     for step in steps:
-        if not _is_agent(step) and (wrong := tool_problem(step)):
+        if not _is_agent(step) and (wrong := problem_with_tool(step)):
             return f'"trajectory" {wrong}'
-    if assertion.path is not None and (wrong := path_problem("trajectory", assertion.path)):
+    if assertion.path is not None and (wrong := problem_with_path("trajectory", assertion.path)):
         return wrong
-    wrong = pattern_problem(steps)
-    return f'"trajectory": {wrong}' if wrong else None
+    return problem_with_patterns("trajectory", steps)
+
+
+def problem_with_delegated(assertion: Assertion) -> str | None:
+    """What is wrong with a `delegated`."""
+    wanted = _wanted_agents(assertion)
+    if wanted is None or (wanted and all(isinstance(agent, str) and agent for agent in wanted)):
+        return None
+    return '"delegated" takes the id of an agent in "value", or a list of them'
+
+
+_UNKNOWN_AGENTS = "the agents that were asked are not known: the answer is one of a saved report"
+
+
+def _wanted_agents(assertion: Assertion) -> list[Any] | None:
+    value = assertion.value
+    if value is None:
+        return None
+    items = value if isinstance(value, list) else [value]
+    return [agent_id(item) if isinstance(item, str) else item for item in items]
 
 
 def _is_agent(step: Any) -> bool:
@@ -88,7 +184,7 @@ def _taken(evidence: Evidence, with_agents: bool) -> list[ToolUse | AgentUse]:
     if not with_agents:
         return steps
     if evidence.agents is None:
-        raise NotEvaluated("the agents that were asked are not known: the answer is one of a saved report")
+        raise NotEvaluated(_UNKNOWN_AGENTS)
     for use in reversed(evidence.agents):
         steps.insert(use.after, use)
     return steps
@@ -117,13 +213,13 @@ def _is_planned(wanted: Any, step: Any) -> bool:
     return is_part(wanted, step)
 
 
-def _score(wanted: Sequence[Any], taken: Sequence[Any], match: Callable[[Any, Any], bool], mode: str | None) -> float:
-    if mode in ANY_ORDER:
-        common = _pairs(wanted, taken, match)
+def _score(wanted: Sequence[Any], taken: Sequence[Any], matches: Matches, mode: str | None) -> float:
+    if mode in ("any_order", "unordered", "subset"):
+        common = len(_pairs(wanted, taken, matches))
     elif mode == "exact":
-        common = sum(match(one, other) for one, other in zip(wanted, taken, strict=False))
+        common = sum(matches(one, other) for one, other in zip(wanted, taken, strict=False))
     else:
-        common = _common(wanted, taken, match)
+        common = _longest_common(wanted, taken, matches)
     if mode in ("any_order", "in_order"):
         return common / len(wanted)
     if mode == "subset":
@@ -131,31 +227,47 @@ def _score(wanted: Sequence[Any], taken: Sequence[Any], match: Callable[[Any, An
     return 2 * common / (len(wanted) + len(taken))
 
 
-def _common(wanted: Sequence[Any], taken: Sequence[Any], match: Callable[[Any, Any], bool]) -> int:
+def _longest_common(wanted: Sequence[Any], taken: Sequence[Any], matches: Matches) -> int:
     """How many steps the longest sequence has that is in both."""
     before = [0] * (len(taken) + 1)
     for one in wanted:
         row = [0]
         for place, other in enumerate(taken):
-            row.append(before[place] + 1 if match(one, other) else max(before[place + 1], row[-1]))
+            row.append(before[place] + 1 if matches(one, other) else max(before[place + 1], row[-1]))
         before = row
     return before[-1]
 
 
-def _pairs(wanted: Sequence[Any], taken: Sequence[Any], match: Callable[[Any, Any], bool]) -> int:
-    """How many steps are in both, whatever their order; each step taken counts for one."""
+def _pairs(wanted: Sequence[Any], taken: Sequence[Any], matches: Matches) -> dict[int, int]:
+    """Place of a step that was taken → place of the wanted one that it is: as many pairs as there can be, in any order,
+    each step in one of them."""
+    fitting = [[place for place, step in enumerate(taken) if matches(item, step)] for item in wanted]
     owner: dict[int, int] = {}
 
     def pair(index: int, seen: set[int]) -> bool:
-        for place, step in enumerate(taken):
-            if place not in seen and match(wanted[index], step):
+        for place in fitting[index]:
+            if place not in seen:
                 seen.add(place)
                 if place not in owner or pair(owner[place], seen):
                     owner[place] = index
                     return True
         return False
 
-    return sum(pair(index, set()) for index in range(len(wanted)))
+    for index in range(len(wanted)):
+        pair(index, set())
+    return owner
+
+
+def _first_different(wanted: list[Any], uses: tuple[ToolUse, ...]) -> int | None:
+    for index, item in enumerate(wanted):
+        if index >= len(uses) or not fits(item, uses[index]):
+            return index
+    return None if len(uses) == len(wanted) else len(wanted)
+
+
+def _first_missing(wanted: list[Any], uses: tuple[ToolUse, ...]) -> int | None:
+    rest = iter(uses)
+    return next((index for index, item in enumerate(wanted) if not any(fits(item, use) for use in rest)), None)
 
 
 def _step_text(step: ToolUse | AgentUse) -> str:
@@ -167,6 +279,11 @@ def _wanted_text(step: Any) -> str:
 
 
 ASSERTIONS = {
-    "trajectory": Kind(check=trajectory, problem=problem, fields=("value", "mode", "path"), needs=("value",)),
+    "tool_sequence": AssertionKind(
+        check=tool_sequence, problem=problem_with_sequence, fields=("value", "mode"), needs=("value",)
+    ),
+    "trajectory": AssertionKind(
+        check=trajectory, problem=problem_with_trajectory, fields=("value", "mode", "path"), needs=("value",)
+    ),
+    "delegated": AssertionKind(check=delegated, problem=problem_with_delegated, fields=("value",)),
 }
-"""Types of assertions that are checked here."""

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from runner.assertions.base import Kind
+from runner.assertions.base import AssertionKind
 from runner.assertions.checking import type_named
-from runner.assertions.sequence import sequence_verdict, tools_problem
-from runner.assertions.tools import calls_text, fits
-from runner.assertions.verdicts import decide, show
+from runner.assertions.results import decide, show
+from runner.assertions.tools import calls_text, fits, problem_with_fields, problem_with_tools
+from runner.assertions.trajectory import sequence_result
 
 if TYPE_CHECKING:
-    from runner.assertions.base import Evidence, Judges, Verdict
+    from runner.assertions.base import CheckResult, Evidence, Judges
     from runner.assertions.model import Assertion
 
 USED, ARGUMENTS, SEQUENCE, STEPS = (
@@ -30,7 +30,7 @@ USED, ARGUMENTS, SEQUENCE, STEPS = (
 )
 
 
-async def tool_used(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
+async def tool_used(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
     """Each of the tools was called, as often as is asked for."""
     value = assertion.value
     if isinstance(value, dict):
@@ -48,36 +48,35 @@ async def tool_used(assertion: Assertion, evidence: Evidence, judges: Judges) ->
     )
 
 
-async def args_match(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
+async def args_match(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
     """A call of the tool has these arguments."""
     return await type_named("tool_arguments").check(_arguments(assertion), evidence, judges)
 
 
-async def sequence(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
+async def sequence(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
     """The tools were called in this order."""
     value = assertion.value
     steps, mode = (value["steps"], value.get("mode")) if isinstance(value, dict) else (value, None)
-    return sequence_verdict(assertion, steps, mode or "in_order", evidence)
+    return sequence_result(assertion, steps, mode or "in_order", evidence)
 
 
-async def step_count(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
+async def step_count(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
     """So many tools were called."""
     return await type_named("tool_calls").check(_counted(assertion), evidence, judges)
 
 
-def problem(assertion: Assertion) -> str | None:
+def problem_with_trajectory_name(assertion: Assertion) -> str | None:
     """What is wrong with an assertion of these types."""
     name, value = assertion.type, assertion.value
     if name == USED and not isinstance(value, dict):
         items = value if isinstance(value, list) else [value]
-        if not items or not all(isinstance(item, str) and item for item in items):
-            return f'"{name}" needs "value": the name of a tool, a list of them, or {{"name", "min", "max"}}'
-        return None
+        is_good = items and all(isinstance(item, str) and item for item in items)
+        return None if is_good else f'"{name}" needs "value": {_SHAPES[name]}'
     if name == SEQUENCE:
         value = value if isinstance(value, dict) else {"steps": value}
         if value.get("mode", "in_order") not in ("in_order", "exact"):
             return f'"{name}": "mode" is "in_order" or "exact", not {show(value["mode"])}'
-        return tools_problem(name, value.get("steps"), may_be_empty=False) or _stray(name, value, "steps", "mode")
+        return problem_with_tools(name, value.get("steps")) or _stray(name, value, "steps", "mode")
     if not isinstance(value, dict):
         return f'"{name}" needs "value": {_SHAPES[name]}'
     if name == ARGUMENTS:
@@ -90,13 +89,11 @@ def problem(assertion: Assertion) -> str | None:
         return f'"{name}" counts tools; steps of the type {show(value["type"])} are not known without tracing'
     if name == USED and not isinstance(value.get("name"), str):
         return f'"{name}" needs "value": {_SHAPES[name]}'
-    taken = ("name", "min", "max") if name == USED else ("type", "min", "max")
-    return _stray(name, value, *taken) or _renamed(_counted(assertion), name)
+    return _stray(name, value, "name" if name == USED else "type", "min", "max") or _renamed(_counted(assertion), name)
 
 
 def _stray(name: str, value: dict[str, Any], *taken: str) -> str | None:
-    stray = sorted(map(str, value.keys() - {*taken}))
-    return f'"{name}" takes {", ".join(taken)} in its "value", not "{stray[0]}"' if stray else None
+    return problem_with_fields(name, value, taken, ", ".join(taken))
 
 
 def _renamed(other: Assertion, name: str) -> str | None:
@@ -126,9 +123,10 @@ _SHAPES = {
 }
 
 ASSERTIONS = {
-    USED: Kind(check=tool_used, problem=problem, fields=("value",), needs=("value",)),
-    ARGUMENTS: Kind(check=args_match, problem=problem, fields=("value",), needs=("value",), waits=True),
-    SEQUENCE: Kind(check=sequence, problem=problem, fields=("value",), needs=("value",)),
-    STEPS: Kind(check=step_count, problem=problem, fields=("value",), needs=("value",)),
+    USED: AssertionKind(check=tool_used, problem=problem_with_trajectory_name, fields=("value",), needs=("value",)),
+    ARGUMENTS: AssertionKind(
+        check=args_match, problem=problem_with_trajectory_name, fields=("value",), needs=("value",), waits=True
+    ),
+    SEQUENCE: AssertionKind(check=sequence, problem=problem_with_trajectory_name, fields=("value",), needs=("value",)),
+    STEPS: AssertionKind(check=step_count, problem=problem_with_trajectory_name, fields=("value",), needs=("value",)),
 }
-"""Types of assertions that are checked here."""

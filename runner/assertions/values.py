@@ -1,10 +1,12 @@
-"""How JSON values are compared by assertions: equality, kinds, texts, parts."""
+"""How JSON values are compared by assertions: equality, kinds, texts, parts; and how two differ: as values, so that the
+order of keys, blanks, and whether the answer is a text make no difference, or only in the form of their texts."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
+from itertools import combinations
 
 from runner.assertions.base import CutAnswer, NotEvaluated
 
@@ -14,10 +16,17 @@ if TYPE_CHECKING:
 
     from runner.assertions.base import Evidence
 
+Holds = Callable[["Any", "Any"], bool]
+"""Whether a check of an expected value holds of an actual one."""
 KINDS = ("string", "number", "boolean", "array", "object", "null")
 REGEX = "regex:"
 """Start of an expected text that is a pattern."""
-
+COMPARED = ("equals", "json_path")
+"""Types of assertions that compare a value with another one."""
+CONTEXT = 3
+"""Equal lines around a difference."""
+LONGEST = 200_000
+"""Characters of both values up to which a difference is looked for."""
 _MOST_KEPT = 1_000_000
 """Longest text whose JSON is kept for the next assertion, in characters."""
 
@@ -25,15 +34,6 @@ _MOST_KEPT = 1_000_000
 def equal(first: Any, second: Any) -> bool:
     """Whether two JSON values are the same: 1 is 1.0, a boolean is never a number, the order of keys is free."""
     return first == second and _alike(first, second)
-
-
-def _alike(first: Any, second: Any) -> bool:
-    """Whether values that Python finds equal have booleans in the same places."""
-    if isinstance(first, dict):
-        return all(_alike(item, second[key]) for key, item in first.items())
-    if isinstance(first, list):
-        return all(map(_alike, first, second))
-    return isinstance(first, bool) == isinstance(second, bool)
 
 
 def kind_of(value: Any) -> str:
@@ -74,15 +74,6 @@ def json_in(evidence: Evidence, *, yaml: bool = True) -> Any:
         raise CutAnswer(f"the answer was {evidence.cut}") from error
 
 
-def _extract(text: str, yaml: bool) -> Any:
-    from runner.reading.json_in_text import extract_json
-
-    return extract_json(text, yaml=yaml)
-
-
-_kept = lru_cache(maxsize=4)(_extract)
-
-
 def within(value: Any) -> Iterator[Any]:
     """The value and all values in it, at any depth."""
     waiting = [value]
@@ -118,8 +109,8 @@ def is_part(expected: Any, actual: Any, *, as_text: bool = False) -> bool:
     return equal(expected, actual)
 
 
-def pattern_problem(value: Any) -> str | None:
-    """What is wrong with the first `regex:` text in an expected value that cannot be used, or None."""
+def problem_with_patterns(name: str, value: Any) -> str | None:
+    """What is wrong with the first `regex:` text in a value of an assertion of the type `name` that cannot be used."""
     from bindings import PatternError, compile
 
     for item in within(value):
@@ -127,8 +118,77 @@ def pattern_problem(value: Any) -> str | None:
             try:
                 compile(item.removeprefix(REGEX))
             except PatternError as error:
-                return str(error)
+                return f'"{name}": {error}'
     return None
+
+
+def comparable(expected: Any, actual: Any) -> tuple[Any, Any] | None:
+    """Two values that differ, when both are objects or lists, or texts that hold such: the second one in the order of
+    the first, with its form of equal numbers. None for all else."""
+    first, second = (json_of(value, yaml=False) if isinstance(value, str) else value for value in (expected, actual))
+    if isinstance(expected, str) and isinstance(actual, str) and (first is None or second is None):
+        return None
+    for kind in (dict, list):
+        if isinstance(first, kind) and isinstance(second, kind):
+            return first, _as(first, second)
+    return None
+
+
+def difference(expected: Any, actual: Any) -> str | None:
+    """Lines that begin with `-` (expected), `+` (actual) or a space; None if they are not objects or lists."""
+    values = comparable(expected, actual)
+    if values is None:
+        return None
+    before, after = (json.dumps(value, indent=2, ensure_ascii=False) for value in values)
+    if before == after or len(before) + len(after) > LONGEST:
+        return None
+    from difflib import unified_diff
+
+    lines = unified_diff(before.split("\n"), after.split("\n"), lineterm="", n=CONTEXT)
+    return "\n".join(line if not line.startswith("@@") else "..." for line in list(lines)[3:])
+
+
+def form_only(expected: Any, actual: Any, holds: Holds, spaces: Callable[[str], str] | None = None) -> str:
+    """What alone keeps a check from holding, where that is the form of texts: `only spaces differ`; else empty.
+
+    Args:
+        expected: JSON value, or a pattern.
+        actual: JSON value, whose texts are looked at.
+        holds: the check.
+        spaces: takes the spaces out of the expected text; by default all of them.
+    """
+    if len(text_of(expected)) + len(text_of(actual)) > LONGEST:
+        return ""
+    for number in range(1, len(_FORMS) + 1):
+        for forms in combinations(_FORMS, number):
+            wanted, found = expected, actual
+            for form in forms:
+                own = spaces if spaces is not None and form is without_spaces else form
+                wanted, found = _formed(wanted, own), _formed(found, form)
+            if holds(wanted, found):
+                verb = "differs" if number == 1 and forms[0] is not without_spaces else "differ"
+                return f"only {' and '.join(_FORMS[form] for form in forms)} {verb}"
+    return ""
+
+
+def without_spaces(text: str) -> str:
+    """A text without its spaces, tabs and line ends."""
+    return "".join(text.split())
+
+
+def _alike(first: Any, second: Any) -> bool:
+    """Whether values that Python finds equal have booleans in the same places."""
+    if isinstance(first, dict):
+        return all(_alike(item, second[key]) for key, item in first.items())
+    if isinstance(first, list):
+        return all(map(_alike, first, second))
+    return isinstance(first, bool) == isinstance(second, bool)
+
+
+def _extract(text: str, yaml: bool) -> Any:
+    from runner.reading.json_in_text import extract_json
+
+    return extract_json(text, yaml=yaml)
 
 
 def _matches(pattern: str, text: str) -> bool:
@@ -138,3 +198,56 @@ def _matches(pattern: str, text: str) -> bool:
         return compile(pattern).search(text)
     except PatternError as error:
         raise NotEvaluated(str(error)) from error
+
+
+def _composed(text: str) -> str:
+    from unicodedata import normalize
+
+    return text if text.isascii() else normalize("NFKC", text)
+
+
+def _ordered(text: str) -> str:
+    """A text that is JSON, or the fields of an object, with its keys in order, and as many spaces as it has."""
+    for before, after in (("", ""), ("{", "}")):
+        try:
+            value = json.loads(f"{before}{text}{after}")
+        except (ValueError, RecursionError):
+            continue
+        if not isinstance(value, (dict, list)):
+            return text
+        compact = text_of(_formed(value, _ordered))
+        more = sum(map(str.isspace, text)) - sum(map(str.isspace, compact))
+        return compact[len(before) : len(compact) - len(after)] + " " * more
+    return text
+
+
+def _formed(value: Any, form: Callable[[str], str]) -> Any:
+    """A JSON value with another form of its texts and keys."""
+    if isinstance(value, str):
+        return form(value)
+    if isinstance(value, dict):
+        items = sorted(value.items()) if form is _ordered else value.items()
+        return {form(key): _formed(item, form) for key, item in items}
+    if isinstance(value, list):
+        return [_formed(item, form) for item in value]
+    return value
+
+
+def _as(expected: Any, actual: Any) -> Any:
+    """A value with what is equal in it written as in another one."""
+    if equal(expected, actual):
+        return expected
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        keys = [*(key for key in expected if key in actual), *(key for key in actual if key not in expected)]
+        return {key: _as(expected[key], actual[key]) if key in expected else actual[key] for key in keys}
+    if isinstance(expected, list) and isinstance(actual, list):
+        return [_as(*pair) for pair in zip(expected, actual, strict=False)] + actual[len(expected) :]
+    return actual
+
+
+_kept = lru_cache(maxsize=4)(_extract)
+_FORMS: dict[Callable[[str], str], str] = {
+    without_spaces: "spaces",
+    _ordered: "the order of keys",
+    _composed: "the normal form of Unicode",
+}

@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bindings import agent_id
-from runner.assertions.base import NotEvaluated, Verdict, Vote
-from runner.assertions.judged import verdict_in
-from runner.assertions.verdicts import show
+from runner.assertions.base import CheckResult, NotEvaluated, Vote
+from runner.assertions.results import result_in, show
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ class Cast(Value):
     """The vote of one judge, or why there is none."""
 
     judge: str
-    verdict: Verdict | NotEvaluated
+    verdict: CheckResult | NotEvaluated
 
 
 class _Ballot(Value):
@@ -46,7 +45,7 @@ async def judged_by(
     options: Mapping[str, Any],
     expected: Any,
     actual: Any,
-) -> Verdict:
+) -> CheckResult:
     """The verdict of one or several votes on an answer. Raises NotEvaluated if no vote could be cast.
 
     Args:
@@ -62,10 +61,10 @@ async def judged_by(
     if judges.connector:
         options = {**options, "connector": judges.connector}
 
-    async def ask(name: str) -> Verdict | NotEvaluated:
+    async def ask(name: str) -> CheckResult | NotEvaluated:
         try:
             answer = await judges.validate(name, payload, options)
-            verdict = verdict_in(answer, expected, actual)
+            verdict = result_in(answer, expected, actual)
             if verdict is None:
                 raise NotEvaluated(f"{name} answered {show(answer)}, which does not say whether the output passes")
         except NotEvaluated as error:
@@ -100,7 +99,7 @@ def next_judge(agent: str, panel: JudgeOptions | None, samples: int, votes: Sequ
     return waiting[0] if is_open else None
 
 
-def counted(agent: str, panel: JudgeOptions | None, samples: int, cast: Sequence[Cast]) -> Verdict:
+def counted(agent: str, panel: JudgeOptions | None, samples: int, cast: Sequence[Cast]) -> CheckResult:
     """The verdict of votes that were cast one after another. Raises NotEvaluated if there is none."""
     ballot = _ballot(agent, panel, samples)
     if len(ballot.judges) * ballot.samples > 1:
@@ -121,7 +120,7 @@ def _ballot(agent: str, panel: JudgeOptions | None, samples: int) -> _Ballot:
 
 def _vote_of(cast: Cast) -> bool | None:
     """None: the vote broke, or the judge could not judge."""
-    return cast.verdict.passed if isinstance(cast.verdict, Verdict) and cast.verdict.judged else None
+    return cast.verdict.passed if isinstance(cast.verdict, CheckResult) and cast.verdict.judged else None
 
 
 def _wave(votes: Sequence[bool | None], left: int, quorum: float) -> int:
@@ -149,7 +148,7 @@ def _as_vote(cast: Cast) -> Vote:
     )
 
 
-def _together(cast: Sequence[Cast], quorum: float, expected: Any, actual: Any) -> Verdict:
+def _together(cast: Sequence[Cast], quorum: float, expected: Any, actual: Any) -> CheckResult:
     votes = tuple(map(_as_vote, cast))
     valid = [vote for vote in votes if vote.passed is not None]
     if not valid:
@@ -157,14 +156,14 @@ def _together(cast: Sequence[Cast], quorum: float, expected: Any, actual: Any) -
         if broken is not None:
             raise broken
         first = cast[0].verdict
-        assert isinstance(first, Verdict)
+        assert isinstance(first, CheckResult)
         return first.replace(votes=votes)
     passed = sum(bool(vote.passed) for vote in valid)
     needed = _needed(len(valid), quorum)
     pairs = math.comb(len(valid), 2)
     agreement = (math.comb(passed, 2) + math.comb(len(valid) - passed, 2)) / pairs if pairs else None
     scores = [vote.score for vote in valid if vote.score is not None]
-    verdict = Verdict(
+    verdict = CheckResult(
         passed=passed >= needed,
         expected=expected,
         actual=actual,

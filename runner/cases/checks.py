@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from runner.application.json_parts import JsonPath
-from runner.assertions.checking import problem as assertion_problem
+from runner.assertions.checking import problem_with_assertion
 from runner.assertions.model import Assertion
 from runner.cases.attachments import Reference, absence_of, parts_of_case, problem_of
 from runner.cases.model import Case
@@ -37,7 +37,7 @@ def _all_of(case: Case, folder: Path) -> list[Finding]:
     if type(case.input) is str and case.messages is None and not case.attachments:
         has_expected = case.expected is not None
         for assertion in case.assertions or ():
-            if assertion_problem(assertion, has_expected=has_expected):
+            if problem_with_assertion(assertion, has_expected=has_expected):
                 return list(_of_assertions(case))
         return []
     return [*_of_standard(case), *findings_of_parts(parts_of_case(case), folder), *_of_assertions(case)]
@@ -57,7 +57,7 @@ def findings_of_assertions(
 ) -> Iterator[Finding]:
     """What is wrong with a list of assertions at a place of a case."""
     for index, assertion in enumerate(assertions):
-        problem = assertion_problem(assertion, has_expected=has_expected)
+        problem = problem_with_assertion(assertion, has_expected=has_expected)
         if problem:
             yield Finding(path=(*place, index), text=f"assertion {index + 1}: {problem}")
 

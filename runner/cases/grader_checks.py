@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from bindings import agent_id
 from runner.application.json_parts import JsonPath
 from runner.assertions import TYPES
-from runner.assertions.checking import problem as assertion_problem
+from runner.assertions.checking import problem_with_assertion
 from runner.cases.conditions import RUBRICS
 from runner.cases.graders import Grader
 from runner.cases.problems import Finding
@@ -25,7 +25,7 @@ def findings_of_graders(graders: Sequence[str | Grader], place: JsonPath, has_ex
         if grader.type == RUBRICS:
             problem = _problem_of_rubrics(grader)
         else:
-            problem = assertion_problem(grader, has_expected=has_expected)
+            problem = problem_with_assertion(grader, has_expected=has_expected)
         if problem:
             yield Finding(path=(*place, index), text=f"assertion {index + 1}: {problem}")
 

@@ -14,7 +14,7 @@ from runner.agents.call import call_agent, is_unanswered
 from runner.agents.chat import Chat, JudgeUse, taken
 from runner.agents.judges import CaseJudges
 from runner.agents.requests import AgentRequest
-from runner.assertions.base import AgentUse, AssertionResult, Evidence, Said
+from runner.assertions.base import AgentUse, AnsweredTurn, AssertionResult, Evidence
 from runner.cases.attachments import described, parts_of_case
 from runner.cases.messages import input_of
 from runner.connectors.base import Usage
@@ -85,7 +85,7 @@ class CaseAttempt:
         """Why the case is skipped; a failure outranks it."""
         self.transcript: list[dict[str, Any]] = []
         """The messages so far, in a case of several turns."""
-        self.said: list[Said] = []
+        self.said: list[AnsweredTurn] = []
         """The turns of it that the agent has answered."""
         self.exchanges: list[Exchange] = []
         """The same with their evidence."""
@@ -289,7 +289,7 @@ class CaseAttempt:
             metadata=case.metadata,
             files=self.files if self.saved is None else None,
             case=case.id,
-            turns=(Said(turn=1, start=start, input=said, output=answer.output, tools=uses),),
+            turns=(AnsweredTurn(turn=1, start=start, input=said, output=answer.output, tools=uses),),
         )
         self.answers.append(answered(evidence, self.chat.model_calls))
         return evidence

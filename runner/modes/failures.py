@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from runner.assertions.base import AssertionResult
-from runner.assertions.differences import COMPARED, comparable, difference
+from runner.assertions.values import COMPARED, comparable, difference
 from scripttest import Cause, Failure
 
 VALUE_LIMIT = 4000

@@ -9,10 +9,10 @@ from typing import Any
 from bindings import agent_id
 from runner.agents.chat import Chat
 from runner.agents.judges import CaseJudges
-from runner.assertions.base import AssertionResult, Evidence, NotEvaluated, Said
+from runner.assertions.base import AnsweredTurn, AssertionResult, Evidence, NotEvaluated
 from runner.assertions.checking import check, type_named
-from runner.assertions.judged import how_judged, not_evaluated, result_of
-from runner.assertions.transcript import seen_of, without_files
+from runner.assertions.judges import seen_of, without_files
+from runner.assertions.results import how_judged, not_evaluated, result_of
 from runner.assertions.votes import judged_by
 from runner.modes.base import CaseAttempt
 from runner.modes.rubrics import RUBRICS, Criterion, type_of
@@ -125,7 +125,7 @@ class Grading:
         return ScoreVerdict.PASS if holds else ScoreVerdict.FAIL
 
 
-def seen_by_graders(attempt: CaseAttempt, size: int | None) -> tuple[list[dict[str, Any]], list[Said]]:
+def seen_by_graders(attempt: CaseAttempt, size: int | None) -> tuple[list[dict[str, Any]], list[AnsweredTurn]]:
     """The messages that graders of the newest turn see: all, or system messages and the last turns."""
     transcript, said = attempt.transcript, attempt.said
     if size is None or size >= len(said):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from runner.assertions import TYPES
-from runner.assertions.verdicts import shorten, show
+from runner.assertions.results import shorten, show
 from runner.cases.graders import Criterion as Rubric
 from runner.cases.graders import Grader
 from scripttest.values import Value

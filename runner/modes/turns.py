@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError
 from runner.agents.chat import ModelCall, taken
-from runner.assertions.base import AgentUse, AssertionResult, Evidence, Said
+from runner.assertions.base import AgentUse, AnsweredTurn, AssertionResult, Evidence
 from runner.assertions.checking import check_all
 from runner.errors import RunnerError
 from runner.modes.answered import Exchange, answered
@@ -45,13 +45,13 @@ async def exchange(attempt: CaseAttempt, message: Mapping[str, Any], options: Ma
     try:
         answer = await attempt.call_agent(list(attempt.transcript), options, said)
     except AgentError:
-        attempt.said.append(Said(turn=attempt.turn, start=start, input=content, output=None))
+        attempt.said.append(AnsweredTurn(turn=attempt.turn, start=start, input=content, output=None))
         raise
     milliseconds = (attempt.now() - started) * 1000
     attempt.answer = answer
     attempt.transcript.append({"role": "assistant", "content": answer.text})
     tools = tuple(attempt.chat.uses[before:])
-    attempt.said.append(Said(turn=attempt.turn, start=start, input=content, output=answer.output, tools=tools))
+    attempt.said.append(AnsweredTurn(turn=attempt.turn, start=start, input=content, output=answer.output, tools=tools))
     made = tuple(attempt.chat.model_calls[calls:])
     took = taken(made)
     evidence = Evidence(

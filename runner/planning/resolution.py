@@ -29,7 +29,7 @@ SHOWN = 20
 """At most this many references are listed in an error, each with at most this many places."""
 _ROLES = {
     "generator": "runner.planning.generators",
-    "judge": "runner.assertions.script",
+    "judge": "runner.assertions.judges",
     "simulator": "runner.modes.simulators",
 }
 """Role of a function → the module that knows the names of functions with this role."""

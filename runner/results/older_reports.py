@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from runner.assertions.differences import COMPARED, comparable, difference
+from runner.assertions.values import COMPARED, comparable, difference
 from runner.results.failure_json import Named, cause_of
 from runner.results.turn_json import assertions_of
 from runner.results.value_texts import text_of

@@ -148,7 +148,7 @@ def connectors_of(suites: list[Record], results: list[Record]) -> str:
 
 def differences_of(record: Record) -> list[str]:
     """How JSON answers of a case differ from what was expected, one text for each assertion that failed."""
-    from runner.assertions.differences import COMPARED, difference
+    from runner.assertions.values import COMPARED, difference
 
     parts = [record, *(record.get("turns") or [])]
     items = [

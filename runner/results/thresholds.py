@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from runner.assertions.verdicts import shorten
+from runner.assertions.results import shorten
 from runner.results.case_result import CriterionResult, ScoreResult, ScoreVerdict
 from scripttest import Cause, Failure
 

@@ -16,7 +16,7 @@ from made_up import json_values, letters, texts
 from bindings.json_path import find
 from runner.assertions import TYPES
 from runner.assertions.base import AssertionResult, Evidence, NotEvaluated, ToolUse
-from runner.assertions.checking import check, check_all, problem
+from runner.assertions.checking import check, check_all, problem_with_assertion
 from runner.assertions.model import Assertion
 from runner.assertions.values import KINDS, equal
 from scripttest.values import names_of
@@ -186,7 +186,7 @@ def test_an_assertion_without_a_problem_can_be_evaluated(fields: Fields) -> None
     """What is wrong with an assertion as written is found before anything runs."""
     assume(fields["type"] != "cost")
     assertion = Assertion.model_validate(fields)
-    wrong = problem(assertion, has_expected=False)
+    wrong = problem_with_assertion(assertion, has_expected=False)
     assert wrong is None or isinstance(wrong, str)
     if wrong is None and "cost" not in json.dumps(fields):
         evidence = Evidence(

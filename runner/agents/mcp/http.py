@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 
 from bindings.processes.http import trusted_authorities
-from runner.assertions.verdicts import shorten
+from runner.assertions.results import shorten
 from runner.connectors.http import AnswerTooLarge, HttpError, Response, Routes, errors_of
 from runner.connectors.proxies import Proxies
 from runner.connectors.sse import EventReader

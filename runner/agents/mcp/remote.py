@@ -31,7 +31,7 @@ from pydantic import AnyUrl, ValidationError
 
 from runner.agents.mcp.http import reason
 from runner.agents.mcp.streams import Ending, Incoming, Open, Outgoing
-from runner.assertions.verdicts import show
+from runner.assertions.results import show
 
 CLOSE_SECONDS = 6.0
 """Time for a connection to end by itself; longer than the guard of a process takes."""

@@ -14,7 +14,7 @@ from judging import Judges, judge
 
 from runner.assertions import TYPES
 from runner.assertions.base import AssertionResult, Evidence
-from runner.assertions.checking import check, check_all, problem
+from runner.assertions.checking import check, check_all, problem_with_assertion
 from runner.assertions.model import Assertion
 
 CHECKS = {
@@ -186,7 +186,7 @@ def test_judges_in_compositions_wait_together() -> None:
 
 @pytest.mark.parametrize("kind", CHECKS)
 def test_a_good_assertion_has_no_problem(kind: str) -> None:
-    assert problem(Assertion(type=kind, message="m", negate=True, **CHECKS[kind])) is None
+    assert problem_with_assertion(Assertion(type=kind, message="m", negate=True, **CHECKS[kind])) is None
 
 
 PROBLEMS: list[tuple[dict[str, Any], str]] = [
@@ -296,7 +296,7 @@ PROBLEMS: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("fields", "message"), PROBLEMS)
 def test_what_is_wrong_with_an_assertion_is_found_before_it_is_checked(fields: dict[str, Any], message: str) -> None:
-    assert problem(Assertion(**fields)) == message
+    assert problem_with_assertion(Assertion(**fields)) == message
 
 
 def test_compositions_are_nested_to_a_bound() -> None:
@@ -304,26 +304,26 @@ def test_compositions_are_nested_to_a_bound() -> None:
     for _ in range(19):
         value = [{"type": "all_of", "value": value}]
 
-    assert problem(Assertion(type="any_of", value=value)) is None
+    assert problem_with_assertion(Assertion(type="any_of", value=value)) is None
     assert judge({"type": "any_of", "value": value}, Evidence(output="a")).passed
-    assert problem(Assertion(type="any_of", value=[{"type": "all_of", "value": value}])) == (
+    assert problem_with_assertion(Assertion(type="any_of", value=[{"type": "all_of", "value": value}])) == (
         '"any_of" has more than 20 levels of assertions in it'
     )
 
 
 def test_equals_without_a_value_is_fine_when_the_case_says_what_it_expects() -> None:
-    assert problem(Assertion(type="equals"), has_expected=True) is None
+    assert problem_with_assertion(Assertion(type="equals"), has_expected=True) is None
 
 
 def test_a_plain_assertion_loads_no_library() -> None:
     code = (
         "import sys, asyncio\n"
-        "from runner.assertions.checking import check, problem\n"
+        "from runner.assertions.checking import check, problem_with_assertion\n"
         "from runner.assertions.base import Evidence\n"
         "from runner.assertions.model import Assertion\n"
         "for fields in ({'type': 'contains', 'value': 'a'}, {'value': 1}, {'type': 'json_path', 'path': '$.a', 'value': 1}):\n"
         "    assertion = Assertion(**fields)\n"
-        "    assert problem(assertion) is None\n"
+        "    assert problem_with_assertion(assertion) is None\n"
         "    asyncio.run(check(assertion, Evidence(output='{\"a\": 1}'), None))\n"
         "print(sorted({'jsonpath_ng', 'regex', 'jsonschema', 'json_repair', 'yaml'} & sys.modules.keys()))"
     )

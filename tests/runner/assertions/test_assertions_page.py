@@ -18,7 +18,7 @@ from judging import Judges
 
 from runner.assertions import TYPES
 from runner.assertions.base import AgentUse, Evidence, ToolUse
-from runner.assertions.checking import check_all, problem, type_named
+from runner.assertions.checking import check_all, problem_with_assertion, type_named
 from runner.cases.model import Case
 
 PAGE = Path(__file__).parents[3] / "docs/case-assertions.md"
@@ -48,7 +48,7 @@ def test_an_example_does_what_the_page_shows(line: str, shown: str) -> None:
     given = dict(part.split(": ", 1) for part in lines)
     case = Case.model_validate_json(line)
     assertions = case.assertions or []
-    assert [problem(assertion) for assertion in assertions] == [None] * len(assertions)
+    assert [problem_with_assertion(assertion) for assertion in assertions] == [None] * len(assertions)
 
     judges = Judges(json.loads(given["judge"]) if "judge" in given else None)
     results = asyncio.run(check_all(assertions, evidence_of(case, given), judges))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from judging import outcome
 
 from bindings import compile
-from runner.assertions.pattern import PLAIN
+from runner.assertions.text import PLAIN
 
 ROWS: list[tuple[str, dict[str, Any], Any, str]] = [
     ("value", {"value": r"\d{3}-\d{4}"}, "call 555-1234 now", ""),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from judging import outcome
 
 from bindings.processes.schemas import schema_problem
-from runner.assertions.plain_schema import DIALECT, is_plain
+from runner.assertions.json_values import DIALECT, is_simple_schema
 
 SCHEMA = {
     "type": "object",
@@ -134,16 +134,18 @@ values = st.recursive(
 @settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(KEYWORDS), values, max_size=4))
 def test_a_plain_schema_is_a_good_one_for_the_library_too(schema: dict[str, Any]) -> None:
-    if is_plain(schema):
+    if is_simple_schema(schema):
         assert schema_problem(schema) is None
 
 
 def test_usual_schemas_are_plain() -> None:
     person = {"type": "object", "properties": {"name": {"type": ["string", "null"]}}, "required": ["name"]}
 
-    assert is_plain(SCHEMA)
-    assert is_plain({"$schema": DIALECT, "type": "array", "items": person, "minItems": 1})
-    assert is_plain({"anyOf": [{"const": 1}, {"minimum": 0.5, "description": "half"}], "additionalProperties": False})
+    assert is_simple_schema(SCHEMA)
+    assert is_simple_schema({"$schema": DIALECT, "type": "array", "items": person, "minItems": 1})
+    assert is_simple_schema(
+        {"anyOf": [{"const": 1}, {"minimum": 0.5, "description": "half"}], "additionalProperties": False}
+    )
 
 
 @pytest.mark.parametrize(
@@ -162,4 +164,4 @@ def test_usual_schemas_are_plain() -> None:
     ],
 )
 def test_wrong_and_unusual_schemas_are_not_plain(schema: dict[str, Any]) -> None:
-    assert not is_plain(schema)
+    assert not is_simple_schema(schema)

@@ -8,7 +8,7 @@ import pytest
 from judging import judge
 
 from runner.assertions.base import AgentUse, Evidence, ToolUse
-from runner.assertions.checking import problem
+from runner.assertions.checking import problem_with_assertion
 from runner.assertions.model import Assertion
 
 A, B, C = (ToolUse(name=name, server="s", arguments={"n": name}) for name in "abc")
@@ -67,7 +67,7 @@ HOLDS: list[tuple[str, dict[str, Any], tuple[ToolUse, ...], bool]] = [
 
 @pytest.mark.parametrize(("kind", "fields", "tools", "holds"), HOLDS)
 def test_what_holds(kind: str, fields: dict[str, Any], tools: tuple[ToolUse, ...], holds: bool) -> None:
-    assert problem(Assertion(type=kind, **fields)) is None
+    assert problem_with_assertion(Assertion(type=kind, **fields)) is None
 
     result = judge({"type": kind, **fields}, Evidence(output="done", tools=tools))
 
@@ -174,7 +174,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("kind", "fields", "words"), WRONG)
 def test_what_is_wrong_is_said_when_the_file_is_read(kind: str, fields: dict[str, Any], words: str) -> None:
-    said = problem(Assertion(type=kind, **fields))
+    said = problem_with_assertion(Assertion(type=kind, **fields))
 
     assert said is not None
     assert f'"{kind}"' in said

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
 from runner.assertions import TYPES
-from runner.assertions.checking import problem, type_named
+from runner.assertions.checking import problem_with_assertion, type_named
 from runner.assertions.model import Assertion
 from runner.cases.json_schema import case_schema, file_schema
 from runner.cli.commands.schema import schema
@@ -204,7 +204,7 @@ def test_the_schema_of_files_takes_lists_too(value: Any, valid: bool) -> None:
 
 @pytest.mark.parametrize("name", [name for name in TYPES if name != "equals"])
 def test_the_schema_knows_which_assertions_need_a_field(name: str) -> None:
-    assert (problem(Assertion.model_validate({"type": name})) is not None) == bool(type_named(name).needs)
+    assert (problem_with_assertion(Assertion.model_validate({"type": name})) is not None) == bool(type_named(name).needs)
 
 
 def test_every_field_is_described() -> None:

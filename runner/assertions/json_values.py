@@ -1,0 +1,318 @@
+"""Assertions on JSON values: `equals`, `json_path`, `type` and `json_schema`.
+
+If there is nothing at a path, the value is null. If several values match, it is a list of them, as for
+`t.assert.JSONPath`. At the end of a conversation, a path that the last output does not have is searched in the
+variables that hooks and tools have set, and then in the state of the conversation.
+
+Schemas are of the draft that their `$schema` names (2020-12 without one). Most say types, properties and little more;
+`is_simple_schema` knows those, so that a file of cases is checked without the library, whose loading takes longer than
+all else that is done with the file.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from runner.assertions.base import AssertionKind, NotEvaluated
+from runner.assertions.results import LIMIT, decide, nothing_to_judge, show
+from runner.assertions.values import KINDS, equal, form_only, json_in, kind_of, text_of
+from runner.errors import did_you_mean
+from scripttest.values import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from runner.assertions.base import CheckResult, Evidence, Judges
+    from runner.assertions.model import Assertion
+
+_LONG = 80
+"""From this length on, where two texts differ is said, in characters."""
+_SHOWN = 40
+"""Characters of each that are shown then."""
+_STEP = r"""\.?\[(?:'[^']*'|"[^"]*"|-?\d+)]|\.?[^.\[\]*?(,:'"]+"""
+"""A step of a plain path."""
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_TEXTS = ("title", "description", "$comment")
+_COUNTS = ("minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties")
+_NUMBERS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+_FREE = ("const", "default")
+_SCHEMAS = ("items", "additionalProperties", "not", "contains", "propertyNames")
+_LISTS = ("anyOf", "allOf", "oneOf")
+_DEEPEST = 20
+
+
+class _Found(Value):
+    value: Any
+    missing: str
+    """Where the path ended, if it led nowhere."""
+
+
+async def equals(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
+    """The output is deeply equal to the value, or to the case's `expected` when there is none. A text output is also
+    compared as the JSON that it holds, when the value is not a text."""
+    expected = assertion.value if "value" in assertion.model_fields_set else evidence.expected
+    output = evidence.output
+    held = equal(output, expected)
+    compared = output
+    if not held and isinstance(output, str) and not isinstance(expected, str) and expected is not None:
+        inside = json_in(evidence)
+        held = equal(inside, expected)
+        compared = output if inside is None else inside
+    found = None
+    if not held and not assertion.negate and (place := _difference(expected, compared, "$")):
+        found = f"{show(output)}; {place}"
+    return decide(
+        assertion, held, expected, output, "to equal", found=found, form=lambda: form_only(expected, compared, equal)
+    )
+
+
+def problem_with_equals(assertion: Assertion) -> str | None:
+    """What is wrong with an `equals` of a case without `expected`."""
+    return None if "value" in assertion.model_fields_set else '"equals" needs "value", or the case needs "expected"'
+
+
+async def json_path(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
+    """What is at the path equals the value, or one of the values if a list is given and no list is found."""
+    path, expected = assertion.path or "$", assertion.value
+    root = json_in(evidence)
+    if root is None and evidence.output is not None and not evidence.state:
+        return _no_json(assertion, evidence, f"the path {path}")
+    place = _look(root, path, evidence.state)
+    actual = place.value
+    one_of = isinstance(expected, list) and not isinstance(actual, list)
+
+    def holds(expected: Any, actual: Any) -> bool:
+        return equal(actual, expected) or (one_of and any(equal(actual, item) for item in expected))
+
+    found = f"nothing there: {place.missing}" if place.missing else None
+    verb = "to be one of" if one_of else "to equal"
+    held = holds(expected, actual)
+
+    def form() -> str:
+        return form_only(expected, actual, holds)
+
+    return decide(assertion, held, expected, actual, verb, subject=path, found=found, form=form)
+
+
+async def type_is(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
+    """The output, or what is at the path, is of the type named. A text output is also taken as the JSON in it."""
+    expected, value, subject, found = assertion.value, evidence.output, "the output", None
+    kind = kind_of(value)
+    if assertion.path is not None:
+        root = json_in(evidence)
+        if root is None and value is not None and not evidence.state:
+            return _no_json(assertion, evidence, f"the path {assertion.path}")
+        subject = assertion.path
+        place = _look(root, subject, evidence.state)
+        value, kind = place.value, kind_of(place.value)
+        found = f"nothing there: {place.missing}" if place.missing else None
+    elif isinstance(value, str) and expected != "string":
+        inside = json_in(evidence, yaml=False)
+        kind = kind if inside is None else kind_of(inside)
+    found = found or f"{_named(kind)}: {show(value)}"
+    wanted = _named(expected)
+    return decide(assertion, kind == expected, expected, kind, "to be", subject=subject, wanted=wanted, found=found)
+
+
+def problem_with_path_or_type(assertion: Assertion) -> str | None:
+    """What is wrong with a `json_path` or a `type`."""
+    name, value = assertion.type, assertion.value
+    if name == "json_path":
+        if not assertion.path:
+            return '"json_path" needs "path", such as "$.status"'
+        if "value" not in assertion.model_fields_set:
+            return '"json_path" needs "value"; null stands for nothing at the path'
+    elif not isinstance(value, str) or value not in KINDS:
+        hint = did_you_mean(value, KINDS) if isinstance(value, str) else None
+        wrong = f'"type" needs as "value" one of {", ".join(KINDS)}, not {text_of(value)}'
+        return f"{wrong}; {hint}" if hint else wrong
+    return None if assertion.path is None else problem_with_path(name, assertion.path)
+
+
+def value_at(evidence: Evidence, path: str) -> Any:
+    """What is at a path of the output; None where there is nothing. Raises NotEvaluated."""
+    return _look(json_in(evidence), path, evidence.state).value
+
+
+def problem_with_path(name: str, path: str) -> str | None:
+    """What is wrong with the path of an assertion."""
+    from bindings import json_path as library
+
+    try:
+        library.find(None, path)
+    except library.JsonPathError as error:
+        return f'"{name}": {error}'
+    return None
+
+
+async def json_schema(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
+    """The output fits the schema; a text fits it as a text, or as the JSON that it holds. Both come from anybody, and
+    may take seconds: meanwhile the run goes on, and the case can be stopped."""
+    from asyncio import to_thread
+
+    from bindings.processes.schemas import Misfit, misfit
+
+    schema, output = assertion.value, evidence.output
+
+    def misfit_of(value: Any) -> Misfit | None:
+        return misfit(value, schema, checked=is_simple_schema(schema), ecma=True)
+
+    if evidence.cut and not _takes_text(schema):
+        output = json_in(evidence)
+    wrong = await to_thread(misfit_of, output)
+    if wrong and isinstance(output, str) and (inside := json_in(evidence)) is not None:
+        wrong = await to_thread(misfit_of, inside)
+    if wrong and wrong.unusable:
+        raise NotEvaluated(wrong.text)
+    reasons = wrong.reasons if wrong else ""
+    reasons = reasons if len(reasons) <= LIMIT else reasons[:LIMIT] + "…"
+    found = f"{show(output)}; {reasons}" if reasons else None
+    return decide(assertion, not wrong, schema, output, "to fit", wanted="the JSON Schema", found=found)
+
+
+def problem_with_schema(assertion: Assertion) -> str | None:
+    """What is wrong with a `json_schema`."""
+    if not isinstance(assertion.value, (dict, bool)):
+        return '"json_schema" needs "value": a JSON Schema, which is an object'
+    from bindings.processes.schema_size import too_large
+
+    if large := too_large(assertion.value):
+        return f'"json_schema": {large}'
+    if is_simple_schema(assertion.value):
+        return None
+    from bindings.processes.schemas import schema_problem
+
+    wrong = schema_problem(assertion.value)
+    return f'"json_schema": {wrong}' if wrong else None
+
+
+def is_simple_schema(schema: Any, depth: int = 0) -> bool:
+    """Whether a schema is a good one of draft 2020-12, and has only keywords that are known here."""
+    if isinstance(schema, bool):
+        return True
+    return (
+        isinstance(schema, dict)
+        and depth < _DEEPEST
+        and all(_is_simple(key, value, depth) for key, value in schema.items())
+    )
+
+
+def _difference(expected: Any, actual: Any, path: str) -> str:
+    """Where two values first differ; empty when that is at once clear."""
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        for key in [*expected, *actual]:
+            below = f"{path}.{key}"
+            if key not in actual:
+                return f"{below} is missing"
+            if key not in expected:
+                return f"{below} is not expected"
+            if not equal(expected[key], actual[key]):
+                return _difference(expected[key], actual[key], below) or _both(expected[key], actual[key], below)
+    elif isinstance(expected, list) and isinstance(actual, list):
+        for index, (wanted, found) in enumerate(zip(expected, actual, strict=False)):
+            if not equal(wanted, found):
+                below = f"{path}[{index}]"
+                return _difference(wanted, found, below) or _both(wanted, found, below)
+        return f"{path} has {len(actual)} items instead of {len(expected)}"
+    elif isinstance(expected, str) and isinstance(actual, str) and len(expected) + len(actual) > _LONG:
+        at = next((at for at, (a, b) in enumerate(zip(expected, actual, strict=False)) if a != b), None)
+        at = min(len(expected), len(actual)) if at is None else at
+        place = f"from character {at + 1}{'' if path == '$' else f' of {path}'} on"
+        return f"{place} {show(_excerpt(actual, at))} instead of {show(_excerpt(expected, at))}"
+    return ""
+
+
+def _excerpt(text: str, at: int) -> str:
+    """The text from a position on, with marks where it is cut."""
+    end = at + _SHOWN
+    return f"{'…' if at else ''}{text[at:end]}{'…' if end < len(text) else ''}"
+
+
+def _both(expected: Any, actual: Any, path: str) -> str:
+    return f"{path} is {show(actual, 100)} instead of {show(expected, 100)}"
+
+
+def _no_json(assertion: Assertion, evidence: Evidence, purpose: str) -> CheckResult:
+    message = f"Expected the output to hold JSON for {purpose}, found {show(evidence.output)}"
+    return nothing_to_judge(assertion, assertion.value, evidence.output, message)
+
+
+def _look(root: Any, path: str, state: Mapping[str, Any]) -> _Found:
+    from bindings import json_path as library
+
+    try:
+        for place in (root, state.get("variables"), state) if state else (root,):
+            found = library.find(place, path)
+            if found:
+                return _Found(value=found[0] if len(found) == 1 else found, missing="")
+        return _Found(value=None, missing=_way(root, path))
+    except library.JsonPathError as error:
+        raise NotEvaluated(str(error)) from error
+
+
+def _way(root: Any, path: str) -> str:
+    """Up to where a plain path leads, and what is there."""
+    from bindings import json_path as library
+
+    reached, value = "the output", root
+    at = 1 if path.startswith("$") else 0
+    while step := re.compile(_STEP).match(path, at):
+        at = step.end()
+        found = library.find(root, path[:at])
+        if len(found) != 1:
+            break
+        reached, value = path[:at], found[0]
+    return f"{reached} is {show(value)}"
+
+
+def _named(kind: str) -> str:
+    return kind if kind == "null" else f"{'an' if kind[0] in 'ao' else 'a'} {kind}"
+
+
+def _takes_text(schema: Any) -> bool:
+    """Whether a schema says that it is of texts."""
+    type = schema.get("type") if isinstance(schema, dict) else None
+    return type == "string" or (isinstance(type, list) and "string" in type)
+
+
+def _is_simple(key: str, value: Any, depth: int) -> bool:
+    if key in _FREE:
+        return True
+    if key in _TEXTS:
+        return isinstance(value, str)
+    if key in _COUNTS:
+        return type(value) is int and value >= 0
+    if key in _NUMBERS:
+        return type(value) in (int, float)
+    if key in _SCHEMAS:
+        return is_simple_schema(value, depth + 1)
+    if key in _LISTS:
+        return isinstance(value, list) and bool(value) and all(is_simple_schema(part, depth + 1) for part in value)
+    if key == "properties":
+        return isinstance(value, dict) and all(is_simple_schema(part, depth + 1) for part in value.values())
+    if key == "required":
+        return _are_names(value)
+    if key == "enum":
+        return isinstance(value, list)
+    if key == "type":
+        return _is_type(value) or (_are_names(value) and bool(value) and all(map(_is_type, value)))
+    return key == "$schema" and value == DIALECT and depth == 0
+
+
+def _is_type(name: Any) -> bool:
+    return name == "integer" or (isinstance(name, str) and name in KINDS)
+
+
+def _are_names(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) for name in value) and len({*value}) == len(value)
+
+
+ASSERTIONS = {
+    "equals": AssertionKind(check=equals, problem=problem_with_equals, fields=("value",)),
+    "json_path": AssertionKind(
+        check=json_path, problem=problem_with_path_or_type, fields=("path", "value"), needs=("path",)
+    ),
+    "type": AssertionKind(check=type_is, problem=problem_with_path_or_type, fields=("path", "value"), needs=("value",)),
+    "json_schema": AssertionKind(check=json_schema, problem=problem_with_schema, fields=("value",), needs=("value",)),
+}

@@ -1,0 +1,177 @@
+"""Assertions on snapshots, and on the workspace of the case when the agent has answered; outputs as texts for
+snapshots, and what differs between two."""
+
+from __future__ import annotations
+
+import json
+import operator
+import re
+from difflib import unified_diff
+from typing import TYPE_CHECKING, Any
+
+from runner.assertions.base import AssertionKind, CheckResult, NotEvaluated
+from runner.assertions.results import decide
+from runner.assertions.values import form_only
+from runner.look_alikes import apart, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from runner.assertions.base import Evidence, Judges
+    from runner.assertions.model import Assertion
+
+SHOWN = 20
+"""Files that a message names."""
+LINES = 80
+"""Lines of a difference that are shown."""
+WIDTH = 300
+"""Characters of one of them."""
+
+
+async def snapshot(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
+    """The output agrees with the snapshot of the case, or with the one of the name given; there being none, it is
+    stored."""
+    name = f"{evidence.case} {assertion.name}" if assertion.name else evidence.case
+    return _compared(assertion, judges, name, evidence.output, "the output")
+
+
+async def file_exists(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
+    """There is a file at the path, or a folder with files in it."""
+    path, files = _path(assertion), _files(evidence)
+    held = path in files or any(name.startswith(f"{path}/") for name in files)
+    found = _listed(files)
+    return decide(assertion, held, path, found, "to have", subject="the workspace", wanted=path, found=found)
+
+
+async def file_contains(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
+    """The file at the path has the text in it."""
+    path, files = _path(assertion), _files(evidence)
+    if path not in files:
+        message = f"Expected the workspace to have {path}, found {_listed(files)}"
+        return CheckResult(passed=False, expected=assertion.value, actual=None, message=message)
+    text = files[path].decode("utf-8", errors="replace")
+    value = assertion.value
+    return decide(
+        assertion,
+        value in text,
+        value,
+        text,
+        "to contain",
+        subject=path,
+        form=lambda: form_only(value, text, lambda wanted, found: wanted in found),
+    )
+
+
+async def workspace(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
+    """The tree of files agrees with its snapshot; there being none, it is stored."""
+    name = f"{evidence.case} {assertion.name or 'workspace'}"
+    tree = {path: _content(data) for path, data in _files(evidence).items()}
+    return _compared(assertion, judges, name, tree, "the workspace")
+
+
+def problem_with_snapshot(assertion: Assertion) -> str | None:
+    """What is wrong with a `snapshot` or a `workspace`."""
+    return f'"{assertion.type}" needs a "name" that is not empty' if assertion.name == "" else None
+
+
+def problem_with_file(assertion: Assertion) -> str | None:
+    """What is wrong with a `file_exists` or a `file_contains`."""
+    if not assertion.path:
+        return f'"{assertion.type}" needs "path": a file of the workspace'
+    if assertion.type == "file_contains" and (not isinstance(assertion.value, str) or not assertion.value):
+        return '"file_contains" needs a text as "value"'
+    return None
+
+
+def printed(value: Any, indent: str = "") -> str:
+    """A JSON value over several lines, keys in order; texts of several lines are lines between `\"\"\"`."""
+    inner = indent + "  "
+    if isinstance(value, dict) and value:
+        items = [f"{json.dumps(key, ensure_ascii=False)}: {printed(value[key], inner)}" for key in sorted(value)]
+        return _between("{", items, "}", indent)
+    if isinstance(value, list) and value:
+        return _between("[", [printed(item, inner) for item in value], "]", indent)
+    if isinstance(value, str) and "\n" in value:
+        lines = (_line(line) for line in value.split("\n"))
+        return "\n".join(['"""', *(f"{indent}{line}" if line else "" for line in lines), f'{indent}"""'])
+    return visible(json.dumps(value, ensure_ascii=False))
+
+
+def difference(expected: str, actual: str) -> str:
+    """Lines that start with `-` (stored), `+` (now) or a blank, around what differs."""
+    diff = list(unified_diff(expected.split("\n"), actual.split("\n"), "stored", "now", lineterm="", n=2))[2:]
+    for at in range(len(diff) - 1):
+        if diff[at].startswith("-") and diff[at + 1].startswith("+"):
+            diff[at], diff[at + 1] = _apart(diff[at][1:], diff[at + 1][1:])
+    more = [f"... {len(diff) - LINES} more lines"] if len(diff) > LINES else []
+    if form := form_only(_text_in(expected), _text_in(actual), operator.eq):
+        more.append(form)
+    return "\n".join([*(f"{line[:WIDTH]}..." if len(line) > WIDTH else line for line in diff[:LINES]), *more])
+
+
+def _compared(assertion: Assertion, judges: Judges, name: str, value: Any, subject: str) -> CheckResult:
+    wrong = judges.match_snapshot(name, value)
+    held = wrong is None
+    message = ""
+    if held is assertion.negate:
+        verb, found = ("not to agree", "no difference") if held else ("to agree", wrong)
+        message = f'Expected {subject} {verb} with the snapshot "{name}", found {found}'
+    return CheckResult(passed=held, expected=name, actual=value, message=message)
+
+
+def _path(assertion: Assertion) -> str:
+    return "/".join(part for part in (assertion.path or "").split("/") if part not in ("", "."))
+
+
+def _files(evidence: Evidence) -> Mapping[str, bytes]:
+    if evidence.files is None:
+        raise NotEvaluated("the workspace of a saved run is gone")
+    return {name: data for name, data in evidence.files().items() if not name.startswith(".yao/")}
+
+
+def _listed(files: Mapping[str, bytes]) -> str:
+    names = list(files)
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return f"{', '.join(names[:SHOWN])}{more}" if names else "no files"
+
+
+def _content(data: bytes) -> Any:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return {"bytes": len(data)}
+
+
+def _text_in(printed: str) -> str:
+    """The text of one line that is printed as JSON; all else as it is printed."""
+    return str(json.loads(printed)) if re.fullmatch(r'"(?:[^"\\]|\\.)*"', printed) else printed
+
+
+def _apart(stored: str, now: str) -> tuple[str, str]:
+    """Two lines, of which long ones begin before what differs."""
+    if max(len(stored), len(now)) > WIDTH:
+        shorter = min(len(stored), len(now))
+        at = next((at for at in range(shorter) if stored[at] != now[at]), shorter)
+        if at > WIDTH // 2:
+            stored, now = f"...{stored[at - 60 :]}", f"...{now[at - 60 :]}"
+    stored, now = apart(stored, now)
+    return f"-{stored}", f"+{now}"
+
+
+def _between(start: str, items: list[str], end: str, indent: str) -> str:
+    return "\n".join([start, *(f"{indent}  {item}," for item in items), f"{indent}{end}"])
+
+
+def _line(line: str) -> str:
+    text = json.dumps(line, ensure_ascii=False)[1:-1].replace('\\"', '"').replace('"""', '\\"""')
+    return visible(f"{text[:-1]}\\u0020" if text.endswith(" ") else text)
+
+
+ASSERTIONS = {
+    "snapshot": AssertionKind(check=snapshot, problem=problem_with_snapshot, fields=("name",)),
+    "file_exists": AssertionKind(check=file_exists, problem=problem_with_file, fields=("path",), needs=("path",)),
+    "file_contains": AssertionKind(
+        check=file_contains, problem=problem_with_file, fields=("path", "value"), needs=("path",)
+    ),
+    "workspace": AssertionKind(check=workspace, problem=problem_with_snapshot, fields=("name",)),
+}
