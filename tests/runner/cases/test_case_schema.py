@@ -204,7 +204,9 @@ def test_the_schema_of_files_takes_lists_too(value: Any, valid: bool) -> None:
 
 @pytest.mark.parametrize("name", [name for name in TYPES if name != "equals"])
 def test_the_schema_knows_which_assertions_need_a_field(name: str) -> None:
-    assert (problem_with_assertion(Assertion.model_validate({"type": name})) is not None) == bool(type_named(name).needs)
+    assert (problem_with_assertion(Assertion.model_validate({"type": name})) is not None) == bool(
+        type_named(name).needs
+    )
 
 
 def test_every_field_is_described() -> None:
