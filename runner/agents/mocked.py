@@ -2,8 +2,8 @@
 judge.
 
 Calls of scripts are mocked in their realm (`bindings/src/mocks/mocked.ts`). Patterns and replies mean the same on both
-sides. docs/script-tests.md, "Replies of mocked agents", describes those of agents; `tests/e2e/test_agent_mocks.py`
-checks one table of them on both sides.
+sides. docs/script-tests.md, "Replies of mocked agents", describes those of agents;
+`tests/e2e/mocks/test_agent_mocks.py` checks one table of them on both sides.
 """
 
 from __future__ import annotations
