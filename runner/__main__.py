@@ -28,10 +28,10 @@ def main() -> None:
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, leave)
     gc.disable()  # while modules are loaded there is nothing to collect; a run turns it on
-    from runner.cli.ahead import start_worker
+    from runner.commands import start_worker
 
     start_worker(sys.argv[1:])
-    from runner.cli.main import main as run
+    from runner.commands.main import main as run
 
     code = run()
     if modules is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from runner.cli.options import FLAGS
+from runner.options.options import FLAGS
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs/architecture.md").read_text("utf-8")

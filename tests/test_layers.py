@@ -22,8 +22,8 @@ LIBRARIES = {
         "scripttest/realm/engine.py",
         "scripttest/realm/interrupt.py",
     },
-    "click": {"runner/cli/main.py", "runner/cli/commands/"},
-    "rich": {"runner/cli/commands/tables.py"},
+    "click": {"runner/commands/"},
+    "rich": {"runner/commands/tables.py"},
     "jsonpath_ng": {"bindings/json_path.py"},
     "re2": {"bindings/patterns.py"},
     "regex": {"bindings/processes/schema_keywords.py"},
@@ -94,50 +94,48 @@ ROOMS = {
     "runner/security": "",
     "runner/statistics": "",
     "runner": "runner/security",
-    "runner/cli": "runner runner/security runner/statistics",
+    "runner/options": "runner runner/security runner/statistics",
     "runner/fuzzing": "runner runner/security",
     "runner/benchmarks": "runner runner/statistics",
-    "runner/application": "runner runner/security runner/cli",
-    "runner/connectors": "runner runner/security runner/cli runner/application",
+    "runner/application": "runner runner/security runner/options",
+    "runner/connectors": "runner runner/security runner/options runner/application",
     "runner/shapes": "runner runner/application",
     "runner/reading": "runner",
     "runner/assertions": "runner runner/shapes runner/reading",
     "runner/cases": "runner runner/security runner/statistics runner/application runner/shapes runner/assertions",
     "runner/agents/mcp": "runner runner/security runner/application runner/assertions runner/connectors",
-    "runner/agents": "runner runner/security runner/cli runner/application runner/assertions runner/cases runner/connectors runner/agents/mcp runner/reading",
-    "runner/fingerprints": "runner runner/security runner/cli runner/application runner/cases runner/connectors"
+    "runner/agents": "runner runner/security runner/options runner/application runner/assertions runner/cases runner/connectors runner/agents/mcp runner/reading",
+    "runner/fingerprints": "runner runner/security runner/options runner/application runner/cases runner/connectors"
     " runner/agents/mcp runner/agents",
     "runner/results": "runner runner/security runner/statistics runner/assertions",
-    "runner/modes": "runner runner/cli runner/application runner/agents runner/assertions runner/cases"
+    "runner/modes": "runner runner/options runner/application runner/agents runner/assertions runner/cases"
     " runner/connectors runner/fingerprints runner/reading runner/results",
-    "runner/reporters/console": "runner runner/security runner/statistics runner/cli runner/assertions runner/results",
+    "runner/reporters/console": "runner runner/security runner/statistics runner/options runner/assertions runner/results",
     "runner/reporters": "runner runner/security runner/reporters/console runner/results",
     "runner/reporters/html": "runner runner/security runner/statistics runner/reporters/console runner/reporters runner/results",
-    "runner/reporters/traces": "runner runner/cli runner/reporters runner/results",
-    "runner/reporters/opening": "runner runner/security runner/cli runner/reporters/console runner/reporters runner/reporters/traces"
+    "runner/reporters/traces": "runner runner/options runner/reporters runner/results",
+    "runner/reporters/opening": "runner runner/security runner/options runner/reporters/console runner/reporters runner/reporters/traces"
     " runner/results",
-    "runner/store": "runner runner/security runner/statistics runner/cli runner/results",
-    "runner/planning": "runner runner/security runner/cli runner/application runner/connectors runner/agents runner/cases"
+    "runner/store": "runner runner/security runner/statistics runner/options runner/results",
+    "runner/planning": "runner runner/security runner/options runner/application runner/connectors runner/agents runner/cases"
     " runner/fingerprints runner/modes runner/reading runner/results runner/store",
-    "runner/execution": "runner runner/cli runner/security runner/fuzzing runner/benchmarks runner/application runner/agents runner/cases"
+    "runner/execution": "runner runner/options runner/security runner/fuzzing runner/benchmarks runner/application runner/agents runner/cases"
     " runner/connectors runner/fingerprints runner/modes runner/planning runner/reporters runner/reporters/console"
     " runner/reporters/opening runner/results runner/store",
-    "runner/watch": "runner runner/security runner/cli runner/application runner/connectors runner/fingerprints runner/planning"
+    "runner/watch": "runner runner/security runner/options runner/application runner/connectors runner/fingerprints runner/planning"
     " runner/execution runner/reporters/console runner/results",
-    "runner/cluster": "runner runner/security runner/cli runner/application runner/connectors runner/cases runner/agents"
+    "runner/cluster": "runner runner/security runner/options runner/application runner/connectors runner/cases runner/agents"
     " runner/fingerprints runner/planning runner/execution runner/results",
-    "runner/pytest_plugin": "runner runner/security runner/cli runner/application runner/connectors runner/cases"
+    "runner/pytest_plugin": "runner runner/security runner/options runner/application runner/connectors runner/cases"
     " runner/agents runner/fingerprints runner/planning runner/execution runner/reporters runner/reporters/console"
     " runner/results",
     "runner/doctor": "runner runner/security runner/application runner/connectors runner/agents runner/agents/mcp",
-    "runner/view": "runner runner/security runner/statistics runner/cli runner/application runner/results runner/store"
+    "runner/view": "runner runner/security runner/statistics runner/options runner/application runner/results runner/store"
     " runner/reporters/console runner/reporters runner/reporters/html",
-    "runner/cli/commands": "runner runner/security runner/statistics runner/cli runner/application runner/connectors runner/doctor runner/cases"
-    " runner/store runner/planning runner/execution runner/reporters runner/results"
-    " runner/reporters/console runner/reporters/html runner/view",
-    "runner/cli/main": "runner runner/security runner/cli runner/application runner/cli/commands runner/planning runner/execution runner/watch"
-    " runner/cluster",
-    "runner/__main__": "runner/cli runner/cli/main runner/execution",
+    "runner/commands": "runner runner/security runner/statistics runner/options runner/application runner/connectors runner/doctor"
+    " runner/cases runner/store runner/planning runner/execution runner/reporters runner/results"
+    " runner/reporters/console runner/reporters/html runner/view runner/watch runner/cluster",
+    "runner/__main__": "runner/commands runner/execution",
 }
 """Room → the rooms of the same package that it may import. A room is a folder, or one of `FLOORS`. Each names only rooms
 that stand above it in this table, so nothing goes in circles."""
@@ -157,12 +155,11 @@ DOORS = {
     "bindings/router": "__init__",
     "runner": "columns costs durations environment errors exit_codes filters look_alikes parts paths version",
     "runner/security": "files keys secrets terminal walk",
-    "runner/cli": "ahead carried cluster_address coverage_threshold flags habits options quick settings shard store_keep variants",
+    "runner/options": "carried flags options readers values",
     "runner/statistics": "agreement case_runs change intervals levels like_these pass_counts policies ranks ratios reach relabelling series several_tests single_cases",
     "runner/fuzzing": "fuzz_test fuzz_tests",
     "runner/benchmarks": "benchmark_tests lines",
-    "runner/cli/commands": "completion flags",
-    "runner/cli/main": "main",
+    "runner/commands": "__init__ main",
     "runner/application": "application configuration configuration_schema context documents dotenv json_parts models positions programs sandbox trust yaml_keys",
     "runner/connectors": "base capabilities closed endpoint http journal limits load parts proxies recording runner_rules sse stored_answers timing",
     "runner/shapes": "declared durations fields numbers plain_fit times",
@@ -348,7 +345,7 @@ def test_a_script_run_loads_no_library_that_it_does_not_use(flags: list[str]) ->
     import subprocess
 
     code = (
-        "import sys, os; sys.argv = ['yao-test', '-i', 'scripts.expense.policy', *sys.argv[1:]]; import runner.cli.main as c\n"
+        "import sys, os; sys.argv = ['yao-test', '-i', 'scripts.expense.policy', *sys.argv[1:]]; import runner.commands.main as c\n"
         "def leave(code):\n"
         "    heavy = {'httpx', 'pydantic', 'xml', 'rich', 'click', 'regex', 'jsonpath_ng', 'sqlite3', 'runner.store', 'asyncio', 'dataclasses', 'subprocess', 'inspect', 'typing', 'hashlib'}\n"
         "    print('LOADED', sorted(heavy & sys.modules.keys()), code); sys.stdout.flush(); os.kill(os.getpid(), 9)\n"

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.assistant import own_prompts
-from runner.cli.variants import Variant
 from runner.errors import ConfigurationError
 from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.agents.assistant import Assistant
+    from runner.options.values import Variant
 
 
 class AgentVariant(Value):

@@ -26,11 +26,10 @@ from pathlib import Path
 from typing import Any
 
 from runner.application.application import Application
-from runner.cli.flags import File
-from runner.cli.options import FLAGS, RunOptions, lacking, with_rounds
-from runner.cli.settings import Configured, Settings
 from runner.costs import PRICES
 from runner.errors import ConfigurationError, did_you_mean
+from runner.options.flags import File
+from runner.options.options import FLAGS, Configured, RunOptions, Settings, lacking, with_rounds
 from runner.security.files import read_text
 from scripttest import holds_secrets, is_never_readable, parts_below
 from scripttest.values import Value

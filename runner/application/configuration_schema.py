@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from runner.application.configuration import OF_AGENTS, READABLE
-from runner.cli.flags import Flag
-from runner.cli.options import FLAGS
 from runner.costs import PRICES
+from runner.options.flags import Flag
+from runner.options.options import FLAGS
 
 Schema = dict[str, Any]
 

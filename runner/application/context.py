@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from runner.cli.options import RunOptions, absolute
 from runner.errors import ConfigurationError, did_you_mean
+from runner.options.options import RunOptions, absolute
 from runner.paths import beside_missing
 
 TYPE_CHECKING = False

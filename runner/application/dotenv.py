@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from runner.cli.options import absolute
 from runner.errors import ConfigurationError
+from runner.options.options import absolute
 from runner.security.files import read_text
 from scripttest import RefusedFileError
 from scripttest.values import Value

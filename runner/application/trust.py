@@ -31,14 +31,17 @@ from runner.application.application import Application
 from runner.application.documents import read_json
 from runner.application.dotenv import variables_of
 from runner.application.programs import program_files
-from runner.cli.options import RunOptions
-from runner.cli.variants import Variant
 from runner.errors import ConfigurationError
+from runner.options.options import RunOptions
 from runner.security.files import read_text
 from runner.security.secrets import Secrets, is_secret
 from runner.security.walk import CODE, DEFINING, walk
 from scripttest import Compiled, GitError, Source, anywhere, compile_all, names_in, open_file, read_at
 from scripttest.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from runner.options.values import Variant
 
 FILE = "yao-test.trust"
 FOLDERS = (*DEFINING, "langs", "models")

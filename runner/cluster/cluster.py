@@ -16,8 +16,6 @@ from scripttest import belongings_of
 
 if TYPE_CHECKING:
     from runner.application.application import Application
-    from runner.cli.cluster_address import ClusterAddress
-    from runner.cli.options import RunOptions
     from runner.cluster.archive import Content
     from runner.cluster.connection import Connection
     from runner.cluster.dispatch import Dispatch
@@ -26,6 +24,8 @@ if TYPE_CHECKING:
     from runner.environment import Environment
     from runner.execution.remote import PlanRun
     from runner.execution.services import RunServices
+    from runner.options.options import RunOptions
+    from runner.options.values import ClusterAddress
     from runner.planning.plan import RunPlan
 
 
@@ -149,7 +149,7 @@ class Cluster:
 
 def _reports_of(options: RunOptions, directory: Path, root: Path) -> set[str]:
     """The paths of what a run writes, from the root."""
-    from runner.cli.options import report_path
+    from runner.options.options import report_path
 
     named = (*options.outputs, *([options.resume] if options.resume is not None else ()))
     return {os.path.relpath(report_path(name, directory), root.resolve()) for name in named}

@@ -13,8 +13,8 @@ from concurrent.futures import wait
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from runner.cli.cluster_address import ClusterAddress
 from runner.errors import ConfigurationError, RunnerError
+from runner.options.values import ClusterAddress
 from scripttest import install_command
 from scripttest.values import Value
 

@@ -24,9 +24,9 @@ from runner.results.events import AttemptEnd, HookOutput, RunError, SuiteEnd, Te
 
 if TYPE_CHECKING:
     from runner.application.application import TestModule
-    from runner.cli.cluster_address import ClusterAddress
     from runner.cluster.answers import StoredAnswers
     from runner.execution.remote import PlanRun
+    from runner.options.values import ClusterAddress
     from runner.planning.plan import RunPlan
 
 AHEAD = 1

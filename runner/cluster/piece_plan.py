@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runner.cli.options import FLAGS, RunOptions
+from runner.options.options import FLAGS, RunOptions
 from runner.planning.case_source import CaseSource, PlacedCase
 from runner.planning.plan import RunPlan, suite_of
 from runner.planning.resumable import ResumeState, Retained

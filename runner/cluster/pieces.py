@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.application.application import TestModule
-from runner.cli.options import RunOptions
-from runner.cli.settings import Settings
+from runner.options.options import RunOptions, Settings
 from runner.planning.order import Order
 from runner.results.model import Suite
 from scripttest.values import Value

@@ -19,7 +19,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from runner.cli.options import RunOptions, absolute
 from runner.connectors.base import ConnectorError, ModelRequest, Origin
 from runner.connectors.matching import Clean, Described, describe, difference, likeness
 from runner.connectors.recordings import (
@@ -37,6 +36,7 @@ from runner.connectors.recordings import (
 from runner.connectors.stored_answers import Answer, ask, say
 from runner.connectors.tape import Tape
 from runner.errors import ConfigurationError
+from runner.options.options import RunOptions, absolute
 from scripttest import Status, TestKey
 from scripttest.values import Value
 

@@ -14,9 +14,9 @@ from runner.durations import in_words
 from runner.execution.stopping import BUDGET_GRACE
 
 if TYPE_CHECKING:
-    from runner.cli.options import RunOptions
     from runner.connectors.base import Usage
     from runner.execution.stopping import Stop
+    from runner.options.options import RunOptions
 
 
 class Budgets:

@@ -6,14 +6,14 @@ import os
 from typing import TYPE_CHECKING
 
 from runner.application.application import repository_of
-from runner.cli.coverage_threshold import misses_in
+from runner.options.values import misses_in
 from runner.results.coverage import CoverageReport
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
-    from runner.cli.coverage_threshold import CoverageThreshold
+    from runner.options.values import CoverageThreshold
     from scripttest import Coverage
 
 

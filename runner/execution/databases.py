@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bindings import OwnDatabase
-from runner.cli.options import report_path
 from runner.errors import ConfigurationError
+from runner.options.options import report_path
 
 if TYPE_CHECKING:
     from bindings import Databases, World
     from runner.application.application import Application
-    from runner.cli.options import RunOptions
     from runner.execution.stored_databases import StoredDatabases
+    from runner.options.options import RunOptions
 
 MOST_WARNINGS = 100
 """At most this many warnings about rows and queries in one run."""

@@ -10,9 +10,9 @@ from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from runner.cli.options import RunOptions
     from runner.environment import Environment
     from runner.execution.stopping import Stop
+    from runner.options.options import RunOptions
     from runner.results.fold import Execution
 
 NO_TESTS = "No tests to run"

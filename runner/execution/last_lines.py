@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from runner.cli.options import report_path
 from runner.errors import RunnerError
+from runner.options.options import report_path
 from runner.paths import shown_path
 
 TYPE_CHECKING = False
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
     from pathlib import Path
 
-    from runner.cli.options import RunOptions
     from runner.environment import Environment
+    from runner.options.options import RunOptions
     from runner.planning.plan import RunPlan
 
 

@@ -114,7 +114,7 @@ class Listeners:
         plan, environment = self._plan, self._environment
         if plan.store is None or (self._observer is not None and not self._observer.keeps):
             return []
-        from runner.cli.store_keep import STANDARD
+        from runner.options.values import STANDARD_STORE_KEEP
         from runner.store.places import place_of
         from runner.store.revisions import revision_of
         from runner.store.run_writer import RunWriter
@@ -132,7 +132,7 @@ class Listeners:
                 profile=plan.options.profile,
                 reports=names,
                 spare=spare,
-                keep=plan.options.store_keep or (STANDARD,),
+                keep=plan.options.store_keep or (STANDARD_STORE_KEEP,),
                 now=environment.now,
             ),
         ]

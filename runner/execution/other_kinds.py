@@ -109,7 +109,7 @@ class OtherKinds:
 
     def _read_baseline(self, name: str) -> tuple[Sample, ...]:
         from runner.benchmarks.lines import read
-        from runner.cli.options import absolute
+        from runner.options.options import absolute
         from runner.security.files import read_text
 
         path = absolute(name, self._environment.directory)

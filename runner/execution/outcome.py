@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, TextIO
 
-    from runner.cli.options import RunOptions
+    from runner.options.options import RunOptions
     from runner.results.fold import Execution
     from runner.results.result_json import ResultLine
 

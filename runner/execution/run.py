@@ -6,10 +6,10 @@ from __future__ import annotations
 from bindings import SCRIPT_GLOBALS, SCRIPT_PARTS
 from runner import exit_codes
 from runner.application.context import build_context
-from runner.cli.settings import Settings
 from runner.execution.services import RunServices
 from runner.execution.services_of_tests import TestServices
 from runner.execution.stopping import Interrupted, Signals, Stop, Woken
+from runner.options.options import Settings
 from runner.planning.inputs import named_agent
 from runner.planning.planner import make_plan
 from runner.planning.request import RunRequest
@@ -18,11 +18,11 @@ from scripttest import EVERY_RUN, belongings_of, written_files
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.application.application import Application
-    from runner.cli.options import RunOptions
     from runner.environment import Environment
     from runner.execution.observing import Observer
     from runner.execution.remote import Remote
     from runner.execution.script_modules import ScriptModules
+    from runner.options.options import RunOptions
     from runner.planning.plan import RunPlan
     from runner.planning.selection import Selection
     from scripttest import Coverage, Processes, ScriptHost

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from runner.agents.runtime import Runtime, UsageCounter
     from runner.agents.service import AgentService
     from runner.application.dotenv import Variables
-    from runner.cli.options import RunOptions
     from runner.connectors.closed import ClosedModels
     from runner.connectors.journal import Journal
     from runner.connectors.recording import Recording
     from runner.execution.databases import RunDatabases
     from runner.fingerprints.fingerprints import Fingerprints
+    from runner.options.options import RunOptions
     from runner.parts import Part
     from runner.planning.request import RunRequest
     from scripttest import Coverage, FunctionPool, FunctionServices, TestKey

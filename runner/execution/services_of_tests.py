@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from typing import Any, TextIO
 
     from bindings import World
-    from runner.cli.options import RunOptions
     from runner.environment import Environment
     from runner.execution.case_schedule import AgentCases
     from runner.execution.other_kinds import OtherKinds
     from runner.execution.services import RunServices
     from runner.modes.case_environment import CaseEnvironment
     from runner.modes.interactive import Person
+    from runner.options.options import RunOptions
     from runner.planning.plan import RunPlan
     from runner.planning.selection import Selection
     from runner.reporters.console.progress import Progress

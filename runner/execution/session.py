@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 
-from runner.cli.flags import LINES
 from runner.execution.closing import Guarded
 from runner.execution.ending import ending_of, exit_code_of
 from runner.execution.last_lines import name_written, say_baseline
@@ -13,6 +12,7 @@ from runner.execution.repetition import Repetition
 from runner.execution.services import RunServices
 from runner.execution.services_of_tests import TestServices
 from runner.execution.stopping import Stop
+from runner.options.readers import LINES
 from runner.paths import shown_path
 from runner.planning.plan import RunPlan
 from runner.reporters.console.rerun_command import flags_of
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from runner.cli.options import RunOptions
     from runner.environment import Environment
     from runner.execution.budgets import Budgets
     from runner.execution.observing import Observer
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from runner.execution.rounds import Rounds
     from runner.execution.script_modules import ScriptModules
     from runner.execution.snapshots import SnapshotWatch
+    from runner.options.options import RunOptions
     from runner.reporters.stream import Multiplexer
     from runner.results.coverage import CoverageReport
     from runner.results.events import SnapshotCounts

@@ -20,8 +20,8 @@ from scripttest import Cause, Failure, StackFrame, Status, kind_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from bindings import InlineSnapshots
-    from runner.cli.options import RunOptions
     from runner.execution.stopping import Stop
+    from runner.options.options import RunOptions
     from scripttest import Outcome
 
 

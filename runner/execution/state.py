@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from bindings import SCRIPT_PARTS
 from runner.application.context import build_context
-from runner.cli.carried import TYPED, taken_over
-from runner.cli.options import FLAGS, RunOptions, absolute
 from runner.errors import ConfigurationError
 from runner.execution.host_modules import host_modules
 from runner.execution.run import open_host, selection_of
 from runner.execution.services import RunServices
 from runner.execution.services_of_tests import TestServices
+from runner.options.carried import TYPED, taken_over
+from runner.options.options import FLAGS, RunOptions, absolute
 from runner.planning.configured import with_configuration
 from runner.planning.gaps import Gap, Reason
 from runner.planning.inputs import is_generator, named_agent, resolve_application

@@ -7,8 +7,8 @@ from scripttest import missing_walls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from runner.cli.options import RunOptions
     from runner.environment import Environment
+    from runner.options.options import RunOptions
 
 
 def look_at_walls(options: RunOptions, environment: Environment) -> None:

@@ -22,9 +22,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
-from runner.cli.flags import Changes
-from runner.cli.options import FLAGS
 from runner.fingerprints.parts import SCRIPTS, PartDigests, digest_of, digest_of_bytes
+from runner.options.flags import Changes
+from runner.options.options import FLAGS
 from runner.parts import Part, part_in, stored
 from runner.security.files import read_bytes
 from scripttest.values import Value
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from runner.agents.variants import AgentVariant
     from runner.cases.model import Case
-    from runner.cli.options import RunOptions
+    from runner.options.options import RunOptions
 
 FORMAT = 2
 COVERAGE = "coverage"

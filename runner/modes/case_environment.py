@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from bindings import World
 from runner.agents.judges import MatchSnapshot
-from runner.cli.options import DEFAULT_THRESHOLD
+from runner.options.options import DEFAULT_THRESHOLD
 from scripttest.values import Value
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from itertools import chain
 
-from runner.cli.options import absolute
+from runner.options.options import absolute
 from runner.planning.case_source import CaseSource, Sources
 from runner.planning.inputs import CaseInput, GeneratorInput
 from runner.security.terminal import own

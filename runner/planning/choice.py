@@ -11,8 +11,8 @@ from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.application.application import Application
-    from runner.cli.options import RunOptions
     from runner.environment import Environment
+    from runner.options.options import RunOptions
     from runner.planning.case_source import CaseSource
     from runner.planning.picks import Picks
 
@@ -92,7 +92,7 @@ def _resumed(options: RunOptions, environment: Environment) -> Mapping[str, list
     when no such run is resumed."""
     if options.resume is None or not options.last_failed:
         return None
-    from runner.cli.options import absolute
+    from runner.options.options import absolute
     from runner.planning.saved_run import read_saved
 
     saved = read_saved(absolute(options.resume, environment.directory))

@@ -7,9 +7,8 @@ from typing import Any
 
 from runner.application.application import Application
 from runner.application.configuration import configured
-from runner.cli.flags import Carried
-from runner.cli.options import FLAGS, RunOptions
-from runner.cli.settings import Configured
+from runner.options.flags import Carried
+from runner.options.options import FLAGS, Configured, RunOptions
 
 
 def with_configuration(options: RunOptions, values: Mapping[str, Any], application: Application) -> Configured:

@@ -18,9 +18,9 @@ from runner.agents.chat import Chat
 from runner.agents.references import ScriptReferenceError, call_function
 from runner.agents.requests import Scope
 from runner.cases.values import MadeCases, cases_from_values
-from runner.cli.options import report_path
 from runner.durations import in_words
 from runner.errors import ConfigurationError
+from runner.options.options import report_path
 from runner.planning.generator_parameters import DEFAULT_COUNT
 from runner.reading.helper_answers import read_cases
 from scripttest import HostError

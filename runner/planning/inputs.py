@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from runner.application.application import Application, TestModule, find_root, twins_among, twins_problem
-from runner.cli.options import RunOptions, absolute
 from runner.errors import ConfigurationError
+from runner.options.options import RunOptions, absolute
 from runner.paths import beside_missing
 from runner.security.walk import CODE, SUFFIXES, is_closed, is_report, is_test, looks_like_test, walk
 from scripttest.values import Value

@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from runner.application.application import repository_of
-from runner.cli.options import absolute
+from runner.options.options import absolute
 from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.application.application import Application
-    from runner.cli.options import RunOptions
     from runner.environment import Environment
+    from runner.options.options import RunOptions
 
 STORE = ".yao-test"
 _FORMAT = 1

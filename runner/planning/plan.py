@@ -6,8 +6,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from runner.application.application import Application, TestModule
-from runner.cli.options import RunOptions
-from runner.cli.settings import Settings
+from runner.options.options import RunOptions, Settings
 from runner.results.model import Suite, SuiteKind
 from scripttest.values import Value
 

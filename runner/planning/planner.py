@@ -12,8 +12,8 @@ from itertools import chain
 from runner.application.application import TestModule, repository_of
 from runner.application.context import build_context
 from runner.application.dotenv import all_variables
-from runner.cli.options import absolute
 from runner.errors import ConfigurationError
+from runner.options.options import absolute
 from runner.planning.case_planning import CasePlanning
 from runner.planning.inputs import (
     CaseInput,

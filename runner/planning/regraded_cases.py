@@ -16,9 +16,9 @@ from runner.cases.model import Case
 from runner.cases.reader import LocatedCase
 from runner.cases.select import Chosen, chooser
 from runner.cases.values import cases_from_values
-from runner.cli.options import RunOptions, absolute
 from runner.errors import BrokenError, ConfigurationError
 from runner.modes.transcripts import Transcripts
+from runner.options.options import RunOptions, absolute
 from runner.planning.case_source import CaseSource
 from runner.results.model import Suite, TestResult
 from scripttest import TestKey

@@ -7,11 +7,11 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from runner.cli.carried import saved_values
-from runner.cli.flags import Regrade
-from runner.cli.options import FLAGS
 from runner.errors import ConfigurationError
 from runner.modes.transcripts import Transcripts, problem_of
+from runner.options.carried import saved_values
+from runner.options.flags import Regrade
+from runner.options.options import FLAGS
 from runner.planning.saved_run import made_problem
 from runner.results.looks import looks_in
 from runner.results.model import Suite, TestResult

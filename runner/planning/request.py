@@ -11,9 +11,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from runner.application.application import Application
-    from runner.cli.options import RunOptions
-    from runner.cli.settings import Settings
     from runner.environment import Environment
+    from runner.options.options import RunOptions, Settings
 
 
 class RunRequest(Value):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from runner.agents.runtime import Runtime
     from runner.application.application import Application
-    from runner.cli.options import RunOptions
+    from runner.options.options import RunOptions
     from runner.planning.case_source import CaseSource
     from runner.planning.inputs import GeneratorInput
 

@@ -5,8 +5,8 @@ The start line of a report has in `resume` how it was made: `{key, options, from
 
 from __future__ import annotations
 
-from runner.cli.flags import Carried
-from runner.cli.options import FLAGS, RunOptions
+from runner.options.flags import Carried
+from runner.options.options import FLAGS, RunOptions
 from scripttest.values import Value
 
 TYPE_CHECKING = False

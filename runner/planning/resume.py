@@ -23,10 +23,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from shlex import quote
 
-from runner.cli.carried import TYPED, saved_values, spelled, taken_over
-from runner.cli.flags import Carried, Flag
-from runner.cli.options import FLAGS, RunOptions, absolute
 from runner.errors import ConfigurationError
+from runner.options.carried import TYPED, saved_values, spelled, taken_over
+from runner.options.flags import Carried, Flag
+from runner.options.options import FLAGS, RunOptions, absolute
 from runner.planning.gaps import holding
 from runner.planning.kept_runs import Runs
 from runner.planning.resumable import ResumeState, Retained

@@ -7,14 +7,14 @@ from pathlib import Path
 from shlex import join, quote
 
 from runner.application.application import find_root
-from runner.cli.carried import taken_over, walls_in
 from runner.errors import ConfigurationError
+from runner.options.carried import taken_over, walls_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from runner.cli.options import RunOptions
+    from runner.options.options import RunOptions
 
 OTHER_APPLICATION = "If it is yours, say so with --app {}; or begin a new report with -o"
 

@@ -6,8 +6,8 @@ import json
 import os
 from pathlib import Path
 
-from runner.cli.options import RunOptions, absolute
 from runner.errors import ConfigurationError
+from runner.options.options import RunOptions, absolute
 from runner.results.json_text import is_utf8
 from runner.results.start_problems import HINT, is_number, start_problem
 from runner.security.files import read_bytes

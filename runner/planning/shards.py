@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from runner.cases.model import Case
     from runner.cases.reader import LocatedCase
-    from runner.cli.shard import Shard
+    from runner.options.values import Shard
     from runner.planning.case_source import CaseSource
 
 

@@ -13,9 +13,8 @@ from runner.cases.dependencies import needs_of
 from runner.cases.model import Case
 from runner.cases.reader import AbsentFilesError, CaseFile, LocatedCase
 from runner.cases.select import Chosen, both, chooser
-from runner.cli.options import RunOptions
-from runner.cli.settings import Settings
 from runner.errors import BrokenError
+from runner.options.options import RunOptions, Settings
 from runner.paths import shown_path
 from runner.planning.case_source import CaseSource, Sources
 from runner.planning.inputs import CaseInput, GeneratorInput

@@ -10,7 +10,7 @@ from runner.agents.variants import agent_variant
 from runner.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from runner.cli.variants import Variant
+    from runner.options.values import Variant
     from runner.planning.case_source import CaseSource
 
 

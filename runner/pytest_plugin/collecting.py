@@ -138,7 +138,7 @@ class CasesFile(pytest.File):
 
     def _models(self) -> Models:
         from runner.application.configuration import configured
-        from runner.cli.options import RunOptions
+        from runner.options.options import RunOptions
         from runner.pytest_plugin.models import Models
 
         path = self.path.resolve()

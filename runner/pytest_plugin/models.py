@@ -9,9 +9,9 @@ from runner.agents.assistant import Assistant, Assistants
 from runner.application.application import Application
 from runner.application.dotenv import variables_of
 from runner.cases.model import Case
-from runner.cli.options import RunOptions
 from runner.connectors.load import Connectors
 from runner.errors import ConfigurationError
+from runner.options.options import RunOptions
 
 
 class Models:

@@ -14,11 +14,11 @@ from bindings import SCRIPT_PARTS
 from runner import exit_codes
 from runner.application.application import Application, find_root
 from runner.application.configuration import configured
-from runner.cli.options import RunOptions
 from runner.connectors.closed import ClosedModels
 from runner.environment import Environment
 from runner.execution.run import run
 from runner.execution.stopping import Interrupted, Stop
+from runner.options.options import RunOptions
 from runner.pytest_plugin.finding import CLOSED, GIVEN
 from runner.reporters.console.console import failure_text
 from runner.reporters.console.rerun_command import pattern_of

@@ -9,8 +9,8 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
-from runner.cli.options import RunOptions, report_path
 from runner.errors import ConfigurationError
+from runner.options.options import RunOptions, report_path
 from runner.reporters import is_of_coverage, maker_for_file
 from runner.reporters.console.console import ConsoleReporter
 from runner.reporters.stream import Ordered

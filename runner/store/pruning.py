@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import chain, islice, takewhile
 from pathlib import Path
 
-from runner.cli.store_keep import StoreKeep
+from runner.options.values import StoreKeep
 from runner.store.locks import RUNNING, is_under_way
 from runner.store.reading import RUNS, read
 from runner.store.schema import changing

@@ -24,7 +24,7 @@ from runner.store.writing import Writer, insert_results
 from scripttest.typing_names import Record
 
 if TYPE_CHECKING:
-    from runner.cli.store_keep import StoreKeep
+    from runner.options.values import StoreKeep
     from runner.results.model import TestResult
     from runner.store.revisions import Revision
     from runner.store.spare import SpareReport

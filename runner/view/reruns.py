@@ -13,11 +13,10 @@ from shlex import join
 from threading import Lock, Thread
 
 from runner import exit_codes
-from runner.cli.carried import taken_over, walls_in
-from runner.cli.options import FLAGS, RunOptions, options_from
-from runner.cli.quick import read
 from runner.errors import ConfigurationError
 from runner.filters import Filter
+from runner.options.carried import taken_over, walls_in
+from runner.options.options import FLAGS, RunOptions, options_from, texts_in
 from runner.reporters.console.rerun_command import pattern_of
 from runner.results.suite_json import suite_of
 from runner.store.kept import KeptRun
@@ -201,7 +200,7 @@ class Reruns:
 
 def _options(run: KeptRun, application: Path) -> RunOptions:
     """The flags of a run. Raises ConfigurationError when it cannot be run again with them."""
-    values = read([str(word) for word in run.start.get("flags") or ()])
+    values = texts_in([str(word) for word in run.start.get("flags") or ()])
     if values is None or any(flag.is_given(values) and not flag.of_test for flag in FLAGS):
         raise ConfigurationError("its flags are not those of this version")
     options = options_from(values).replace(app=None)

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 from bindings import SCRIPT_PARTS
 from runner import exit_codes
-from runner.cli.settings import Configured, Settings
 from runner.errors import RunnerError
 from runner.execution.run import run
 from runner.execution.stopping import Interrupted, Signals, Stop, UndoneAtOnce
+from runner.options.options import Configured, Settings
 from runner.planning.inputs import CaseInput, Input, everything, resolve_inputs
 from runner.planning.selection import Selection
 from runner.planning.suite_key import suite_key
@@ -33,10 +33,10 @@ from scripttest import Status, start_processes
 
 if TYPE_CHECKING:
     from runner.application.application import Application
-    from runner.cli.options import RunOptions
     from runner.connectors.load import Connectors
     from runner.environment import Environment
     from runner.fingerprints.parts import PartDigests
+    from runner.options.options import RunOptions
     from scripttest import Coverage, Processes
 
 DECIDING = ("a", "f", "u", "q", "\n", "")

@@ -177,9 +177,9 @@ def survival(folder: Path, count: int) -> None:
 def pieces(folder: Path) -> None:
     from distributed import Client
 
-    from runner.cli.cluster_address import read_cluster_address
     from runner.cluster import station_work
     from runner.cluster.connection import Connection
+    from runner.options.values import read_cluster_address
 
     with DaskCluster(folder / "cluster") as cluster, Client(cluster.address, set_as_default=False) as client:
         pid, count = cluster.scheduler.pid, 1000

@@ -39,7 +39,7 @@ SMALL_RUNS = 15
 SLOWEST = 4
 """Modules that are named in a group."""
 OWN_PACKAGES = ("runner", "bindings", "scripttest")
-MAIN = "from runner.cli.main import main; main()"
+MAIN = "from runner.commands.main import main; main()"
 
 _IMPORT = re.compile(r"^import time: +(\d+) \| +\d+ \| +(\S+)$", re.MULTILINE)
 
@@ -109,7 +109,7 @@ def _starts(one: Job, rounds: int) -> str:
         "`python -c pass`": [sys.executable, "-c", "pass"],
         "a worker: `python -I -S` and its imports": [sys.executable, "-I", "-S", "-c", worker],
         "`esbuild --version`": [_esbuild(), "--version"],
-        "the command up to its first import of its own": [sys.executable, "-c", "import runner.cli.main"],
+        "the command up to its first import of its own": [sys.executable, "-c", "import runner.commands.main"],
         "the whole command, 1x3": one.command,
     }
     seconds: dict[str, list[float]] = {name: [] for name in commands}

@@ -113,7 +113,7 @@ def _run_command(path: str) -> None:
         return spawn(program, argv, *rest, **options)
 
     os.posix_spawn = posix_spawn  # type: ignore[assignment]
-    from runner.cli.main import main
+    from runner.commands.main import main
 
     main()
 

@@ -15,7 +15,7 @@ from statistics import median
 
 from agents import Server, application
 
-MAIN = "from runner.cli.main import main; main()"
+MAIN = "from runner.commands.main import main; main()"
 TIMED = f"""
 import gc, json, time
 import runner.execution.session as app

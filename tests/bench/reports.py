@@ -110,7 +110,7 @@ def write_modules(root: Path, count: int) -> None:
 
 def run(root: Path) -> float:
     """CPU seconds of the command and its workers."""
-    arguments = [sys.executable, "-m", "runner.cli.main", "-i", "scripts.demo", "-q", "-o", "report.jsonl"]
+    arguments = [sys.executable, "-m", "runner.commands.main", "-i", "scripts.demo", "-q", "-o", "report.jsonl"]
     process = subprocess.Popen(arguments, cwd=root, stdout=subprocess.DEVNULL, env={**os.environ, "CI": "1"})
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)

@@ -22,13 +22,13 @@ from runner.application.application import Application
 from runner.application.context import build_context
 from runner.cases.kinds import all_cases
 from runner.cases.reader import LocatedCase
-from runner.cli.options import DEFAULT_THRESHOLD, RunOptions
 from runner.connectors.load import Connectors
 from runner.execution.case_schedule import AgentCases, CaseSchedule
 from runner.execution.databases import RunDatabases
 from runner.execution.repetition import Repetition
 from runner.execution.scheduler import run_cases
 from runner.modes.case_environment import CaseEnvironment
+from runner.options.options import DEFAULT_THRESHOLD, RunOptions
 from runner.planning.case_source import CaseSource
 from runner.results.case_result import CaseResult
 from runner.results.events import Event, TestEnd

@@ -11,7 +11,7 @@ from types import FrameType
 
 import pytest
 
-from runner.cli.main import run_command
+from runner.commands.main import run_command
 from runner.environment import environment_of
 from scripttest import hide_environment
 from scripttest.shortcuts import PLAIN

@@ -16,7 +16,7 @@ from made_up import alike, json_values, letters
 from bindings import SCRIPT_GLOBALS, envelope, revived
 from bindings.clock import Clock
 from runner.application.context import build_context
-from runner.cli.options import RunOptions
+from runner.options.options import RunOptions
 from scripttest import FunctionCall, FunctionPool, worker_command
 
 PARTS = Path(__file__).parent.parent.parent / "bindings/js"

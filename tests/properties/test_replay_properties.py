@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from made_up import json_values, texts
 
 from runner.assertions.base import AssertionResult, ToolUse
-from runner.cli.options import RunOptions
 from runner.environment import Environment
 from runner.execution.repetition import Repetition
+from runner.options.options import RunOptions
 from runner.reporters import maker_for_file
 from runner.reporters.console.console import ConsoleReporter
 from runner.reporters.stream import Multiplexer, Ordered

@@ -16,12 +16,11 @@ from hypothesis import strategies as st
 from made_up import json_values
 
 from runner.application.context import build_context
-from runner.cli.options import RunOptions
-from runner.cli.settings import Settings
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.fingerprints.fingerprints import Fingerprints
 from runner.fingerprints.parts import PartDigests
+from runner.options.options import RunOptions, Settings
 from runner.planning.case_source import CaseSource
 from runner.planning.inputs import resolve_application
 from runner.planning.planner import make_plan

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from runner.cli.options import RunOptions
 from runner.environment import Environment
+from runner.options.options import RunOptions
 from runner.reporters.console.rerun_command import command_of
 from runner.reporters.console.style import DOUBLE, MARKS, SINGLE, Style, count, in_milliseconds, usage_line
 from runner.results.events import (

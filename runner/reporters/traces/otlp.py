@@ -21,8 +21,8 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, Spa
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from opentelemetry.util.re import parse_env_headers
 
-from runner.cli.flags import collector
 from runner.errors import ConfigurationError
+from runner.options.readers import collector
 from runner.reporters.stream import IncompleteError
 from runner.reporters.traces.spans import Spans
 from runner.results.events import Event, RunEnd

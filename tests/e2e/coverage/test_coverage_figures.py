@@ -188,7 +188,7 @@ def test_without_the_flag_nothing_of_it_is_loaded(covered: Covered) -> None:
     import sys
 
     code = (
-        "import sys, os; sys.argv = ['yao-test', '-i', 'assistants']; import runner.cli.main as c\n"
+        "import sys, os; sys.argv = ['yao-test', '-i', 'assistants']; import runner.commands.main as c\n"
         "def leave(code):\n"
         "    names = [name for name in sys.modules if 'cover' in name or 'quickjs' in name]\n"
         "    print('LOADED', names); sys.stdout.flush(); os.kill(os.getpid(), 9)\n"

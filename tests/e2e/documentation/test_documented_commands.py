@@ -27,9 +27,8 @@ import yaml
 from command import Application, Run
 from test_pages import PAGES, ROOT, Reader, blocks_of, name_of
 
-from runner.cli.main import COMMANDS
-from runner.cli.options import options_from
-from runner.cli.quick import read
+from runner.commands.main import COMMANDS
+from runner.options.options import options_from, texts_in
 
 KEPT = "mkdir -p .yao-test .git && echo ref: refs/heads/main > .git/HEAD && yao-test -i scripts.expense.setup -q > kept.txt"
 """Puts a run of the branch main into the store of the application."""
@@ -241,7 +240,7 @@ def test_names_of_commands_are_those_of_commands() -> None:
 @pytest.mark.parametrize("line", NETWORK)
 def test_a_line_that_needs_a_network_is_read(line: str) -> None:
     words = [word for word in shlex.split(line) if "=" not in word or word.startswith("-")]
-    values = read(words[1:])
+    values = texts_in(words[1:])
 
     assert words[0] == "yao-test"
     assert values is not None

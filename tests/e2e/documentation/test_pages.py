@@ -29,10 +29,10 @@ import pytest
 from command import Application
 
 from runner import exit_codes
-from runner.cli.flags import Flag
-from runner.cli.habits import FOREIGN
-from runner.cli.main import COMMANDS
-from runner.cli.options import FLAGS
+from runner.commands.habits import FOREIGN
+from runner.commands.main import COMMANDS
+from runner.options.flags import Flag
+from runner.options.options import FLAGS
 
 ROOT = Path(__file__).parents[3]
 README = ROOT / "README.md"

@@ -328,7 +328,7 @@ def test_nothing_is_computed_without_a_report(app: MakeApplication) -> None:
     probe = "import sys, atexit; sys.argv[1:] = ['-i', 'scripts.demo.alone']\n" + (
         "import os; end = os._exit\n"
         "def told(code): print([name for name in sys.modules if 'fingerprint' in name]); sys.stdout.flush(); end(code)\n"
-        "from runner.cli.main import main; told(main())\n"
+        "from runner.commands.main import main; told(main())\n"
     )
     import subprocess
     import sys

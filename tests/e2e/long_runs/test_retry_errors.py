@@ -18,7 +18,7 @@ from command import Application, MakeApplication, Record, eventually
 from faults import lines_of, with_model, worker_pids
 from model_server import Behaviour, Exchange, ModelServer, echo, says, status
 
-QUICK = "import os, runner.execution.passes as passes; passes.FIRST_PAUSE = 0.05; from runner.cli.main import main; os._exit(main())"
+QUICK = "import os, runner.execution.passes as passes; passes.FIRST_PAUSE = 0.05; from runner.commands.main import main; os._exit(main())"
 """The command, with shorter pauses."""
 
 

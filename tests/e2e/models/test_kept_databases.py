@@ -101,7 +101,7 @@ def test_a_run_without_models_loads_nothing_of_them(app: MakeApplication) -> Non
         {**PET, **agent(cases=[{"id": "a", "input": "x"}]), "plain_test.ts": KEPT.replace("Process", "String")}
     )
     code = (
-        "import os, sys; import runner.cli.main as c\n"
+        "import os, sys; import runner.commands.main as c\n"
         "def leave(code):\n"
         "    print('LOADED', sorted({'sqlite3', 'bindings.models.database', 'bindings.models.definition'} & sys.modules.keys()))\n"
         "    sys.stdout.flush(); os.kill(os.getpid(), 9)\n"

@@ -190,7 +190,7 @@ sys.meta_path.insert(0, Finder())
 
 @pytest.mark.parametrize(
     "module",
-    ["gc", "runner.execution.stopping", "runner.cli.main", "runner.cli.flags", "runner.cli.options", "scripttest.workers.worker", "runner.execution.session", "runner.planning.inputs"],
+    ["gc", "runner.execution.stopping", "runner.commands.main", "runner.options.flags", "runner.options.options", "scripttest.workers.worker", "runner.execution.session", "runner.planning.inputs"],
 )  # fmt: skip
 def test_an_interrupt_while_the_command_loads_is_silent(app: MakeApplication, module: str) -> None:
     here = app({**scripts(""), "/site/sitecustomize.py": SENDER})

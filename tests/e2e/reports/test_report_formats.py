@@ -347,7 +347,7 @@ def test_no_report_holds_the_content_of_attachments(app: MakeApplication) -> Non
 
 # Runs that end before their time
 
-SHORT_GRACE = "import os, runner.execution.stopping; runner.execution.stopping.BUDGET_GRACE = 0.5; from runner.cli.main import main; os._exit(main())"
+SHORT_GRACE = "import os, runner.execution.stopping; runner.execution.stopping.BUDGET_GRACE = 0.5; from runner.commands.main import main; os._exit(main())"
 TALK = {"id": "talk", "turns": [{"input": "one"}, {"input": "two"}]}
 
 

@@ -18,7 +18,7 @@ import pytest
 from command import Application
 from seed_004 import APP, ASSERTIONS, DOUBLE, ROOT, copied, shown, without_times
 
-from runner.cli.options import FLAGS
+from runner.options.options import FLAGS
 
 DESIGN = ROOT.parent / "shared/seeds/004_4cbeb602588a8fab.txt"
 DOCUMENTS = [path for path in (APP / "examples.md", DESIGN) if path.is_file()]

@@ -12,12 +12,10 @@ import pytest
 from command import make_application
 
 from runner.application.context import build_context
-from runner.cli.options import options_from
-from runner.cli.quick import read
-from runner.cli.settings import Settings
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.execution.services import RunServices
+from runner.options.options import Settings, options_from, texts_in
 from runner.planning.inputs import resolve_application
 from runner.planning.plan import RunPlan
 from runner.planning.planner import make_plan
@@ -36,7 +34,7 @@ FILES = {
 def planned(folder: Path, line: str, files: Mapping[str, str] = FILES) -> RunPlan:
     """What a command line plans in an application."""
     root = make_application(folder, files).root
-    values = read(line.split())
+    values = texts_in(line.split())
     assert values is not None
     options = options_from(values)
     stream = io.StringIO()

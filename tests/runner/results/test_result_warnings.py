@@ -13,9 +13,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from runner.cli.options import RunOptions
 from runner.environment import Environment
 from runner.execution.repetition import Repetition
+from runner.options.options import RunOptions
 from runner.reporters import maker_for_file
 from runner.reporters.console.console import ConsoleReporter
 from runner.reporters.github import GithubReporter

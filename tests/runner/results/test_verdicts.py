@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from runner.cli.commands.merge import merge, merged
+from runner.commands.merge import merge, merged
 from runner.environment import Environment
 from runner.reporters import maker_for_file
 from runner.reporters.html.report import render

@@ -135,7 +135,7 @@ def test_a_record_with_a_field_that_does_not_exist_is_not_made() -> None:
 def test_a_run_of_cases_loads_no_library_that_it_does_not_use() -> None:
     code = (
         "import sys, os; sys.argv = ['yao-test', '-i', 'assistants/keyword/tests/inputs.jsonl', '--run', 'T001'];"
-        "import runner.cli.main as c\n"
+        "import runner.commands.main as c\n"
         "def leave(code):\n"
         "    heavy = {'httpx', 'pydantic', 'pydantic_core', 'regex', 'jsonschema', 'attrs', 'rich', 'click', 'jsonpath_ng', 'json_repair', 'mcp'}\n"
         "    print('LOADED', sorted(heavy & sys.modules.keys()), code); sys.stdout.flush(); os.kill(os.getpid(), 9)\n"

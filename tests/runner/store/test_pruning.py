@@ -9,12 +9,12 @@ from pathlib import Path
 from html_reports import CASES, report, result, suite
 from kept_runs import keep
 
-from runner.cli.store_keep import read_store_keep
+from runner.options.values import read_store_keep
 from runner.store.pruning import prune
 from runner.store.schema import open_store
 
 NOW = "2026-11-22T09:30:00Z"
-DAY = read_store_keep("1d", "--keep")
+(DAY,) = read_store_keep("1d", "--keep")
 LINE = b"x" * 3000
 
 
@@ -73,7 +73,7 @@ def test_the_file_is_as_small_as_if_they_had_never_been_there(tmp_path: Path) ->
 def test_runs_leave_until_the_store_is_small_enough_and_fingerprints_that_are_needed_stay(tmp_path: Path) -> None:
     folder = store_of(tmp_path, 60)
     with open_store(folder) as database:
-        removed = prune(database, folder, [read_store_keep("2MB", "--keep")], NOW)
+        removed = prune(database, folder, read_store_keep("2MB", "--keep"), NOW)
         left = [id for (id,) in database.execute("SELECT id FROM runs ORDER BY rowid")]
     assert removed == [f"run{n}" for n in range(len(removed))]
     assert 25 < len(removed) < 40

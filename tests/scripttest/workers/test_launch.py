@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bindings import SCRIPT_PARTS
-from runner.cli.ahead import start_worker
+from runner.commands import start_worker
 from scripttest import end_ahead, launch_ahead, worker_command
 from scripttest.process import Child, spawn
 from scripttest.workers.launch import launch

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from sample_conversations import BROKEN, CONVERSATION, DYNAMIC, SIMULATED, STATIC, WITHOUT_ANSWER
 
-from runner.cli.options import RunOptions
 from runner.environment import Environment
+from runner.options.options import RunOptions
 from runner.reporters.console.case_lines import TurnLines
 from runner.reporters.console.console import ConsoleReporter
 from runner.reporters.console.rerun_command import flags_of

@@ -1,1 +1,0 @@
-"""The command line: flags and their readers, the other commands, errors as text, exit codes."""

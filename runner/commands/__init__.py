@@ -1,0 +1,23 @@
+"""The command line, from its words to the exit code: the run, and a click command for each other thing to do.
+
+Importing this package loads none of them.
+"""
+
+from __future__ import annotations
+
+from bindings import SCRIPT_PARTS
+from scripttest import launch_ahead
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_OTHER_WORKERS = ("--cluster", "--coverage")
+"""Flags with which a run uses no worker of this kind."""
+
+
+def start_worker(arguments: Sequence[str]) -> None:
+    """Starts it, for a command line of a run that names script tests and does not run them elsewhere."""
+    named = any(word.startswith("scripts.") for word in arguments)
+    if named and arguments[0].startswith("-") and not any(word.startswith(_OTHER_WORKERS) for word in arguments):
+        launch_ahead(SCRIPT_PARTS)

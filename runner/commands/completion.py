@@ -1,0 +1,172 @@
+"""`yao-test completion SHELL`: has a shell complete flags, commands, and what an application has: agents, modules, case
+files, tests, tags, connectors, profiles."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib import import_module
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem, get_completion_class
+
+from runner.application.application import Application, TestModule
+from runner.commands.flags import Command, Completer, options_of
+from runner.environment import Environment
+from runner.errors import RunnerError
+from runner.options.flags import Flag
+from runner.options.options import FLAGS, RunOptions
+from runner.planning.inputs import CaseInput, everything, resolve_application, resolve_inputs
+from runner.planning.test_functions import functions_in
+from runner.security.files import open_text, read_text
+
+VARIABLE = "_YAO_TEST_COMPLETE"
+"""The shell sets this variable when it asks for completions; `runner.commands.main` looks for it."""
+PROGRAM = "yao-test"
+_CASE = re.compile(r"""["']?\bid["']?\s*:\s*["']?([\w.-]+)""")
+READ = 1 << 20
+"""At most this many bytes of a case file are read to find the ids in it."""
+
+
+@click.command(
+    "completion",
+    cls=Command,
+    help="Prints the completion script of a shell. "
+    'bash: eval "$(yao-test completion bash)"; zsh: eval "$(yao-test completion zsh)"; '
+    "fish: yao-test completion fish | source",
+)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_obj
+def completion(environment: Environment, shell: str) -> int:
+    """Prints the completion script for a shell."""
+    environment.stdout.write(_completer(shell, environment, {}).source() + "\n")
+    return 0
+
+
+def complete(environment: Environment, commands: Mapping[str, str]) -> int:
+    """Prints the words that complete a command line, for the shell, and returns the exit code. After any error it
+    prints none. `commands` are the commands other than the run, with the module and function of each."""
+    shell, _, what = environment.variables.get(VARIABLE, "").partition("_")
+    if what != "complete" or get_completion_class(shell) is None:
+        return 1
+    environment.stdout.write(_completer(shell, environment, commands).complete() + "\n")
+    return 0
+
+
+def _completer(shell: str, environment: Environment, commands: Mapping[str, str]) -> Any:
+    found = get_completion_class(shell)
+    assert found is not None
+    return found(_Root(environment, commands), {}, PROGRAM, VARIABLE)
+
+
+class _Root(click.Group):
+    """The whole command line as click sees it."""
+
+    def __init__(self, environment: Environment, commands: Mapping[str, str]) -> None:
+        self._places = commands
+        options = options_of(FLAGS, lambda flag: _completer_of(flag, environment))
+        super().__init__(PROGRAM, params=options, invoke_without_command=True)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of the commands besides the run."""
+        return sorted(self._places)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """One of these commands, by its name."""
+        if cmd_name not in self._places:
+            return None
+        module, _, name = self._places[cmd_name].partition(":")
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+
+def _completer_of(flag: Flag, environment: Environment) -> Completer | None:
+    """What completes the values of a flag; None where nothing is known of them."""
+    values = _VALUES.get(flag.name)
+    if values is None:
+        return _paths if flag.metavar in ("FILE", "DIR") else None
+
+    def answer(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        try:
+            options = RunOptions(
+                inputs=tuple(context.params.get("inputs") or ()),
+                app=context.params.get("app"),
+                name=context.params.get("name"),
+            )
+            application = resolve_application(options, environment.directory)
+            found = {value for value in values(application, options, environment) if value.startswith(incomplete)}
+        except (RunnerError, OSError):
+            found = set()
+        items = [CompletionItem(value) for value in sorted(found)]
+        return items if items or flag.name != "input" else _paths(context, parameter, incomplete)
+
+    return answer
+
+
+def _paths(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return [CompletionItem(incomplete, type="file")]
+
+
+def _inputs(application: Application, options: RunOptions, environment: Environment) -> Iterator[str]:
+    """Agents and modules of scripts by their ids, and case files by their paths from the working directory."""
+    for agent in application.agents():
+        modules = list(application.modules_of(agent))
+        yield from ([f"scripts.{agent.id}"] if modules else [])
+        yield from (module.id for module in modules)
+        cases = agent.folder / "tests"
+        files = sorted(cases.glob("*")) if cases.is_dir() else []
+        for file in files:
+            if file.suffix in (".jsonl", ".yaml", ".yml"):
+                yield os.path.relpath(file, environment.directory)
+
+
+def _tests(application: Application, options: RunOptions, environment: Environment) -> Iterator[str]:
+    """Names of tests and ids of cases, of the inputs that are named, or of all that there are here."""
+    if not options.inputs:
+        options = options.replace(inputs=(everything(options, application, environment.directory),))
+    for item in resolve_inputs(options, application, environment.directory):
+        if isinstance(item, TestModule):
+            yield from (name for name, _ in functions_in(read_text(item.test, "replace")))
+        elif isinstance(item, CaseInput) and item.path is not None:
+            with open_text(item.path, "replace") as file:
+                yield from _CASE.findall(file.read(READ))
+
+
+def _tags(application: Application, options: RunOptions, environment: Environment) -> Iterator[str]:
+    """Tags of tests; those of cases are known only when they are read."""
+    from runner.planning.tags import tags_in
+
+    for module in application.modules():
+        for tags in tags_in(read_text(module.test, "replace")).of.values():
+            yield from tags
+
+
+def _agents(application: Application, options: RunOptions, environment: Environment) -> Iterator[str]:
+    return (agent.id for agent in application.agents())
+
+
+def _connectors(application: Application, options: RunOptions, environment: Environment) -> Iterable[str]:
+    from runner.connectors.load import Connectors
+
+    return Connectors(application.root, environment.variables).ids()
+
+
+def _profiles(application: Application, options: RunOptions, environment: Environment) -> Iterator[str]:
+    from runner.application.configuration import read_configuration
+
+    file = read_configuration(application)
+    tables = file.tables if file is not None else {}
+    return (name.removeprefix("profile.") for name in tables if name.startswith("profile."))
+
+
+_VALUES: dict[str, Callable[[Application, RunOptions, Environment], Iterable[str]]] = {
+    "input": _inputs,
+    "name": _agents,
+    "run": _tests,
+    "tag": _tags,
+    "connector": _connectors,
+    "profile": _profiles,
+}
+"""Flag → what its values may be."""

@@ -1,0 +1,239 @@
+"""`yao-test diff A B`: what changed from one saved run to another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from runner import exit_codes
+from runner.commands.diff_documents import FORMATS
+from runner.commands.flags import Command, NumberRange
+from runner.commands.reports import check_outputs, read_report, understanding, write_text
+from runner.commands.stores import HELP, RUN, store_folder
+from runner.durations import seconds_of
+from runner.environment import Environment
+from runner.errors import ConfigurationError
+from runner.reporters.console.change_lines import COLORS, aligned, as_rows, as_text, end_of, overview
+from runner.reporters.console.style import Style
+from runner.reporters.variants import ROWS, as_answers, as_matrix
+from runner.results.change_report import ChangeReport, Noise, Verdict
+from runner.results.change_verdict import adjusted, change_between
+from runner.results.changes import KINDS, STANDARD, Comparison, Thresholds
+from runner.results.comparison import compare
+from runner.results.judged_cases import PASSED
+from runner.results.looks import ONCE, looks_in
+from runner.results.report import Report
+from runner.results.sides import Sides
+from runner.results.variants import VariantsCompared, matrix, part_of, variants_of
+from runner.statistics.change import MARGIN
+
+
+@click.command(
+    "diff",
+    cls=Command,
+    help="Tells whether a run is worse than an older one, beyond the noise of its runs. A is the older report "
+    "(.jsonl or .json), B the newer one; with more, each is compared with A. With A alone, its variants are "
+    "compared. With --baseline, A is the newer run; without A, the latest run of the store.",
+)
+@click.argument("a", required=False)
+@click.argument("b", required=False)
+@click.argument("more", nargs=-1)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    multiple=True,
+    help="Also write the comparison to a file: .md, .json, .html. Repeatable.",
+)
+@click.option(
+    "--baseline",
+    metavar="NAME",
+    help="Compare with the newest runs of a branch, or with a commit or a run, in the store.",
+)
+@click.option("--store", metavar="DIR", help=f"With --baseline: {HELP[0].lower()}{HELP[1:]}")
+@click.option(
+    "--fail-on",
+    type=click.Choice(["regressed", "unsure"]),
+    help="Exit with 1 when the verdict is regressed; with unsure, also when it cannot tell.",
+)
+@click.option(
+    "--fail-on-regression", is_flag=True, help="Exit with 1 when there is any new failure, even if it may be noise."
+)
+@click.option(
+    "--measure",
+    metavar="NAME",
+    default=PASSED,
+    show_default=True,
+    help="What to compare: passed, score, or the id of a criterion.",
+)
+@click.option(
+    "--margin",
+    metavar="POINTS",
+    type=NumberRange(min=0, max=100, min_open=True),
+    default=100 * MARGIN,
+    show_default=True,
+    help="Largest difference that does not matter, in percentage points.",
+)
+@click.option(
+    "--noise",
+    type=click.Choice([noise.value for noise in Noise]),
+    help="Whether runs of one case may differ. Default: none for scripted and replayed models, else runs.",
+)
+@click.option(
+    "--slower-factor",
+    type=NumberRange(min=1),
+    default=STANDARD.slower_factor,
+    show_default=True,
+    help="A test is slower when it takes this many times as long, and --slower-by longer.",
+)
+@click.option(
+    "--slower-by",
+    metavar="DURATION",
+    default=f"{STANDARD.slower_by:g}ms",
+    show_default=True,
+    help="A test is slower when it takes this much longer, and --slower-factor times as long.",
+)
+@click.option("--no-color", is_flag=True, help="Use no colours.")
+@click.pass_obj
+def diff(
+    environment: Environment,
+    a: str | None,
+    b: str | None,
+    more: tuple[str, ...],
+    baseline: str | None,
+    store: str | None,
+    output: tuple[str, ...],
+    fail_on: str | None,
+    fail_on_regression: bool,
+    measure: str,
+    margin: float,
+    noise: str | None,
+    slower_factor: float,
+    slower_by: str,
+    no_color: bool,
+) -> int:
+    """Prints the changes and returns the exit code."""
+    thresholds = Thresholds(slower_factor=slower_factor, slower_by=seconds_of(slower_by, "--slower-by") * 1000)
+    paths = check_outputs(environment, output, (*FORMATS, ".html"))
+    count = any(path.suffix.lower() == ".html" for path in paths)
+    names, (before, *others) = _sides(environment, a, b, more, baseline, store, count)
+    is_of_variants = baseline is None and b is None
+    with understanding(f"the comparison of {names[0]} with {', '.join(names[1:])}"):
+        verdicts = adjusted(
+            [
+                change_between(
+                    before,
+                    other,
+                    names=Sides(a=names[0], b=name),
+                    measure=measure,
+                    margin=margin / 100,
+                    noise=Noise(noise) if noise else None,
+                    looks=looks_in(other.summary) if is_of_variants else ONCE,
+                )
+                for other, name in zip(others, names[1:], strict=True)
+            ]
+        )
+        found = compare(before, others[0], thresholds)
+    style = Style(environment.colors and not no_color)
+    if is_of_variants:
+        rows = matrix([before, *others])
+        environment.stdout.write(aligned(as_matrix(rows[:ROWS], names)) + as_answers(rows, names, style) + "\n")
+    if len(others) > 1 or is_of_variants:
+        environment.stdout.write(aligned(overview(verdicts, names, "Variant" if is_of_variants else "Report")))
+        environment.stdout.write(as_rows(verdicts, names[1:], style))
+    else:
+        lists = as_tables(found, environment, style) if environment.terminal else as_text(found, style)
+        environment.stdout.write(lists + as_rows(verdicts, names[1:], style))
+    for path in paths:
+        write_text(environment, path, _document(path, before, others, found, verdicts, names, is_of_variants))
+    if fail_on and any(verdict.fails(on_unsure=fail_on == "unsure") for verdict in verdicts):
+        return exit_codes.FAILED
+    if fail_on and any(verdict.verdict is Verdict.CANNOT_TELL for verdict in verdicts):
+        environment.stdout.write("--fail-on regressed passes the verdict cannot tell; --fail-on unsure does not.\n")
+    return exit_codes.FAILED if fail_on_regression and found.is_worse else exit_codes.PASSED
+
+
+def _sides(
+    environment: Environment,
+    a: str | None,
+    b: str | None,
+    more: tuple[str, ...],
+    baseline: str | None,
+    store: str | None,
+    count: bool,
+) -> tuple[list[str], list[Report]]:
+    """The names of the reports that are compared, and the reports; the older one first. With `count` these have
+    summaries. Raises ConfigurationError."""
+    if baseline is not None:
+        if b is not None:
+            raise ConfigurationError("--baseline takes the place of A: name one report", "Or name both without it")
+        return _with_baseline(environment, a, baseline, store)
+    if store is not None:
+        raise ConfigurationError("--store needs --baseline", "A run of a store is named as run:ID")
+    if a is None:
+        raise click.UsageError("Missing argument A: the older report, or --baseline with a run of the store")
+    names = [a, *([b] if b else []), *more]
+    reports = [read_report(environment, name, count=count) for name in names]
+    return (names, reports) if b else _variants(reports[0], a)
+
+
+def _with_baseline(
+    environment: Environment, name: str | None, baseline: str, store: str | None
+) -> tuple[list[str], list[Report]]:
+    from runner.store.baseline import baseline_of, in_all_runs
+    from runner.store.store import LATEST, Store
+
+    with Store(store_folder(environment, store)) as opened:
+        if name is None or name.startswith(RUN):
+            run = opened.run((name or LATEST).removeprefix(RUN))
+            name, report = name or f"{RUN}{run.id}", opened.report(run.id)
+        else:
+            report = read_report(environment, name)
+        newer = in_all_runs(report)
+        found = baseline_of(opened, baseline, newer, leave_out=report.start.get("run_id"))
+    return [baseline, name], [found.report, newer]
+
+
+def _variants(report: Report, name: str) -> tuple[list[str], list[Report]]:
+    """The names of the variants in a report, and the results of each. Raises ConfigurationError when it has none."""
+    names = variants_of(report)
+    if len(names) < 2:
+        raise ConfigurationError(
+            f"Cannot compare {name}: there is no second report, and it has no variants",
+            "Name a second report, or run with --variant",
+        )
+    return names, [part_of(report, variant) for variant in names]
+
+
+def _document(
+    path: Path,
+    before: Report,
+    others: list[Report],
+    found: Comparison,
+    verdicts: list[ChangeReport],
+    names: list[str],
+    is_of_variants: bool,
+) -> str:
+    if path.suffix.lower() == ".html":
+        from runner.reporters.html.compared import variants_record
+        from runner.reporters.html.report import render
+
+        compared = VariantsCompared(names=names, parts=[before, *others], verdicts=verdicts)
+        variants = variants_record(compared) if is_of_variants else None
+        return render(others[0], before, found, list(zip(names[1:], verdicts, strict=True)), variants)
+    return FORMATS[path.suffix.lower()](found, verdicts, names, is_of_variants)
+
+
+def as_tables(found: Comparison, environment: Environment, style: Style) -> str:
+    """The changes as tables for a terminal, one for each kind of change."""
+    from runner.commands.tables import table_of
+
+    text = ""
+    for kind in KINDS:
+        if changes := found.of(kind.key):
+            text += style.paint(f"{kind.title} ({len(changes)})\n", COLORS[kind.tone])
+            text += table_of(kind.key, changes, environment, style.colors)
+            if kind.key == "changed":
+                text += "".join(f"{line}\n" for change in changes for line in (f"{change.id}:", *change.diff))
+    return text + end_of(found)

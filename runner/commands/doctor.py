@@ -1,0 +1,160 @@
+"""`yao-test doctor`: what this machine enforces, what is installed, and what each agent calls that needs more."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from runner.commands.flags import Command
+from runner.commands.reports import writing
+from runner.environment import Environment
+from runner.errors import ConfigurationError
+from scripttest import install_command
+from scripttest.values import fields_of
+
+if TYPE_CHECKING:
+    from runner.doctor.findings import Findings, Need
+
+
+MOST_PLACES = 3
+"""Places of a call that are shown."""
+
+
+@click.command(
+    "doctor",
+    cls=Command,
+    help="Shows which walls this machine has around scripts, which optional parts are installed, and which calls "
+    "of each agent need a mock, a key or an optional part. Exit codes: 0; 1 with --strict when an agent lacks"
+    " something; 2 configuration error.",
+)
+@click.option(
+    "-a",
+    "--app",
+    metavar="DIR",
+    help="Application root. Default: the nearest one at or above the working directory, if there is one.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+@click.option("--strict", is_flag=True, help="Exit with 1 when an agent lacks something.")
+@click.option(
+    "--write-mocks",
+    metavar="FILE",
+    help="Write a TypeScript module with the missing mocks. They throw until you fill them in.",
+)
+@click.pass_obj
+def doctor(environment: Environment, app: str | None, as_json: bool, strict: bool, write_mocks: str | None) -> int:
+    """Prints the findings. Returns 1 if an agent lacks something and `--strict` is given, otherwise 0."""
+    from runner.doctor.examine import examine
+
+    root = _root(environment, app)
+    target = _mocks_target(environment, root, write_mocks) if write_mocks is not None else None
+    findings = examine(root, {**environment.variables, **environment.keys})
+    text = json.dumps(_document(findings), indent=2) + "\n" if as_json else "\n".join(_lines(findings)) + "\n"
+    environment.stdout.write(environment.secrets.text(text))
+    if target is not None:
+        _write_mocks(environment, findings, target)
+    return int(strict and any(agent.lacks for agent in findings.agents))
+
+
+def _mocks_target(environment: Environment, root: Path | None, name: str) -> Path:
+    """The path of the file that the mocks are written to; an existing file is never overwritten. Raises
+    ConfigurationError."""
+    target = environment.directory / name
+    if root is None:
+        raise ConfigurationError(f"Cannot write mocks to {name}: there is no application here", "Name it with --app")
+    if target.suffix != ".ts":
+        raise ConfigurationError(f"Cannot write mocks to {name}: they are TypeScript", "Name a file that ends in .ts")
+    if os.path.lexists(target):
+        raise ConfigurationError(
+            f"Cannot write mocks to {name}: it exists, and mocks that are filled in are not overwritten",
+            "Name another file, and take over what is new",
+        )
+    if not target.parent.is_dir():
+        raise ConfigurationError(f"Cannot write mocks to {name}: there is no folder {target.parent}")
+    return target
+
+
+def _write_mocks(environment: Environment, findings: Findings, target: Path) -> None:
+    from runner.doctor.mock_module import lacking, mock_module
+
+    lacks = lacking(findings.agents)
+    if not lacks:
+        environment.stderr.write(f"Wrote no {target.name}: no agent lacks a mock\n")
+        return
+    tests = Path(findings.root, "assistants", *lacks[0][0].split("."), "src")
+    path = Path(os.path.relpath(target.with_suffix(""), tests)).as_posix()
+    with writing(target), open(target, "x", encoding="utf-8") as file:
+        file.write(mock_module(lacks, path if path.startswith(".") else f"./{path}"))
+    environment.stderr.write(f"Wrote {target}\n")
+
+
+def _root(environment: Environment, app: str | None) -> Path | None:
+    from runner.application.application import find_root
+
+    if app is not None:
+        root = environment.directory / app
+        if not root.is_dir():
+            raise ConfigurationError(f"Cannot use --app {app}: it is not a folder")
+        return root
+    try:
+        return find_root(environment.directory)
+    except ConfigurationError:
+        return None
+
+
+def _lines(findings: Findings) -> Iterator[str]:
+    yield "Walls around scripts"
+    for wall in findings.walls:
+        yield f"  {'off' if wall.missing else 'on':<4}{wall.name:<14}{wall.missing or wall.holds}"
+    yield ""
+    yield "Optional parts"
+    for part in findings.parts:
+        absent = f"; not installed: {install_command(part.name, *part.missing)}" if part.missing else ""
+        yield f"  {'off' if part.missing else 'on':<4}{part.name:<14}{part.use}{absent}"
+    yield ""
+    if not findings.root:
+        yield "No application here"
+        return
+    yield f"Agents of {findings.root}"
+    for agent in findings.agents:
+        yield f"  {'lacks' if agent.lacks else 'ok':<7}{agent.id}"
+        for need in agent.needs:
+            yield f"         {_state(need):<9}{need.kind:<5} {need.name}: {need.message}{_places(need)}"
+
+
+def _state(need: Need) -> str:
+    from runner.doctor.findings import Kind
+
+    if need.kind is Kind.UNKNOWN:
+        return "unknown"
+    return "missing" if need.missing else "there"
+
+
+def _places(need: Need) -> str:
+    shown, more = need.places[:MOST_PLACES], len(need.places) - MOST_PLACES
+    if not shown:
+        return ""
+    return f" ({', '.join(shown)}{f' and {more} more' if more > 0 else ''})"
+
+
+def _document(findings: Findings) -> dict[str, object]:
+    """`{walls: [{name, holds, missing}], parts: [{name, use, missing}], root,
+    agents: [{id, needs: [{kind, name, missing, message, places}], lacks: [message]}]}`"""
+    shown = ("kind", "name", "missing", "message", "places")
+    return {
+        "walls": [fields_of(wall) for wall in findings.walls],
+        "parts": [fields_of(part) for part in findings.parts],
+        "root": findings.root,
+        "agents": [
+            {
+                "id": agent.id,
+                "needs": [{name: getattr(need, name) for name in shown} for need in agent.needs],
+                "lacks": [need.message for need in agent.lacks],
+            }
+            for agent in findings.agents
+        ],
+    }

@@ -1,0 +1,245 @@
+"""`yao-test merge PART... -o OUT`: the parts of one run as one report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+import click
+
+from runner import exit_codes
+from runner.commands.completeness import lacking
+from runner.commands.flags import Command
+from runner.commands.reports import EXTENSION_LIST, is_journal, read_report, write_reports
+from runner.environment import Environment
+from runner.errors import ConfigurationError
+from runner.options.carried import spelled
+from runner.options.flags import Changes
+from runner.options.options import FLAGS, texts_in
+from runner.options.values import CoverageThreshold, misses_in, read_coverage_threshold
+from runner.reporters.console.style import count
+from runner.results import coverage, histories
+from runner.results.certainty import certainty_of
+from runner.results.counts import counted, status_of
+from runner.results.events import RunStatus
+from runner.results.histories import Joined
+from runner.results.report import Report, in_order
+from runner.results.result_texts import counts_text, name_of
+from runner.results.snapshot_lines import together
+from runner.results.summary import counts_record, remarks, usage_record
+from runner.security.terminal import in_line
+from scripttest import TestKey
+from scripttest.typing_names import Record
+
+SAID = 20
+"""At most this many warnings are printed."""
+_ALWAYS = tuple(flag for flag in FLAGS if flag.changes is Changes.ALL)
+"""Flags that are in the fingerprint of each result if they are set."""
+WORST = ("interrupted", "error")
+"""Statuses that a merged run takes over from any of its parts; the first of them that is found counts."""
+
+
+@click.command(
+    "merge",
+    cls=Command,
+    help="Joins the .jsonl or .json reports of the parts of one run; where parts have the same result, the later "
+    "part wins. Missing shards and tests are named, and the exit code is 2, unless --partial is given. With "
+    "--as-runs, reports of the same cases become one report with several runs.",
+)
+@click.argument("parts", metavar="PART...", nargs=-1, required=True)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    multiple=True,
+    required=True,
+    help=f"Report to write: {EXTENSION_LIST}. Repeatable.",
+)
+@click.option("--partial", is_flag=True, help="Exit with 0 even if shards or tests are missing.")
+@click.option("--as-runs", is_flag=True, help="Treat each report as further runs of the same cases.")
+@click.option(
+    "--coverage-threshold",
+    metavar="METRIC=PERCENT",
+    multiple=True,
+    help="Exit with 1 when coverage is lower. Repeatable.",
+)
+@click.pass_obj
+def merge(
+    environment: Environment,
+    parts: tuple[str, ...],
+    output: tuple[str, ...],
+    partial: bool,
+    as_runs: bool,
+    coverage_threshold: tuple[str, ...],
+) -> int:
+    """Writes the merged report, prints contradictions between the parts and what is missing. Returns the exit code."""
+    thresholds = [one for text in coverage_threshold for one in read_coverage_threshold(text, "--coverage-threshold")]
+    parts = tuple(part for part in parts if not is_journal(environment, part)) or parts
+    reports = [read_report(environment, part) for part in parts]
+    if as_runs and partial:
+        raise click.UsageError("--as-runs puts whole reports together, --partial is for the parts of one run")
+    joined = histories.as_runs(reports, parts) if as_runs else merged(reports, parts)
+    misses = _misses(joined.report, thresholds)
+    whole, said = _measured(joined.report, misses), [*joined.said, *misses]
+    missing = [] if as_runs else lacking(reports, parts, whole)
+    for line in said[:SAID]:
+        environment.stderr.write(f"Warning: {in_line(line)}\n")
+    if len(said) > SAID:
+        environment.stderr.write(f"Warning: ... and {len(said) - SAID} more\n")
+    write_reports(environment, whole, output)
+    counts = whole.summary
+    environment.stdout.write(f"{counts_text(counts)} in {count(len(parts), 'report' if as_runs else 'part')}\n")
+    for line in remarks(counts):
+        environment.stdout.write(f"{line}\n")
+    for line in missing[:SAID]:
+        environment.stderr.write(f"{'Warning' if partial else 'Error'}: {line}\n")
+    if len(missing) > SAID:
+        environment.stderr.write(f"... and {len(missing) - SAID} more\n")
+    if missing and not partial:
+        environment.stderr.write("Hint: Give merge the parts that are missing, or --partial to go without them\n")
+        return exit_codes.CONFIGURATION
+    return exit_codes.FAILED if misses else exit_codes.PASSED
+
+
+def _misses(whole: Report, thresholds: Sequence[CoverageThreshold]) -> list[str]:
+    """The coverage thresholds that a report misses, as sentences. Raises ConfigurationError where no coverage was
+    measured."""
+    if not thresholds:
+        return []
+    covered = coverage.coverage_in(whole.summary)
+    if covered is None:
+        raise ConfigurationError(
+            "Cannot use --coverage-threshold: no part has coverage", "Run the parts with --coverage"
+        )
+    return [*misses_in(covered.miss, thresholds)]
+
+
+def _measured(whole: Report, misses: Sequence[str]) -> Report:
+    """The report with the coverage thresholds that it misses."""
+    status = RunStatus.FAILED if misses and whole.summary["status"] == RunStatus.PASSED else whole.summary["status"]
+    return whole.replace(warnings=[*whole.warnings, *misses], summary={**whole.summary, "status": status})
+
+
+def merged(reports: list[Report], names: tuple[str, ...]) -> Joined:
+    """Merges several reports into one.
+
+    The same result in two parts is that of the later one. Durations add up; a run that was interrupted in one part, or
+    had errors, was interrupted, or had errors. Raises ConfigurationError when a suite is of two kinds, and for parts
+    that were made with different flags.
+    """
+    if len(reports) == 1:
+        return Joined(report=reports[0])
+    _check_flags(reports, names)
+    _check_agents(reports, names)
+    said: list[str] = []
+    suites: dict[str, Record] = {}
+    results: dict[TestKey, list[Record]] = {}
+    sources: dict[TestKey, int] = {}
+    for part, (name, report) in enumerate(zip(names, reports, strict=True)):
+        said += _differences(reports[0], report, names[0], name)
+        for suite in report.suites:
+            known = suites.setdefault(suite["id"], suite)
+            if known["kind"] != suite["kind"]:
+                raise ConfigurationError(f'Cannot merge {name}: "{suite["id"]}" has another kind in other parts')
+        for record in report.results:
+            key = TestKey(suite=record["suite"], test=record["id"], run=record.get("run", 0))
+            earlier = sources.get(key, part)
+            if earlier != part:
+                said.append(f"{record['suite']} {name_of(record)} is in {names[earlier]} and in {name}, which wins")
+                results[key] = []
+            results.setdefault(key, []).append(record)  # twice in one file: both are kept
+            sources[key] = part
+    ordered = in_order(list(suites.values()), list(chain.from_iterable(results.values())))
+    errors = [error for report in reports for error in report.errors]
+    statuses = {report.summary["status"] for report in reports}
+    counts = counted(ordered)
+    status = next((worst for worst in WORST if worst in statuses), status_of(counts, bool(errors)))
+    summary = {
+        **counts_record(counts),
+        **usage_record(counts),
+        **certainty_of(counts),
+        **_left(reports),
+        "duration_ms": sum(report.summary["duration_ms"] for report in reports),
+        "status": status,
+        "completed_at": max((str(report.summary["completed_at"] or "") for report in reports), default="") or None,
+    }
+    if snapshots := together([report.summary for report in reports]):
+        summary["snapshots"] = snapshots
+    covered, differ = coverage.together(filter(None, (coverage.coverage_in(report.summary) for report in reports)))
+    if covered is not None:
+        summary["coverage"] = coverage.coverage_record(covered)
+        said += [f"{path} is not the same in all parts; its coverage is that of the last one" for path in differ]
+    first = min((report.start for report in reports), key=lambda start: str(start["timestamp"]))
+    start = {key: value for key, value in first.items() if key not in ("shard", "run_id")}
+    if ids := list(dict.fromkeys(id for report in reports for id in report.run_ids)):
+        start["run_ids"] = ids
+    warnings = list(dict.fromkeys(warning for report in reports for warning in report.warnings))
+    whole = Report(
+        start={**start, "suites": list(suites.values())},
+        results=ordered,
+        errors=errors,
+        warnings=warnings,
+        summary=summary,
+        root=reports[0].root,
+        clean=reports[0].clean,
+        hints={error: hint for report in reports for error, hint in report.hints.items()},
+        damage=[warning for report in reports for warning in report.damage],
+    )
+    return Joined(report=whole, said=tuple(said))
+
+
+def _check_flags(reports: list[Report], names: tuple[str, ...]) -> None:
+    """Raises ConfigurationError for a part that was made with other flags than the first one, if results depend on
+    them."""
+    first, *others = map(_changing, reports)
+    for name, given in zip(names[1:], others, strict=True):
+        for flag in FLAGS:
+            if (value := given.get(flag.field)) != (known := first.get(flag.field)):
+                raise ConfigurationError(
+                    f"Cannot merge {name}: it was made with {spelled(flag, value)}, and {names[0]} with"
+                    f" {spelled(flag, known)}",
+                    "The parts of one run have the same flags; --as-runs puts several runs of the same cases together",
+                )
+
+
+def _check_agents(reports: list[Report], names: tuple[str, ...]) -> None:
+    """Raises ConfigurationError for a part with results of an agent that had other settings of its own than in an
+    earlier part, as far as their fingerprints say it."""
+    known: dict[tuple[Any, ...], tuple[Any, str]] = {}
+    for name, report in zip(names, reports, strict=True):
+        agents = {suite["id"]: suite.get("agent") for suite in report.suites}
+        for record in report.results:
+            made: Record = record.get("fingerprint") or {}
+            for flag in _ALWAYS if made else ():
+                agent, key = agents.get(record["suite"]), f"--{flag.name}"
+                first = known.setdefault((agent, record.get("variant"), key), (made.get(key), name))
+                if first[0] != made.get(key):
+                    raise ConfigurationError(
+                        f"Cannot merge {name}: results of {agent} were made with another {key} than in {first[1]}",
+                        "Run both parts with the same yao-test.toml",
+                    )
+
+
+def _changing(report: Report) -> dict[str, Any]:
+    """The flags of a report that change results, with their values as texts, by fields of `RunOptions`."""
+    values = texts_in(report.result_flags) or {}
+    return {flag.field: values.get(flag.field) for flag in FLAGS if flag.changes_results}
+
+
+def _left(reports: list[Report]) -> Record:
+    """Why parts stopped early, and how many tests they did not run, together."""
+    ended = [report.summary for report in reports if "stopped" in report.summary]
+    reasons = list(dict.fromkeys(str(summary["stopped"]) for summary in ended))
+    return {"stopped": ", ".join(reasons), "not_run": sum(summary["not_run"] for summary in ended)} if ended else {}
+
+
+def _differences(first: Report, other: Report, first_name: str, name: str) -> list[str]:
+    found = []
+    if first.start["version"] != other.start["version"]:
+        found.append(
+            f"{first_name} is of yao-test {first.start['version']}, {name} of yao-test {other.start['version']}"
+        )
+    if first.start["environment"] != other.start["environment"]:
+        found.append(f"{first_name} and {name} ran with another user, team or locale")
+    return found

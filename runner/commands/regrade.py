@@ -1,0 +1,73 @@
+"""`yao-test regrade REPORT`: grades the transcripts of a saved run again, with the assertions and judges of today."""
+
+from __future__ import annotations
+
+from shlex import quote
+from typing import Any
+
+import click
+
+from runner.commands.flags import Command, options_of
+from runner.environment import Environment
+from runner.errors import ConfigurationError
+from runner.options.flags import Regrade
+from runner.options.options import FLAGS, absolute, options_from
+
+
+@click.command(
+    "regrade",
+    cls=Command,
+    help="Grades the answers of a saved .jsonl report again, with the assertions and judges that the case files "
+    "have now. A case that is in no file any more is graded with those of the report. No agent is asked. The "
+    "exit codes are those of a run.",
+)
+@click.argument("report", metavar="REPORT")
+@click.pass_obj
+def regrade(environment: Environment, /, report: str, **values: Any) -> int:
+    """Grades a report again. The exit code is the same as for a run."""
+    from runner.application.configuration import FILE, configured, read_configuration
+    from runner.application.dotenv import with_files
+    from runner.execution.run import run
+    from runner.options.carried import taken_over
+    from runner.planning.inputs import resolve_application
+    from runner.planning.regrading import saved_options
+    from runner.planning.resume_origin import OTHER_APPLICATION, check_application, check_walls
+
+    path = absolute(report, environment.directory)
+    files, saved = saved_options(report, path)
+    if not values.get("app"):
+        check_application(saved.get("app"), environment.directory, f"Cannot regrade {path}", OTHER_APPLICATION)
+    profile = saved.pop("profile", None)
+    given = {flag.field: values.get(flag.field, flag.not_given) for flag in FLAGS}
+    given["inputs"] = given["inputs"] or files
+    options = options_from(given)
+    environment = with_files(environment, options.env_files)
+    if any(absolute(output, environment.directory).resolve() == path.resolve() for output in options.outputs):
+        raise ConfigurationError(f"Cannot write over {report}, which is regraded", "Name another file with -o")
+    untold = {key: value for key, value in saved.items() if values.get(key) in (None, False, ())}
+    if options.require_trust:  # approvals of the report's revision would be weaker
+        untold.pop("trust_from", None)
+    typed = options.replace(inputs=values["inputs"])
+    check_walls(untold, typed, environment.directory, f"Cannot regrade {path}", f"yao-test regrade {quote(report)}")
+    options = options.replace(**untold)
+    shown = {key: value for key, value in untold.items() if key not in ("runs", "min_pass_rate")}
+    if shown:
+        environment.stderr.write(f"Warning: flags taken from {report}: {taken_over(shown)}\n")
+    application = resolve_application(options, environment.directory)
+    said = {flag.name for flag in FLAGS if flag.field in untold or (flag.field in values and flag.is_given(values))}
+    wanted = {flag.name for flag in FLAGS if flag.regrade is Regrade.YES}
+    if options.profile is None and profile is not None:
+        file = read_configuration(application)
+        if file is not None and file.has_profile(profile):
+            options = options.replace(profile=profile)
+        else:
+            environment.stderr.write(f"Warning: {FILE} no longer has the profile {profile}, which {report} had\n")
+    found = configured(options, frozenset(said), application, wanted)
+    if found.options.sandbox is not None or found.options.verbose:
+        from runner.execution.walls import look_at_walls
+
+        look_at_walls(found.options, environment)
+    return run(found.options, environment, application, None, report, found.settings)
+
+
+regrade.params += options_of(flag for flag in FLAGS if flag.regrade is not Regrade.NO)

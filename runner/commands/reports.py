@@ -1,0 +1,137 @@
+"""What commands on saved reports share: they read reports and write new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from runner.application.application import find_root, repository_of
+from runner.commands.stores import RUN, store_folder
+from runner.environment import Environment
+from runner.errors import ConfigurationError
+from runner.options.options import absolute, report_path
+from runner.reporters import EXTENSIONS, check_writable, maker_for_file
+from runner.reporters.document import write_whole
+from runner.results.report import Report
+from runner.results.saved import load
+from runner.security.terminal import in_line
+from scripttest.typing_names import Record
+
+
+def read_report(
+    environment: Environment, path: str, quiet: bool = False, *, count: bool = True, store: str | None = None
+) -> Report:
+    """A saved report, or a run of the store, such as `run:latest`; its warnings go to standard error, with `quiet` only
+    what is wrong with the file. Without `count` its summary is not made. `store` is what `--store` says. Raises
+    ConfigurationError."""
+    report = _loaded(environment, path, count, store).replace(
+        root=_root(environment.directory), clean=environment.secrets.text
+    )
+    for warning in report.damage if quiet else report.warnings:
+        environment.stderr.write(f"Warning: {in_line(warning)}\n")
+    return report
+
+
+def _loaded(environment: Environment, path: str, count: bool, folder: str | None) -> Report:
+    place = absolute(path, environment.directory)
+    if not path.startswith(RUN) or place.exists():
+        return load(place, count=count)
+    from runner.store.store import Store
+
+    with Store(store_folder(environment, folder)) as store:
+        return store.report(path.removeprefix(RUN))
+
+
+def is_journal(environment: Environment, path: str) -> bool:
+    """Whether a file is the journal of model calls of a run, which stands beside its report and often has a name of the
+    same pattern."""
+    place = absolute(path, environment.directory)
+    if not place.is_file():
+        return False
+    try:
+        with place.open("rb") as file:
+            return file.read(len(_JOURNAL)) == _JOURNAL
+    except OSError:
+        return False
+
+
+def _root(directory: Path) -> str:
+    """The folder from which the places of a report are named, as far as the working directory tells: its repository,
+    else its application, else itself."""
+    try:
+        return str(repository_of(find_root(directory)))
+    except ConfigurationError:
+        return str(repository_of(directory))
+
+
+def write_reports(environment: Environment, report: Report, outputs: Sequence[str]) -> None:
+    """Writes a report to files, each in the format of its extension. Raises ConfigurationError."""
+    paths = [report_path(output, environment.directory) for output in outputs]
+    reporters = [(path, make()) for path, make in [(path, maker_for_file(path)) for path in paths]]
+    for path, reporter in reporters:
+        with writing(path), understanding(path):
+            reporter.write(report)
+            reporter.close()
+        environment.stdout.write(f"Wrote {path}\n")
+
+
+def check_outputs(environment: Environment, outputs: Sequence[str], extensions: Collection[str]) -> list[Path]:
+    """Resolves the paths of the files that will be written. Raises ConfigurationError."""
+    paths = [report_path(output, environment.directory) for output in outputs]
+    for path in paths:
+        if path.suffix.lower() not in extensions:
+            hint = f"The extensions are {', '.join(extensions)}"
+            raise ConfigurationError(f'Cannot write {path}: no format for the extension "{path.suffix}"', hint)
+        check_writable(path)
+    return paths
+
+
+def write_text(environment: Environment, path: Path, text: str) -> None:
+    """Writes a text file and prints its path. Raises ConfigurationError."""
+    with writing(path):
+        write_whole(path, text)
+    environment.stdout.write(f"Wrote {path}\n")
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Within it, an OSError from writing becomes a ConfigurationError."""
+    try:
+        yield
+    except OSError as error:
+        raise ConfigurationError(f"Cannot write {path}: {error.strerror}") from error
+
+
+@contextmanager
+def understanding(what: object) -> Iterator[None]:
+    """Within it, an error from a result that this version cannot read becomes a ConfigurationError."""
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        detail = f"{type(error).__name__}: {error}"
+        raise ConfigurationError(
+            f"Cannot make {what}: a result is not as yao-test {_version()} writes it ({detail})",
+            "Was it changed, or written by another version?",
+        ) from error
+
+
+def _version() -> str:
+    from runner.version import VERSION
+
+    return VERSION
+
+
+def lines_of(environment: Environment, name: str) -> list[Record]:
+    """The results of a saved report: of a .jsonl one a line for each run. Raises ConfigurationError."""
+    import json
+
+    report = read_report(environment, name, count=False)
+    if not report.text:
+        return report.results
+    records = (json.loads(line) for line in report.text.split("\n") if line.strip(" \t\r\0"))
+    return [record for record in records if record.get("type") == "result"]
+
+
+_JOURNAL = b'{"type": "calls"'
+EXTENSION_LIST = ", ".join(EXTENSIONS)

@@ -1,0 +1,107 @@
+"""`yao-test store list|merge|prune`: lists, merges and removes the runs of a store."""
+
+from __future__ import annotations
+
+import json
+from shlex import quote
+
+import click
+
+from runner import exit_codes
+from runner.commands.flags import Command
+from runner.commands.history_lines import list_of, run_record
+from runner.commands.stores import HELP, named_store, store_folder
+from runner.environment import Environment
+from runner.errors import ConfigurationError
+from runner.options.values import read_store_keep
+from runner.reporters.console.style import count
+from runner.store.joining import join
+from runner.store.kept import CUT_SHORT
+from runner.store.pruning import prune, size_of
+from runner.store.schema import open_store
+from runner.store.store import Store
+
+
+@click.group("store", no_args_is_help=False, help="Lists the runs of a store, merges stores, and removes old runs.")
+def store() -> None:
+    """The group of these commands."""
+
+
+@store.command("list", cls=Command, help="Lists the runs of a store, the newest first.")
+@click.option("--store", "folder", metavar="DIR", help=HELP)
+@click.option("--branch", metavar="NAME", help="Only runs of this branch.")
+@click.option("--json", "as_json", is_flag=True, help="Print the runs as JSON.")
+@click.pass_obj
+def list_runs(environment: Environment, folder: str | None, branch: str | None, as_json: bool) -> int:
+    """Prints the runs of the store."""
+    with Store(store_folder(environment, folder)) as opened:
+        runs = opened.runs(branch=branch)
+    if as_json:
+        environment.stdout.write(json.dumps({"runs": list(map(run_record, runs))}, indent=2, ensure_ascii=False) + "\n")
+        return exit_codes.PASSED
+    environment.stdout.write(list_of(runs) if runs else "")
+    named = f" --store {quote(folder)}" if folder is not None else ""
+    for run in runs:
+        if run.state == CUT_SHORT:
+            report = quote(run.reports[0]) if run.reports else "FILE.jsonl"
+            again = "" if run.reports else f"yao-test show run:{run.id}{named} -o {report} && "
+            again += f"yao-test --resume {report}{named}"
+            environment.stdout.write(f"{run.id} was cut short. It goes on with: {again}\n")
+    environment.stdout.write(f"{count(len(runs), 'run')}\n")
+    return exit_codes.PASSED
+
+
+@store.command("merge", cls=Command, help="Copies the runs and labels of the other stores into the first one.")
+@click.argument("into", metavar="STORE")
+@click.argument("stores", metavar="OTHER...", nargs=-1, required=True)
+@click.pass_obj
+def merge(environment: Environment, into: str, stores: tuple[str, ...]) -> int:
+    """Copies the runs of other stores into this one and prints how many are new."""
+    target = named_store(environment, into)
+    damaged: list[str] = []
+    for name in stores:
+        source = named_store(environment, name)
+        if source == target:
+            raise ConfigurationError(f"Cannot merge {name} into itself", "Name two stores, the one that gets all first")
+        found = join(target, source)
+        said = [f"{count(found.added, 'run')} added"]
+        said += [
+            f"{number} {word}" for number, word in ((found.completed, "completed"), (found.known, "known")) if number
+        ]
+        said += [
+            f"{count(number, 'label')} {word}"
+            for number, word in ((found.labels, "added"), (found.removed, "removed"))
+            if number
+        ]
+        environment.stdout.write(f"{name}: {', '.join(said)}\n")
+        damaged += [f"{count(found.unread, 'run')} of {name}"] if found.unread else []
+    if damaged:
+        raise ConfigurationError(f"Cannot read {', '.join(damaged)}: damaged", "All other runs were copied")
+    return exit_codes.PASSED
+
+
+@store.command(
+    "prune",
+    cls=Command,
+    help="Removes the oldest runs beyond an age or a size. The newest run and runs with labels stay.",
+)
+@click.option(
+    "--keep",
+    metavar="LIMIT",
+    multiple=True,
+    required=True,
+    help="Age or size to keep, such as 90d or 500MB. Repeatable.",
+)
+@click.option("--store", "folder", metavar="DIR", help=HELP)
+@click.pass_obj
+def prune_runs(environment: Environment, keep: tuple[str, ...], folder: str | None) -> int:
+    """Removes old runs and prints how many. Runs with labels and the newest run stay."""
+    limits = [limit for text in keep for limit in read_store_keep(text, "--keep")]
+    place = store_folder(environment, folder)
+    with Store(place):
+        pass
+    with open_store(place) as database:
+        removed = prune(database, place, limits, environment.now())
+        left, size = database.execute("SELECT count(*) FROM runs").fetchone()[0], size_of(database)
+    environment.stdout.write(f"{count(len(removed), 'run')} removed, {left} left, {size / 1e6:.1f} MB\n")
+    return exit_codes.PASSED

@@ -1,0 +1,122 @@
+"""`yao-test view`: serves pages about the runs of a store on this machine."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from pwd import getpwuid
+from types import FrameType
+
+import click
+
+from runner import exit_codes
+from runner.application.application import find_root
+from runner.commands.flags import Command
+from runner.commands.stores import HELP, store_folder
+from runner.environment import Environment
+from runner.errors import ConfigurationError
+from runner.options.options import absolute
+from runner.planning.last_failed import STORE
+from runner.store.places import FILE
+from scripttest import install_command
+
+PACKAGES = ("starlette", "uvicorn")
+"""The packages that the extra `view` installs."""
+ENDS = {int(signal.SIGINT): exit_codes.INTERRUPTED, int(signal.SIGTERM): exit_codes.TERMINATED}
+"""Signal that ends the server → exit code."""
+
+
+@click.command(
+    "view",
+    cls=Command,
+    help="Serves the runs of a store as pages on this machine: results, traces, a test over time, runs side by "
+    "side, labels of people. A page is updated while its run goes on. Prints a link, which works only on this"
+    " machine. Ctrl-C ends the command.",
+)
+@click.option("--store", metavar="DIR", help=HELP)
+@click.option("--port", metavar="PORT", type=click.IntRange(1, 65535), help="Port on 127.0.0.1. Default: a free one.")
+@click.option(
+    "-a", "--app", metavar="DIR", help="Application root. Default: the nearest one at or above the working directory."
+)
+@click.pass_obj
+def view(environment: Environment, store: str | None, port: int | None, app: str | None) -> int:
+    """Serves the pages until Ctrl-C; blocks. Returns the exit code."""
+    if missing := [package for package in PACKAGES if not _is_here(package)]:
+        raise ConfigurationError(
+            f"Cannot serve the page: {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed",
+            f"Install it with: {install_command('view', *missing)}",
+        )
+    from runner.store.schema import open_store
+    from runner.view.page_actions import PageActions
+    from runner.view.reruns import Reruns
+    from runner.view.runs import Runs
+    from runner.view.serving import Serving
+
+    application = _application(environment.directory, app)
+    folder = store_folder(environment, store, application)
+    if application and folder == application / STORE and folder.is_dir() and not (folder / FILE).exists():
+        with open_store(folder):
+            pass  # runs may come while it serves
+    variables = environment.variables
+    runs = Runs(folder, application, environment.secrets.text)
+    again = Reruns(application, {**variables, **environment.keys}) if application else None
+    before = {number: signal.signal(number, _ended) for number in ENDS}
+    gc.enable()  # a process that stays
+    try:
+        serving = Serving(PageActions(runs, again, _person(variables), environment.now), port or 0)
+        environment.stdout.write(f"{serving.link}\nIt shows the runs of {folder}. Ctrl-C ends it.\n")
+        environment.stdout.flush()
+        serving.run()
+    except _EndedError as error:
+        return error.code
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if again is not None:
+            again.stop()
+        runs.close()
+    return exit_codes.PASSED
+
+
+def _person(variables: Mapping[str, str]) -> str:
+    """The name under which labels are kept: the user and the machine, since people of two machines may have the same
+    user name, as `root` in containers."""
+    try:
+        user = variables.get("USER") or variables.get("LOGNAME") or getpwuid(os.getuid()).pw_name
+    except KeyError:  # a user whom the system does not know, as in containers
+        user = f"user {os.getuid()}"
+    return f"{user}@{os.uname().nodename}"
+
+
+def _is_here(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ImportError:
+        return False
+
+
+class _EndedError(Exception):
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+def _ended(number: int, _: FrameType | None) -> None:
+    raise _EndedError(ENDS[number])
+
+
+def _application(directory: Path, named: str | None) -> Path | None:
+    """The application, if there is one. Raises ConfigurationError if `--app` is not a folder."""
+    if named is not None:
+        root = absolute(named, directory)
+        if not root.is_dir():
+            raise ConfigurationError(f"Cannot use --app {named}: it is not a folder")
+        return root
+    try:
+        return find_root(directory)
+    except ConfigurationError:
+        return None

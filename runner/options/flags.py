@@ -1,0 +1,207 @@
+"""What a flag of the command line is: its spelling, the values that it takes, the flags that exclude it, which results
+it changes, and who else than the command line may set it. All flags are in `RunOptions` of `runner.options.options`.
+Functions that read a value raise ConfigurationError."""
+
+from __future__ import annotations
+
+from runner.durations import in_words
+from runner.errors import ConfigurationError
+from scripttest.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, ClassVar
+
+
+_NOT_GIVEN = {"repeated": (), "optional": (), "switch": False, "count": 0}
+_PATHS = ("FILE", "DIR")
+"""What flags with a path have as their `metavar`."""
+
+
+class Changes:
+    """Which results may be others when a flag has another value."""
+
+    NONE = "none"
+    ALL = "all"
+    CONTEXT = "context"
+    """All, through the context of the run, which has a digest of its own."""
+    JUDGED = "judged"
+    """Those for which a judge was asked."""
+    GRADED = "graded"
+    """Those of cases with assertions or a score."""
+
+
+class File:
+    """Whether the configuration file may set a flag; if not, the value says why."""
+
+    RUN = "for all tests of a run"
+    AGENT = "also for the tests of one agent"
+    SECURITY = "it weakens security, so it can only be given on the command line"
+    CHECKS = "the file may come with the change that the flag is to check"
+    APPLICATION = "the file belongs to the application in which it is"
+    ONE_RUN = "it is for one run, so it can only be given on the command line"
+
+
+class Carried:
+    """What the value that a flag had in an earlier run means for `--resume`, `status`, `regrade` and what runs a test
+    again."""
+
+    NO = "no"
+    """Nothing: the flag is for one command."""
+    RUN = "run"
+    """A resumed run takes it, and must not change it; what runs a single test again leaves it out."""
+    TEST = "test"
+    """A resumed run takes it, and must not change it; what runs a single test again has it."""
+    OPEN = "open"
+    """The same, but a resumed run may change it."""
+    GUARD = "guard"
+    """It closes a wall: a resumed run takes it, unless its command line has another one."""
+    TYPED = "typed"
+    """It opens a wall: it has to be given again."""
+
+
+class Regrade:
+    """Whether `regrade` has a flag."""
+
+    NO = "no"
+    TYPED = "typed"
+    """On its command line only."""
+    YES = "yes"
+    """Also from the configuration file and from the report, as far as these may set it."""
+
+
+class Flag(Value):
+    """One flag of the command line."""
+
+    name: str = ""
+    """Long spelling, without dashes."""
+    field: str
+    """Name of the field of `RunOptions` with the value."""
+    help: str
+    default: Any
+    """The value when it is not given."""
+    short: str | None = None
+    kind: str
+    """text, maybe (text, and `*` where the value is left out), repeated, optional (both), switch or count."""
+    metavar: str = "TEXT"
+    aliases: tuple[str, ...] = ()
+    """Other spellings, with dashes."""
+    read: Callable[[str, str], Any] | None = None
+    """Makes a value of a text, or several of it for a flag that may be repeated. Its second argument is the flag as it
+    is named in the ConfigurationError that it raises. None: the text is the value, and a single one is not empty."""
+    excludes: tuple[str, ...] = ()
+    """Names of flags that may not be given together with it."""
+    needs: str | None = None
+    """Name of a flag without which it may not be given."""
+    changes: str
+    file: str
+    carried: str
+    regrade: str = Regrade.NO
+
+    @property
+    def changes_results(self) -> bool:
+        """Whether results may be others when it has another value."""
+        return self.changes is not Changes.NONE
+
+    @property
+    def in_file(self) -> bool:
+        """Whether the configuration file may set it."""
+        return self.file in (File.RUN, File.AGENT)
+
+    @property
+    def of_test(self) -> bool:
+        """Whether a single test is run with it: what runs it again, or runs it elsewhere, has the flag."""
+        return self.changes_results or self.carried in (Carried.TEST, Carried.OPEN)
+
+    @property
+    def is_read_again(self) -> bool:
+        """Whether a resumed run takes it from the configuration file as it is now, if it was there before: results
+        show with which value they were made, or a report may not set it."""
+        return self.in_file and (self.changes_results or self.carried in (Carried.OPEN, Carried.TYPED))
+
+    @property
+    def may_open_walls(self) -> bool:
+        """Whether there are values that a report may not set."""
+        places = self.is_path or self.field in ("inputs", "variants")
+        return self.carried is Carried.TYPED or (self.carried is not Carried.NO and places)
+
+    @property
+    def is_path(self) -> bool:
+        """Whether its value is a path."""
+        return self.metavar in _PATHS
+
+    def words(self, value: Any, joined: bool = False) -> list[str]:
+        """Its words on a command line, for a value as `RunOptions` or a report has it; `joined`: as `--name=value`."""
+        flag = "-i" if self.name == "input" else f"--{self.name}"
+        if value in (None, False, (), []) or (self.kind == "count" and not value):
+            return []
+        if self.kind in ("switch", "count"):
+            return [flag] * int(value)
+        words: list[str] = []
+        for one in value if isinstance(value, list | tuple) else (value,):
+            text = in_words(one) if self.metavar == "DURATION" else f"{one:g}" if isinstance(one, float) else str(one)
+            words += [f"{flag}={text}"] if (joined or text.startswith("-")) and flag != "-i" else [flag, text]
+        return words
+
+    def saved_value(self, value: Any) -> Any:
+        """The value of `RunOptions` for that of a report. Raises ConfigurationError."""
+        if isinstance(value, list):
+            read = self.read
+            return tuple(one for text in value for one in (read(text, f"--{self.name}") if read else (text,)))
+        if isinstance(value, str) and self.read is not None:
+            return self.read(value, f"--{self.name}")
+        return value
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """All spellings, with dashes."""
+        short = (f"-{self.short}",) if self.short else ()
+        return (*short, f"--{self.name}", *self.aliases)
+
+    @property
+    def not_given(self) -> Any:
+        """What parsers of command lines return for it when it is not given."""
+        return _NOT_GIVEN.get(self.kind)
+
+    def is_given(self, values: dict[str, Any]) -> bool:
+        """Whether the command line has it; `values` are those that parsers of command lines return."""
+        return bool(values[self.field] != self.not_given)
+
+    def value(self, values: dict[str, Any]) -> Any:
+        """Its checked value. Raises ConfigurationError for an invalid one."""
+        said = values[self.field]
+        if self.read is None:
+            if self.kind == "text" and not said:
+                hint = f"--{self.name} {self.metavar}: {self.help}"
+                raise ConfigurationError(f"Cannot use --{self.name}: it is empty", hint)
+            return said
+        if self.kind in ("text", "maybe"):
+            return self.read(said, f"--{self.name}")
+        return tuple(value for text in said for value in self.read(text, f"--{self.name}"))
+
+
+def flag(
+    help: str, *, changes: str, file: str, carried: str, kind: str = "text", default: Any = None, **declared: Any
+) -> Any:
+    """A field of a `FlagTable`: a `Flag` with these fields. It has the name of the field, with dashes, if no other is
+    given, and the default of its kind."""
+    default = _NOT_GIVEN.get(kind) if default is None else default
+    return Flag(
+        field="", help=help, kind=kind, default=default, changes=changes, file=file, carried=carried, **declared
+    )
+
+
+class FlagTable(Value):
+    """Values of flags. Each field of a subclass is declared with `flag`."""
+
+    __declared__: ClassVar[tuple[Flag, ...]] = ()
+    """All flags, in the order in which they are declared."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.__declared__ = tuple(
+            declared.replace(field=field, name=declared.name or field.replace("_", "-"))
+            for field, declared in cls.__value_defaults__.items()
+        )
+        cls.__value_defaults__ = {flag.field: flag.default for flag in cls.__declared__}

@@ -1,0 +1,356 @@
+"""The options of one run: the table of all flags, and the checked values of a command line."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Mapping
+from pathlib import Path
+
+from runner.errors import ConfigurationError
+from runner.options.flags import Carried, Changes, File, Flag, FlagTable, Regrade, flag
+from runner.options.readers import (
+    amount,
+    collector,
+    count,
+    duration,
+    filled,
+    growth,
+    hosts,
+    json_form,
+    one_of,
+    percent,
+    policy,
+    programs,
+    samples,
+    search,
+    share,
+    shuffle_seed,
+    value_read_by,
+)
+from scripttest import BENCHMARK, EVERY_RUN, FUZZ
+from scripttest.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from runner.options.values import Allowance, ClusterAddress, CoverageThreshold, Shard, StoreKeep, Variant
+
+DEFAULT_SCRIPT_TIMEOUT = 30.0
+"""Seconds."""
+DEFAULT_CASE_TIMEOUT = 300.0
+"""Seconds."""
+DEFAULT_THRESHOLD = 0.8
+"""The lowest score with which a conversation passes."""
+
+
+# fmt: off
+class RunOptions(FlagTable):
+    """What the flags say, each flag once; paths are as the user wrote them. A new flag is one entry here, and its help,
+    its range, what it excludes and what it means for other runs follow from it."""
+
+    inputs: tuple[str, ...] = flag("scripts.<agent>.<module>, case file, folder, agents:<id> or message. Repeatable. Default: all tests here.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.RUN, regrade=Regrade.TYPED, short="i", name="input", kind="repeated")
+    name: str | None = flag("Agent to test. Default: found from the tests or the working directory.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.TEST, regrade=Regrade.YES, short="n", metavar="ID")
+    outputs: tuple[str, ...] = flag("Report file; its extension decides the format. Repeatable.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.TYPED, short="o", name="output", kind="repeated", metavar="FILE")
+    connector: str | None = flag("Connector for the tested agent, instead of its own.", changes=Changes.ALL, file=File.AGENT, carried=Carried.TEST, short="c", metavar="ID")
+    variants: tuple[Variant, ...] = flag("Also run the cases with other settings, and compare: NAME=SETTING,... with connector:ID, prompts:FILE or env:NAME=VALUE. Repeatable.", changes=Changes.NONE, file=File.RUN, carried=Carried.TEST, name="variant", kind="repeated", metavar="VARIANT", read=value_read_by("read_variant"))
+    until_decided: bool = flag("Run the variants in rounds, each case once per round, and stop when they can be told apart; at most --runs rounds, 5 by default.", changes=Changes.NONE, file=File.RUN, carried=Carried.RUN, kind="switch", needs="variant", excludes=("repeat",))
+    app: str | None = flag("Application root. Default: the nearest one at or above the working directory.", changes=Changes.NONE, file=File.APPLICATION, carried=Carried.TEST, regrade=Regrade.YES, short="a", metavar="DIR")
+    profile: str | None = flag("Profile of yao-test.toml to use.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.TEST, regrade=Regrade.YES, metavar="NAME")
+    user: str | None = flag("Test user. Default: test-user.", changes=Changes.CONTEXT, file=File.AGENT, carried=Carried.TEST, regrade=Regrade.YES, short="u", metavar="ID")
+    team: str | None = flag("Test team. Default: test-team.", changes=Changes.CONTEXT, file=File.AGENT, carried=Carried.TEST, regrade=Regrade.YES, short="t", metavar="ID")
+    locale: str | None = flag("Locale of the test user. Default: en-us.", changes=Changes.CONTEXT, file=File.AGENT, carried=Carried.TEST, regrade=Regrade.YES, metavar="ID")
+    ctx: str | None = flag("JSON file with the context; it wins over --user, --team and --locale.", changes=Changes.CONTEXT, file=File.AGENT, carried=Carried.TEST, regrade=Regrade.YES, metavar="FILE")
+    env_files: tuple[str, ...] = flag("File of environment variables, in the form of .env; they win over those of the environment. Repeatable.", changes=Changes.ALL, file=File.SECURITY, carried=Carried.TYPED, regrade=Regrade.TYPED, short="e", name="env-file", kind="repeated", metavar="FILE", excludes=("cluster",))
+    reporter: str | None = flag("What writes the first --output: report.json, report.markdown, report.html, report.summary, or an agent.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.TYPED, short="r", metavar="ID")
+    run: str | None = flag("Run only tests and cases whose name matches; after a slash, subtests.", changes=Changes.NONE, file=File.RUN, carried=Carried.RUN, regrade=Regrade.TYPED, metavar="REGEX", read=search, aliases=("-run",))
+    tags: tuple[str, ...] = flag("Run only tests and cases with this tag; given several times, with one of them. Repeatable.", changes=Changes.NONE, file=File.RUN, carried=Carried.RUN, name="tag", kind="repeated", metavar="TAG")
+    last_failed: bool = flag("Run only tests that failed in their last run; all tests when no failure is known.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.RUN, kind="switch", excludes=("failed-first",))
+    failed_first: bool = flag("Run tests that failed in their last run first.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, kind="switch", excludes=("shuffle",))
+    shuffle: int | None = flag("Run in a random order, and print its seed; with SEED, in the order of that seed.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, kind="maybe", metavar="SEED", read=shuffle_seed)
+    """The seed of the random order; None: tests are not shuffled."""
+    timeout: float | None = flag("Time limit of each test, such as 500ms, 30s, 1m30s. Default: 30s for script tests, 5m for cases.", changes=Changes.NONE, file=File.AGENT, carried=Carried.OPEN, regrade=Regrade.YES, metavar="DURATION", read=duration)
+    """Seconds."""
+    parallel: int | None = flag("How many test modules or cases run at the same time. Default: the number of CPUs for modules, 1 for cases.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="N", read=count)
+    runs: int = flag("Run each test and case N times, to see how stable it is. Default: 1.", changes=Changes.NONE, file=File.RUN, carried=Carried.TEST, default=1, metavar="N", read=count)
+    """How often each test runs."""
+    min_pass_rate: float = flag("Percentage of its runs that must pass for a test or case to pass. Default: 100.", changes=Changes.NONE, file=File.RUN, carried=Carried.TEST, default=100, metavar="PERCENT", read=percent, needs="runs")
+    """Percent of its runs that have to pass for a test to pass."""
+    repeat: str | None = flag("How many runs of a case must pass, such as \"4 of 5\", for cases without `repeat`; a case stops running when that is decided.", changes=Changes.NONE, file=File.RUN, carried=Carried.TEST, regrade=Regrade.YES, metavar="POLICY", read=policy, excludes=("runs",))
+    threshold: float | None = flag("Score that a graded case must reach, 0 to 1. Default: 0.8.", changes=Changes.GRADED, file=File.AGENT, carried=Carried.TEST, regrade=Regrade.YES, metavar="SCORE", read=share)
+    """0 to 1."""
+    require_judge: bool = flag("Fail what no judge could judge. Default: it passes and is counted.", changes=Changes.JUDGED, file=File.AGENT, carried=Carried.TEST, regrade=Regrade.YES, kind="switch")
+    judge_samples: int = flag("How often each judge votes on an answer, 1 to 9. Default: 1.", changes=Changes.JUDGED, file=File.RUN, carried=Carried.TEST, regrade=Regrade.YES, metavar="N", read=samples, default=1)
+    """Votes of each judge on an answer."""
+    judge_connector: str | None = flag("Connector for all judges, instead of their own.", changes=Changes.JUDGED, file=File.RUN, carried=Carried.TEST, regrade=Regrade.YES, metavar="ID")
+    on_inconclusive: str | None = flag("Result when votes do not decide: pass, fail or skip. Default: an error.", changes=Changes.JUDGED, file=File.RUN, carried=Carried.TEST, regrade=Regrade.YES, metavar="WHAT", read=one_of("pass", "fail", "skip"))
+    simulator: str | None = flag("Simulator for cases that name none: agents:<id> or scripts:<module>.", changes=Changes.ALL, file=File.AGENT, carried=Carried.TEST, regrade=Regrade.YES, metavar="ID")
+    interactive: bool = flag("Ask a person at the terminal when an agent waits for input.", changes=Changes.ALL, file=File.RUN, carried=Carried.TEST, kind="switch", excludes=("skip-interactive",))
+    skip_interactive: bool = flag("Never ask a person, not even for cases with `interactive`.", changes=Changes.ALL, file=File.RUN, carried=Carried.TEST, kind="switch")
+    on_missing_input: str | None = flag("What to do when an agent waits and nobody answers: skip, fail or end. Default: skip.", changes=Changes.ALL, file=File.AGENT, carried=Carried.TEST, regrade=Regrade.YES, metavar="WHAT", read=one_of("skip", "fail", "end"))
+    before: str | None = flag("Hook before the cases of each input, such as env_test.BeforeAll.", changes=Changes.ALL, file=File.AGENT, carried=Carried.TEST, metavar="HOOK", aliases=("--before-all",))
+    after: str | None = flag("Hook after the cases of each input.", changes=Changes.ALL, file=File.AGENT, carried=Carried.TEST, metavar="HOOK", aliases=("--after-all",))
+    record: str | None = flag("Store the answers of models below this folder, in one file for each case.", changes=Changes.NONE, file=File.RUN, carried=Carried.TYPED, regrade=Regrade.TYPED, metavar="DIR", read=filled("Name the folder of the recordings"), excludes=("replay", "record-missing"))
+    replay: str | None = flag("Take the answers of models from this folder; no model is asked.", changes=Changes.ALL, file=File.RUN, carried=Carried.TEST, regrade=Regrade.TYPED, metavar="DIR", read=filled("Name the folder of the recordings"), excludes=("record-missing", "retry-errors"))
+    record_missing: str | None = flag("Take the answers of models from this folder; ask models for the rest, and add their answers.", changes=Changes.ALL, file=File.RUN, carried=Carried.TYPED, regrade=Regrade.TYPED, metavar="DIR", read=filled("Name the folder of the recordings"))
+    store: str | None = flag("Keep the run in this folder, for history, --last-failed and baselines. Default: .yao-test, if it exists.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, metavar="DIR", read=filled("Name the folder of the store"), excludes=("dry-run",))
+    store_keep: tuple[StoreKeep, ...] = flag("Delete the oldest runs from the store beyond this age or size, such as 90d or 500MB. Repeatable. Default: 1GB.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, kind="repeated", metavar="LIMIT", read=value_read_by("read_store_keep"))
+    baseline: str | None = flag("Compare with the newest runs of this branch, commit or run in the store; with --bench, with the results in this file.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, metavar="NAME", read=filled("Name a revision, such as origin/main"), excludes=("dry-run", "json", "watch"))
+    resume: str | None = flag("Continue the run of this .jsonl report: run only what has no valid result in it.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, metavar="FILE", excludes=("dry-run",))
+    shard: Shard | None = flag("Run one of N parts of the tests, such as 2/4.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.RUN, metavar="I/N", read=value_read_by("read_shard"))
+    cluster: ClusterAddress | None = flag("Run the tests on the workers of a Dask cluster: the address tls://HOST:PORT of its scheduler, or local, or local:N.", changes=Changes.NONE, file=File.SECURITY, carried=Carried.NO, metavar="ADDRESS", read=value_read_by("read_cluster_address"), excludes=("watch", "coverage", "dry-run", "db", "interactive", "update-snapshots", "fuzz", "bench"))
+    """The scheduler that distributes the tests; None: this machine runs them."""
+    max_cost: float | None = flag("Start no further test and no further model call when these have cost so many US dollars.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="USD", read=amount)
+    """US dollars."""
+    max_tokens: int | None = flag("Start no further test and no further model call when these have used so many tokens.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="N", read=count)
+    max_duration: float | None = flag("Start no further test after this time, such as 30m.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="DURATION", read=duration)
+    """Seconds."""
+    retry_errors: int = flag("Run what broke, such as a test whose model host was down, again at the end, up to N times. Default: 0.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="N", read=count, default=0)
+    """How many further passes run the tests that broke."""
+    max_errors: Allowance | None = flag("How many tests may break, such as 3 or 2%, without failing the run. Default: 0.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="N", read=value_read_by("read_allowance"))
+    """How many tests may break."""
+    trace: str | None = flag("How much of model and tool calls results keep: off, summary or full. Default: summary.", changes=Changes.NONE, file=File.RUN, carried=Carried.OPEN, regrade=Regrade.YES, metavar="HOW", read=one_of("off", "summary", "full"))
+    otlp: str | None = flag("Send the run as spans to an OpenTelemetry collector, such as http://localhost:4318.", changes=Changes.NONE, file=File.SECURITY, carried=Carried.NO, kind="maybe", metavar="ENDPOINT", read=collector, excludes=("dry-run",))
+    """The address of a collector; empty: the variables `OTEL_*` name it."""
+    strict: bool = flag("Fail results that have warnings, such as unfinished work.", changes=Changes.ALL, file=File.RUN, carried=Carried.TEST, regrade=Regrade.YES, kind="switch")
+    """Whether a warning of a test makes it fail."""
+    seed: int | None = flag("Seed for random numbers. With the same seed, each test gets the same numbers in every run.", changes=Changes.ALL, file=File.RUN, carried=Carried.TEST, regrade=Regrade.YES, metavar="N", read=count)
+    """The seed of the random numbers of each test, together with its name."""
+    lenient: bool = flag("Warn about unknown fields in case files, instead of refusing them.", changes=Changes.ALL, file=File.RUN, carried=Carried.TEST, regrade=Regrade.YES, kind="switch")
+    db: str | None = flag("Keep the database of the test in this file; with several tests, in a folder of this name.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, metavar="FILE", excludes=("dry-run",))
+    strict_db: bool = flag("Refuse rows that MySQL would refuse although SQLite accepts them.", changes=Changes.ALL, file=File.RUN, carried=Carried.TEST, kind="switch")
+    allow_net: tuple[str, ...] = flag("Hosts that scripts may reach: host or host:port; * is every public host.", changes=Changes.ALL, file=File.SECURITY, carried=Carried.TYPED, regrade=Regrade.YES, kind="optional", metavar="HOST", read=hosts)
+    allow_exec: tuple[str, ...] = flag("Programs that sandbox agents may run, in a jail, such as echo,ls. Repeatable.", changes=Changes.ALL, file=File.SECURITY, carried=Carried.TYPED, regrade=Regrade.YES, kind="repeated", metavar="NAME", read=programs)
+    require_trust: bool = flag("Refuse connectors, prompts and hooks that differ from what yao-test.trust approves.", changes=Changes.NONE, file=File.CHECKS, carried=Carried.GUARD, regrade=Regrade.YES, kind="switch")
+    trust_from: str | None = flag("Like --require-trust, with the yao-test.trust of another revision, such as origin/main.", changes=Changes.NONE, file=File.CHECKS, carried=Carried.GUARD, regrade=Regrade.YES, metavar="REF", read=filled("Name a revision, such as origin/main"))
+    """A revision of the repository, from which the approvals are read."""
+    sandbox: str | None = flag("require: refuse to run unless this machine has every wall that yao-test doctor lists.", changes=Changes.NONE, file=File.RUN, carried=Carried.GUARD, regrade=Regrade.YES, metavar="WHAT", read=one_of("require"))
+    update_snapshots: bool = flag("Replace stored snapshots, and remove obsolete ones.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.RUN, kind="switch")
+    dry_run: bool = flag("List the tests and cases, and run nothing.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, kind="switch", excludes=("durations",))
+    fail_fast: bool = flag("Stop at the first failure.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, kind="switch", excludes=("max-failures",))
+    max_failures: int | None = flag("Stop when this many tests have failed or broken.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="N", read=count)
+    """After how many failed or broken tests the run stops."""
+    coverage: bool = flag("Measure which code of handlers runs: statements, branches, functions and lines.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, kind="switch")
+    coverage_thresholds: tuple[CoverageThreshold, ...] = flag("Fail when coverage is lower: lines=90, or FOLDER:lines=90. Repeatable.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, name="coverage-threshold", kind="repeated", metavar="METRIC=PERCENT", read=value_read_by("read_coverage_threshold"))
+    fuzz: str | None = flag("Search for inputs that fail the Fuzz functions whose name matches; no other tests run.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, metavar="REGEX", read=filled("{} . names all"), excludes=("run", "runs", "watch", "resume", "shard", "bench"))
+    fuzz_time: float = flag("How long to search for each Fuzz function. Default: 30s.", changes=Changes.NONE, file=File.RUN, carried=Carried.OPEN, default=30, metavar="DURATION", read=duration, needs="fuzz")
+    """Seconds."""
+    bench: str | None = flag("Measure the Benchmark functions whose name matches; no other tests run. Only the results go to standard output.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, metavar="REGEX", read=filled("{} . names all"), excludes=("run", "runs", "watch", "resume", "shard", "json", "coverage", "reporter", "store"))
+    bench_time: float = flag("Least time to measure each Benchmark function. Default: 1s.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, default=1, metavar="DURATION", read=duration, needs="bench")
+    """Seconds."""
+    repetitions: int = flag("How often to measure each Benchmark function. Default: 1.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, name="count", default=1, metavar="N", read=count, needs="bench")
+    """How often each benchmark runs."""
+    bench_threshold: float = flag("By how much a result may be worse than the baseline, beyond noise, without failing the run. Default: 10%.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, default=10, metavar="PERCENT", read=growth, needs="baseline")
+    """Percent."""
+    durations: int | None = flag("Show the N slowest tests at the end.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="N", read=count)
+    watch: bool = flag("Keep running: when a file is saved, run again what depends on it.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, kind="switch", excludes=("dry-run", "resume", "json", "interactive"))
+    verbose: int = flag("Show the output of passing tests too; -v -v adds Python tracebacks to errors of the command.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, short="v", kind="count")
+    quiet: bool = flag("Show only failures and the summary.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, short="q", kind="switch", excludes=("verbose",))
+    json: str | None = flag("Print one JSON document and nothing else, for tools and coding agents; with lines, a line for each result as it ends.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, kind="maybe", metavar="lines", read=json_form, excludes=("interactive", "quiet", "reporter"))
+    no_color: bool = flag("Use no colours. NO_COLOR in the environment does the same.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, kind="switch")
+    # fmt: on
+
+    def words(self, wanted: Callable[[Flag], bool], joined: bool = False) -> list[str]:
+        """Those flags that are wanted and do not have their default, as words of a command line; see `Flag.words`."""
+        found = ((flag, getattr(self, flag.field)) for flag in FLAGS if wanted(flag))
+        return [word for flag, value in found if value != flag.default for word in flag.words(value, joined)]
+
+    def placed(self, root: Path, directory: Path) -> RunOptions:
+        """The options with paths that count from an application; so far they count from `directory`."""
+
+        def place(value: Any) -> Any:
+            if isinstance(value, tuple):
+                return tuple(map(place, value))
+            return value and os.path.relpath(_expanded(value, directory), root)
+
+        return self.replace(**{flag.field: place(getattr(self, flag.field)) for flag in FLAGS if flag.is_path})
+
+    @property
+    def script_timeout(self) -> float:
+        """Seconds that a script test may take."""
+        return self.timeout or DEFAULT_SCRIPT_TIMEOUT
+
+    @property
+    def case_timeout(self) -> float:
+        """Seconds that a case may take which has no timeout of its own."""
+        return self.timeout or DEFAULT_CASE_TIMEOUT
+
+    @property
+    def failure_limit(self) -> int | None:
+        """After how many failed or broken tests a run stops; None: it does not stop."""
+        return 1 if self.fail_fast else self.max_failures
+
+    @property
+    def failure_flag(self) -> str:
+        """The flag that sets this limit, as it is written."""
+        return "--fail-fast" if self.fail_fast else f"--max-failures {self.max_failures}"
+
+    @property
+    def pattern(self) -> str:
+        """The pattern that the names of tests must match; empty: all run."""
+        return self.run or self.fuzz or self.bench or ""
+
+    @property
+    def kept_baseline(self) -> str | None:
+        """Name of the runs in the store that this run is compared with."""
+        return None if self.bench else self.baseline
+
+    @property
+    def measured_baseline(self) -> str | None:
+        """The file of earlier results that benchmarks are compared with."""
+        return self.baseline if self.bench else None
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of test functions that this run runs."""
+        return (FUZZ,) if self.fuzz else (BENCHMARK,) if self.bench else EVERY_RUN
+
+    @property
+    def selecting(self) -> str:
+        """The flags that select tests by name, by tag or by earlier failures, as they are written."""
+        named = ((name, getattr(self, name)) for name in ("run", "fuzz", "bench"))
+        flags = [f"--{name} {pattern}" for name, pattern in named if pattern]
+        flags += [f"--tag {tag}" for tag in self.tags]
+        return " ".join([*flags, "--last-failed"] if self.last_failed else flags)
+
+    @property
+    def reorders(self) -> bool:
+        """Whether tests run in another order than that of their files."""
+        return self.failed_first or self.shuffle is not None
+
+    @property
+    def score_threshold(self) -> float:
+        """The lowest score with which a conversation passes that has no threshold of its own."""
+        return DEFAULT_THRESHOLD if self.threshold is None else self.threshold
+
+
+FLAGS = RunOptions.__declared__
+"""All flags of a run, in the order of `--help`."""
+_BY_NAME = {flag.name: flag for flag in FLAGS}
+
+
+class Settings(Value):
+    """The settings of one run."""
+
+    typed: RunOptions | None = None
+    """The options as the command line alone sets them; None: the file sets none."""
+    agents: Mapping[str, RunOptions] = {}
+    """Agent → the options of its tests, for agents with options of their own."""
+    prices: Mapping[str, Mapping[str, float]] = {}
+    """Connector → its prices, US dollars for a million tokens: `input`, `output`, `cached`, `cache_write`."""
+    warnings: tuple[str, ...] = ()
+    """Warnings about entries of the file that have no effect."""
+
+    def of(self, agent: str, options: RunOptions) -> RunOptions:
+        """The options for the tests of an agent; `options` are those of the run."""
+        return self.agents.get(agent, options)
+
+
+class Configured(Value):
+    """The options of a run with what the configuration file adds, and its other settings."""
+
+    options: RunOptions
+    """The options, with those of the file."""
+    settings: Settings = Settings()
+
+
+def texts_in(arguments: list[str]) -> dict[str, Any] | None:
+    """The texts of the flags by field, as click would give them; None for a command line with something that only click
+    can say more about: help, mistakes, abbreviations. Loading click takes longer than a small run."""
+    by_spelling = {spelling: flag for flag in FLAGS for spelling in flag.spellings}
+    values: dict[str, Any] = {flag.field: flag.not_given for flag in FLAGS}
+    rest = deque(arguments)
+    while rest:
+        argument = rest.popleft()
+        spelling, equals, value = argument.partition("=")
+        found = by_spelling.get(spelling)
+        if found is None or (equals and not spelling.startswith("--")):
+            return None
+        key = found.field
+        if found.kind in ("switch", "count"):
+            if equals:
+                return None
+            values[key] = True if found.kind == "switch" else values[key] + 1
+            continue
+        if not equals and (not rest or rest[0].startswith("-")):
+            if found.kind not in ("optional", "maybe"):
+                return None
+            value = "*"
+        elif not equals:
+            value = rest.popleft()
+        if found.kind in ("text", "maybe") and values[key] is not None:
+            return None
+        values[key] = (*values[key], value) if found.kind in ("repeated", "optional") else value
+    return values
+
+
+def options_from(values: dict[str, Any]) -> RunOptions:
+    """Makes options from the texts of the flags, by field, None for flags that are not given. Raises
+    ConfigurationError."""
+    given = {one.name: one for one in FLAGS if one.is_given(values)}
+    for one in given.values():
+        for other in one.excludes:
+            if other in given:
+                raise ConfigurationError(f"--{one.name} and --{other} cannot be used together")
+    return with_rounds(RunOptions(**{one.field: one.value(values) for one in given.values()}))
+
+
+def lacking(name: str, options: RunOptions) -> Flag | None:
+    """The flag that the flag `name` needs and that is not set; `options` are all options of the run."""
+    needs = _BY_NAME[name].needs
+    needed = _BY_NAME[needs] if needs is not None else None
+    return needed if needed is not None and getattr(options, needed.field) == needed.default else None
+
+
+def check_needs(options: RunOptions, values: dict[str, Any]) -> None:
+    """Raises ConfigurationError when a flag of the command line needs another one, which neither the command line nor
+    anything else says. `options` are all there are, `values` as for `options_from`."""
+    for one in FLAGS:
+        needed = lacking(one.name, options) if one.is_given(values) else None
+        if needed is not None and not needed.is_given(values):
+            raise ConfigurationError(f"--{one.name} needs --{needed.name}", f"--{needed.name}: {needed.help}")
+
+
+def with_rounds(options: RunOptions) -> RunOptions:
+    """Options with as many runs as `--until-decided` plans. Raises ConfigurationError for variants that cannot be
+    compared."""
+    if options.variants:
+        from runner.options.values import check_variants, rounds_of
+
+        check_variants(options.variants)
+        if options.until_decided:
+            options = options.replace(runs=rounds_of(options.runs))
+    return options
+
+
+def absolute(path: str, directory: Path) -> Path:
+    """The real path of what the user wrote, from the working directory. A pipe of the shell, as `<(...)` makes it, has
+    none: it stays as it was written. Raises ConfigurationError when a link that comes with the application leads out of
+    it."""
+    found = _checked(path, directory)
+    real = found.resolve()
+    return found if os.path.exists(found) and not os.path.exists(real) else real
+
+
+def report_path(output: str, directory: Path) -> Path:
+    """The absolute path of `-o`. Its name is as the user wrote it, also when it is a link: the name says the format.
+    Raises ConfigurationError when a link that comes with the application leads out of it."""
+    path = _checked(output, directory)
+    return path.parent.resolve() / path.name
+
+
+def _expanded(path: str, directory: Path) -> Path:
+    return directory / Path(path).expanduser()
+
+
+def _checked(path: str, directory: Path) -> Path:
+    from runner.security.files import check_target
+
+    found = _expanded(path, directory)
+    try:
+        check_target(found)
+    except OSError as error:
+        raise ConfigurationError(f"Cannot use {path}: {error.strerror}") from error
+    return found
