@@ -5,10 +5,12 @@ Names are resolved on first use, so that a worker, which imports submodules of t
 
 from __future__ import annotations
 
-from scripttest.lazy import lazy_names
+from sys import modules
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from scripttest.belongings import KEYS, Belongings, belongings_of, is_never_readable
     from scripttest.compile.at_once import compile_all
     from scripttest.compile.builds import Source
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from scripttest.git import GitError, read_at
     from scripttest.host.host import ScriptHost
     from scripttest.host.services import Link, Services
-    from scripttest.names import BENCHMARK, EVERY_RUN, FUZZ, kind_of
+    from scripttest.names import BENCHMARK, EVERY_RUN, FUZZ, TestKey, kind_of
     from scripttest.results import (
         Broken,
         Ended,
@@ -51,10 +53,8 @@ if TYPE_CHECKING:
         Status,
     )
     from scripttest.shortcuts.imports import ModuleFile, import_quickly
-    from scripttest.test_key import TestKey
-    from scripttest.walls.environment import hide_environment
     from scripttest.walls.jailed import ProgramResult, run_jailed
-    from scripttest.walls.machine import Wall, missing_walls, sandbox_of, system_walls
+    from scripttest.walls.machine import Wall, hide_environment, missing_walls, sandbox_of, system_walls
     from scripttest.workers.function_calls import FunctionCall, FunctionError, MissingFunctionError, Returned
     from scripttest.workers.functions import FunctionPool, FunctionServices
     from scripttest.workers.launch import end_ahead, launch_ahead, worker_command
@@ -140,59 +140,53 @@ __all__ = [
     "written_files",
 ]
 
+
+def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
+    """The `__getattr__` of a package whose public names live in modules of it, `homes`: module → names,
+    apart by blanks."""
+
+    def resolve(name: str) -> object:
+        for home, names in homes.items():
+            if name in names.split():
+                from importlib import import_module
+
+                value = getattr(import_module(f"{package}.{home}"), name)
+                setattr(modules[package], name, value)
+                return value
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    return resolve
+
+
 __getattr__ = lazy_names(
     __name__,
     {
-        "belongings": ("KEYS", "Belongings", "belongings_of", "is_never_readable"),
-        "compile.comments": ("without_comments",),
-        "compile.at_once": ("compile_all",),
-        "compile.builds": ("Source",),
-        "compile.compiler": ("Compiled", "Instrument"),
-        "compile.configuration": ("names_in",),
-        "coverage.coverage": ("Coverage",),
-        "errors": ("Cause", "CompileError", "HostError", "Location", "MissingScriptError", "ScriptError", "StackFrame"),
-        "extras": ("install_command",),
-        "files": (
-            "DATA_LIMIT",
-            "RefusedFileError",
-            "anywhere",
-            "holds_secrets",
-            "open_file",
-            "parts_below",
-            "read_file",
-            "written_files",
-        ),
-        "folder_locks": ("hold",),
-        "git": ("GitError", "read_at"),
-        "workers.function_calls": ("FunctionCall", "FunctionError", "MissingFunctionError", "Returned"),
-        "workers.functions": ("FunctionPool", "FunctionServices"),
-        "host.host": ("ScriptHost",),
-        "host.services": ("Link", "Services"),
-        "workers.module_run": ("Module",),
-        "names": ("BENCHMARK", "EVERY_RUN", "FUZZ", "kind_of"),
-        "results": (
-            "Broken",
-            "Ended",
-            "Failure",
-            "HostRecord",
-            "Inlined",
-            "Line",
-            "Listed",
-            "LogLine",
-            "MockedCalls",
-            "Outcome",
-            "ResultWarning",
-            "Started",
-            "Status",
-        ),
-        "shortcuts.imports": ("ModuleFile", "import_quickly"),
-        "test_key": ("TestKey",),
-        "diagnostics.code_frame": ("code_frame",),
-        "diagnostics.written_calls": ("WrittenCall", "WrittenCalls"),
-        "walls.environment": ("hide_environment",),
-        "walls.jailed": ("ProgramResult", "run_jailed"),
-        "walls.machine": ("Wall", "missing_walls", "sandbox_of", "system_walls"),
-        "workers.launch": ("end_ahead", "launch_ahead", "worker_command"),
-        "workers.worker": ("Processes", "start_processes"),
+        "belongings": "Belongings KEYS belongings_of is_never_readable",
+        "compile.at_once": "compile_all",
+        "compile.builds": "Source",
+        "compile.comments": "without_comments",
+        "compile.compiler": "Compiled Instrument",
+        "compile.configuration": "names_in",
+        "coverage.coverage": "Coverage",
+        "diagnostics.code_frame": "code_frame",
+        "diagnostics.written_calls": "WrittenCall WrittenCalls",
+        "errors": "Cause CompileError HostError Location MissingScriptError ScriptError StackFrame",
+        "extras": "install_command",
+        "files": "DATA_LIMIT RefusedFileError anywhere holds_secrets open_file parts_below read_file written_files",
+        "folder_locks": "hold",
+        "git": "GitError read_at",
+        "host.host": "ScriptHost",
+        "host.services": "Link Services",
+        "names": "BENCHMARK EVERY_RUN FUZZ TestKey kind_of",
+        "results": "Broken Ended Failure HostRecord Inlined Line Listed LogLine MockedCalls Outcome"
+        " ResultWarning Started Status",
+        "shortcuts.imports": "ModuleFile import_quickly",
+        "walls.jailed": "ProgramResult run_jailed",
+        "walls.machine": "Wall hide_environment missing_walls sandbox_of system_walls",
+        "workers.function_calls": "FunctionCall FunctionError MissingFunctionError Returned",
+        "workers.functions": "FunctionPool FunctionServices",
+        "workers.launch": "end_ahead launch_ahead worker_command",
+        "workers.module_run": "Module",
+        "workers.worker": "Processes start_processes",
     },
 )

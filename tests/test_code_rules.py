@@ -12,7 +12,6 @@ from source_modules import ROOT, imports_of, modules, room_of, written
 
 ERRORS = {
     "scripttest": "CompileError GitError HostError MissingScriptError RefusedFileError ScriptError",
-    "scripttest/shortcuts": "BytecodeError UnsupportedError",
     "scripttest/workers": "FunctionError MessageError MissingFunctionError",
     "bindings": "JsonPathError PatternError ProcessError SnapshotError",
     "bindings/models": "ModelFileError UnknownColumnsError",

@@ -17,10 +17,9 @@ SHARED = ("scripttest.values", "scripttest.typing_names")
 """Modules that all packages import."""
 LIBRARIES = {
     "_quickjs": {
-        "scripttest/shortcuts/bytecode.py",
+        "scripttest/realm/quickjs.py",
         "scripttest/realm/counting.py",
         "scripttest/realm/engine.py",
-        "scripttest/realm/interrupt.py",
     },
     "click": {"runner/commands/"},
     "rich": {"runner/commands/tables.py"},
@@ -140,12 +139,12 @@ ROOMS = {
 """Room → the rooms of the same package that it may import. A room is a folder, or one of `FLOORS`. Each names only rooms
 that stand above it in this table, so nothing goes in circles."""
 DOORS = {
-    "scripttest": "belongings errors extras files folder_locks git lazy names poll_loop process results test_key typing_names values words",
-    "scripttest/walls": "confinement environment jailed machine",
-    "scripttest/compile": "at_once boundary builds comments compiler configuration esbuild linking reach requests sources",
-    "scripttest/shortcuts": "__init__ built_ins bytecode imports library scan slicing",
+    "scripttest": "belongings errors extras files folder_locks git names process results typing_names values",
+    "scripttest/walls": "confinement jailed machine",
+    "scripttest/compile": "at_once boundary builds comments compiler configuration esbuild linking written_names",
+    "scripttest/shortcuts": "__init__ imports scan slicing",
     "scripttest/diagnostics": "code_frame stack written_calls",
-    "scripttest/workers": "answers boots function_calls functions launch libraries module_run pool protocol session worker",
+    "scripttest/workers": "answers function_calls functions launch module_run pool protocol worker",
     "scripttest/realm": "engine",
     "scripttest/coverage": "coverage",
     "scripttest/host": "__init__",
@@ -191,27 +190,20 @@ LISTED = {"runner/cases": {place.partition(":")[0] for place in MODELS}}
 """Room → modules that a table in it names. They are doors too, so one more needs no line here."""
 WORKER_MODULES = [
     "__init__",
-    "lazy",
     "realm/__init__",
     "realm/alarm",
     "realm/channel",
     "realm/engine",
-    "realm/failures",
     "realm/formatting",
     "realm/limits",
-    "realm/parts",
+    "realm/quickjs",
     "realm/realm",
-    "realm/spares",
     "realm/worker",
-    "shortcuts/bytecode",
-    "shortcuts/library",
+    "shortcuts/__init__",
     "walls/__init__",
-    "walls/calls",
     "walls/confinement",
-    "walls/landlock",
     "walls/seccomp",
     "walls/system",
-    "realm/interrupt",
     "workers/__init__",
     "workers/protocol",
 ]

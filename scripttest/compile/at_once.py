@@ -9,7 +9,7 @@ from pathlib import Path
 from scripttest.compile.builds import Source
 from scripttest.compile.compiler import Compiled, Compiler
 from scripttest.errors import CompileError
-from scripttest.poll_loop import PollLoop
+from scripttest.process import PollLoop
 from scripttest.values import Value
 
 

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from scripttest.compile.boundary import Boundary
+from scripttest.compile.boundary import read as read_source
 from scripttest.compile.linking import Output
-from scripttest.compile.sources import read as read_source
 from scripttest.errors import CompileError
 from scripttest.values import Value
 

@@ -24,15 +24,21 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from scripttest.compile.boundary import Boundary
+from scripttest.compile.boundary import read as read_source
 from scripttest.compile.builds import Build, Source
-from scripttest.compile.configuration import Configuration
-from scripttest.compile.esbuild import Service, ServiceEndedError
-from scripttest.compile.lexical import names_at_top
-from scripttest.compile.linking import Linker, Output, Script
+from scripttest.compile.configuration import Configuration, readable
+from scripttest.compile.esbuild import (
+    BUNDLE_FLAGS,
+    FLAGS,
+    KEEP_NAMES,
+    PLAIN_FLAGS,
+    RUNTIME_SOURCE,
+    Service,
+    ServiceEndedError,
+    build_request,
+)
+from scripttest.compile.linking import Linker, Output, Script, names_at_top
 from scripttest.compile.messages import compile_error, missing_exports, not_at_hand, problem, refusal
-from scripttest.compile.reach import readable
-from scripttest.compile.requests import BUNDLE_FLAGS, FLAGS, KEEP_NAMES, PLAIN_FLAGS, RUNTIME_SOURCE, build_request
-from scripttest.compile.sources import read as read_source
 from scripttest.compile.spelling import OTHER, Spelling, plainly_named
 from scripttest.compile.written_names import has_other_names
 from scripttest.errors import Cause, CompileError, HostError, Location

@@ -1,5 +1,8 @@
 """What the compiler reads by itself: `package.json`, `tsconfig.json` and the like, in every folder of what it compiles
 and above it. They are judged before it comes to a folder, since it would wait for a pipe, and never end with a device.
+
+Also what else its process may read, the wall of the system beneath `boundary`, which judges each file; and which files
+are strict: those with `"use strict"`, and TypeScript for which a `tsconfig.json` says so.
 """
 
 from __future__ import annotations
@@ -10,9 +13,15 @@ import re
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
-from scripttest.compile.boundary import Boundary
+from scripttest.compile.boundary import Boundary, packages_outside
 from scripttest.files import SOURCE_LIMIT, anywhere, check_kind, read_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 
 CONFIGURATION_FILES = ("package.json", "tsconfig.json", "jsconfig.json", ".pnp.cjs", ".pnp.js", ".pnp.data.json")
 _TEXT = r'"(?:[^"\\\n]|\\.)*"'
@@ -24,6 +33,17 @@ _SHOWN = 60
 """Characters of an address that are shown."""
 FOLDERS = r"^[^.]|^\.\.|^\./.*/|^\./[^.]*$"
 """Import paths that may lead to another folder than that of the file in which they are."""
+SHIPPED = Path(__file__).parents[2] / "runner" / "shipped"
+"""Scripts that come with this package."""
+DIRECTIVE = '"use strict";'
+_SPACE = rb"(?:\s|//[^\n]*|/\*(?:[^*]|\*(?!/))*+\*/)*+"
+_QUOTED = rb"(?:\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+')"
+_START = rb"(?:\xef\xbb\xbf)?(?:#![^\n]*)?" + _SPACE
+_GOES_ON = _SPACE + rb"[.,?:=&|+\-*%<>()\[`^]"
+_DIRECTIVE = rb"(" + _QUOTED + rb")(?:[ \t]*+;|(?=[ \t]*+(?://|/\*|\r?\n|\Z)(?!" + _GOES_ON + rb")))" + _SPACE
+_TYPED = (".ts", ".tsx", ".mts", ".cts")
+_TOKEN = r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]*|/\*.*?\*/)*[\]}])'
+"""A text of JSON, a comment, or a comma before a closing bracket."""
 
 
 class Configuration:
@@ -142,3 +162,109 @@ def names_in(path: str) -> Iterator[str]:
     for text in re.findall(_TEXT, read_file(path, anywhere, SOURCE_LIMIT).decode(errors="replace")):
         with suppress(ValueError):
             yield json.loads(text, strict=False)
+
+
+def readable(root: Path) -> list[str]:
+    """Folders and files, by their real paths: the application and what its `tsconfig.json` extends, `node_modules`
+    above it, the packages to which links in any of these `node_modules` lead, as `npm link` and workspaces make them,
+    and the scripts of this package."""
+    real = os.path.realpath(root)
+    packages = packages_outside(tuple(dict.fromkeys((str(root), real))))
+    outside = [*_extended(f"{root}/tsconfig.json", set()), *(one.folder for one in packages if one.is_open)]
+    found = [real, str(SHIPPED), *outside, *_configurations(real, outside)]
+    return [path for path in dict.fromkeys(found) if os.path.isdir(path) or os.path.isfile(path)]
+
+
+def _configurations(root: str, outside: list[str]) -> Iterator[str]:
+    """Configuration files above an application, in the folders that the compiler goes through to what is outside."""
+    tops = [folder for path in outside if root.startswith(f"{(folder := os.path.dirname(path))}/")]
+    folder = root
+    while tops and folder != min(tops, key=len):
+        folder = os.path.dirname(folder)
+        yield from (f"{folder}/{name}" for name in CONFIGURATION_FILES)
+
+
+def _extended(path: str, seen: set[str]) -> Iterator[str]:
+    """The files that a `tsconfig.json` extends by a path, and those that these extend."""
+    for name in _extends(_document(path)):
+        base = os.path.normpath(os.path.join(os.path.dirname(path), name))
+        for target in (base, f"{base}.json"):
+            if name.startswith((".", "/")) and os.path.isfile(target) and target not in seen:
+                seen.add(target)
+                yield os.path.realpath(target)
+                yield from _extended(target, seen)
+
+
+class Strictness:
+    """What the `tsconfig.json` of an application say, each read once."""
+
+    def __init__(self) -> None:
+        self._of_folder: dict[str, bool] = {}
+
+    def is_strict(self, path: str, content: bytes) -> bool:
+        """Whether a file, by its absolute path, is strict throughout."""
+        if b"use strict" in content and b"use strict" in (text[1:-1] for text in _directives(content)):
+            return True
+        return path.endswith(_TYPED) and "/node_modules/" not in path and self._by_folder(os.path.dirname(path))
+
+    def _by_folder(self, folder: str) -> bool:
+        if folder not in self._of_folder:
+            name = f"{folder}/tsconfig.json"
+            above = os.path.dirname(folder)
+            if os.path.isfile(name):
+                options = _options(name, set())
+                found = options.get("alwaysStrict", options.get("strict")) is True
+            else:
+                found = above != folder and self._by_folder(above)
+            self._of_folder[folder] = found
+        return self._of_folder[folder]
+
+
+def _directives(content: bytes) -> Iterator[bytes]:
+    """The texts at the beginning of a script, with their quotes."""
+    match = re.match(_START, content)
+    while match is not None:
+        match = re.compile(_DIRECTIVE).match(content, match.end())
+        if match is not None:
+            yield match[1]
+
+
+def _options(path: str, seen: set[str]) -> dict[str, Any]:
+    """The compiler options of a `tsconfig.json`, with those of the files that it extends."""
+    seen.add(path)
+    document = _document(path)
+    options: dict[str, Any] = {}
+    for name in _extends(document):
+        target = next((file for file in _places(name, os.path.dirname(path)) if os.path.isfile(file)), None)
+        if target is not None and target not in seen:
+            options |= _options(target, seen)
+    own = document.get("compilerOptions")
+    return options | own if isinstance(own, dict) else options
+
+
+def _document(path: str) -> dict[str, Any]:
+    """A `tsconfig.json`, which may have comments and commas at the end; empty when it cannot be read, of which the
+    compiler has more to say."""
+    try:
+        text = read_file(path, anywhere, SOURCE_LIMIT).decode("utf-8-sig", "replace")
+        document = json.loads(re.sub(_TOKEN, lambda found: found[1] or "", text, flags=re.DOTALL), strict=False)
+    except (OSError, ValueError):
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
+def _extends(document: dict[str, Any]) -> list[str]:
+    named = document.get("extends", [])
+    named = [named] if isinstance(named, str) else named
+    return [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
+
+
+def _places(name: str, folder: str) -> Iterator[str]:
+    """Where a file may be that a `tsconfig.json` extends: by a path, or in a package."""
+    if name.startswith((".", "/")):
+        bases = [os.path.normpath(os.path.join(folder, name))]
+    else:
+        parts = folder.split("/")
+        bases = [f"{'/'.join(parts[:end])}/node_modules/{name}" for end in range(len(parts), 0, -1)]
+    for base in bases:
+        yield from (base, f"{base}.json", f"{base}/tsconfig.json")

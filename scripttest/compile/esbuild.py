@@ -1,4 +1,4 @@
-"""A client for esbuild's service mode: one process does many builds, over its standard streams.
+"""A client for esbuild's service mode: one process does many builds, over its standard streams; the flags of a build.
 
 The protocol is the one that esbuild's JavaScript API uses with its binary (`cmd/esbuild/stdio_protocol.go`). It belongs
 to one version of esbuild, so the binary is part of this package. The first packet is the version that the binary has. A
@@ -13,11 +13,16 @@ import struct
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from scripttest.compile.configuration import FOLDERS
 from scripttest.errors import HostError
 from scripttest.process import Child, spawn
 from scripttest.walls.confinement import confine_compiler
 
 TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
 if TYPE_CHECKING:
     from typing import Any
 
@@ -32,6 +37,43 @@ ADDRESS_SPACE = 4 << 30
 PROCESSOR_SECONDS = 600
 """Seconds of the processor that it may use until another one takes its place."""
 BINARY = Path(__file__).parent / "bin" / "esbuild"
+BUNDLE_FLAGS = ["--bundle", "--format=esm"]
+PLAIN_FLAGS = ["--supported:template-literal=false"]
+"""Of what becomes no bundle: without template literals, whatever begins a line begins a statement."""
+KEEP_NAMES = "--keep-names"
+FLAGS = [
+    "--tree-shaking=false",
+    "--sourcemap=external",
+    "--sources-content=false",
+    "--metafile",
+    "--target=es2023",
+    "--platform=neutral",
+    "--main-fields=module,main",
+    "--resolve-extensions=.tsx,.ts,.jsx,.js,.mts,.cts,.css,.json",
+    "--supported:async-await=false",
+    "--supported:top-level-await=false",
+    "--supported:import-meta=false",
+    "--legal-comments=none",
+    "--log-level=silent",
+    "--log-limit=0",
+]
+RUNTIME_MODULES = r"^@(yao|yaoapp|yaoapps|gou)(/|$)|/(yao|gou)(\.ts)?$"
+"""Import paths whose names are globals of every script (Go syntax)."""
+RUNTIME_SOURCE = "module.exports = Object.create(globalThis)"
+_PLUGIN: dict[str, Any] = {
+    "name": "yao",
+    "onStart": False,
+    "onEnd": False,
+    "onResolve": [
+        {"id": 0, "filter": RUNTIME_MODULES, "namespace": ""},
+        {"id": 3, "filter": FOLDERS, "namespace": "file"},
+    ],
+    "onLoad": [
+        {"id": 1, "filter": ".*", "namespace": "yao-runtime"},
+        {"id": 2, "filter": ".*", "namespace": "file"},
+    ],
+}
+"""The plugin that we are to esbuild; the ids come back with its questions."""
 
 
 class ServiceEndedError(Exception):
@@ -179,3 +221,26 @@ def _decode(data: bytes, at: int) -> tuple[Value, int]:
         key = data[at + 4 : at + 4 + length].decode()
         fields[key], at = _decode(data, at + 4 + length)
     return fields, at
+
+
+def build_request(
+    key: int, entries: list[Any], flags: list[str], root: Path, asks_of_all: bool = False
+) -> dict[str, Any]:
+    """The request of one build; `key` is that of its questions. `asks_of_all`: we are asked about every import."""
+    plugin = _PLUGIN
+    if asks_of_all:
+        runtime, _ = plugin["onResolve"]
+        plugin = {**plugin, "onResolve": [runtime, {"id": 3, "filter": ".*", "namespace": "file"}]}
+    return {
+        "command": "build",
+        "key": key,
+        "entries": entries,
+        "flags": flags,
+        "write": False,
+        "stdinContents": None,
+        "stdinResolveDir": None,
+        "absWorkingDir": str(root),
+        "nodePaths": [],
+        "context": False,
+        "plugins": [plugin],
+    }

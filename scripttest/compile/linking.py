@@ -8,25 +8,31 @@ becomes several scripts, evaluated one after the other; all declarations are glo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from scripttest.compile.bundles import plain, with_own_async, without_exports, without_interpreter
-from scripttest.compile.lexical import (
-    Declared,
-    declared_in,
-    is_found_by_name,
-    names_at_top,
-    with_globals,
-    with_lexical,
-)
-from scripttest.compile.strictness import DIRECTIVE, Strictness
-from scripttest.compile.written_names import named_first, with_written_names
+from scripttest.compile.configuration import DIRECTIVE, Strictness
+from scripttest.compile.written_names import named_first, with_written_names, words_behind, words_only
+from scripttest.names import BENCHMARK, EVERY_RUN
 from scripttest.values import Value
 
 _FILE = r"\n// (.+)"
 _FIRST_LINE = 2
+_EXPORT_CLAUSE = "\nexport {\n"
+_ASYNC = r"^var __async = \(__this, __arguments, \w+\) => \{\n  return new Promise\("
+"""How esbuild's helper for `async` functions begins; it ends with the first line that begins with a bracket. The names
+of its variables have a number where the script has the same at its top."""
+_OWN_ASYNC = "(self, args, body) => __yaoAsync(self, args, body)"
+"""The same by the bindings, which know who calls it and what has not ended."""
+_GENERATORS = r"^var __(?:asyncGenerator|forAwait) = .*?;\n(?=\S)(?!\};)"
+"""esbuild's helpers for asynchronous generators and `for await`."""
+_COMMONJS = r"^export default (require_\w+)\(\);\s*\Z"
+_VARIABLE = "\nvar "
+_DECLARING = ("function ", "function* ", "async function ", "async function* ", "class ", "var ", "let ", "const ")
+_CLASS = r"^class (\S+)( [^\n]*\{\n(?:(?:[^}\n][^\n]*)?\n)*\})$"
+_LEXICAL = r"(?m)^(const|let) (\S+)(.*)"
+_AROUND = ("BeforeAll", "BeforeEach", "AfterEach", "AfterAll")
 
 
 class Script(Value):
@@ -117,3 +123,131 @@ class Linker:
 
 def _among(names: set[str]) -> Callable[[str], bool]:
     return lambda name: name in names or is_found_by_name(name)
+
+
+def without_interpreter(code: str) -> str:
+    """A script whose line `#!...`, which stands before other scripts of its realm, is a comment of the same length."""
+    return f"//{code[2:]}" if code.startswith("#!") else code
+
+
+def with_own_async(code: str) -> str:
+    """A bundle whose `async` functions are those of the bindings; its lines stay where they are."""
+    if "\nvar __forAwait = " in code or "\nvar __asyncGenerator = " in code:
+        code = re.sub(_GENERATORS, _own_generators, code, flags=re.MULTILINE | re.DOTALL)
+    match = re.search(_ASYNC, code, re.MULTILINE) if "__async = " in code else None
+    end = code.find("\n};", match.end()) if match else -1
+    if match is None or end < 0:
+        return code
+    lines = "\n" * code.count("\n", match.start(), end + 1)
+    return f"{code[: match.start()]}var __async = {_OWN_ASYNC};{lines}{code[end + 3 :]}"
+
+
+def _own_generators(helper: re.Match[str]) -> str:
+    text = helper[0].replace("Promise.resolve(", "__yaoAsync.wait(")
+    if text.startswith("var __forAwait"):
+        return text
+    text = text.replace("new Promise(", "__yaoAsync.next(")
+    return re.sub(r"\b(it\d*) = \{\};", r"\1 = __yaoAsync.iterator();", text)
+
+
+def without_exports(code: str) -> tuple[str, dict[str, str]]:
+    """A flat bundle as a script, and its exports. What a CommonJS entry point exports becomes global."""
+    start = code.rfind(_EXPORT_CLAUSE)
+    end = code.find("\n};", start)
+    if start >= 0 and not code[end + 3 :].strip():
+        exports = {}
+        for clause in code[start + len(_EXPORT_CLAUSE) : end].split(",\n"):
+            local, _, name = clause.strip().partition(" as ")
+            exports[plain(name or local)] = plain(local)
+        return code[: start + 1], exports
+    if match := re.search(_COMMONJS, code, re.MULTILINE):
+        return f"{code[: match.start()]}Object.assign(globalThis, {match[1]}());\n", {}
+    return code, {}
+
+
+def plain(identifier: str) -> str:
+    """An identifier without the escapes that esbuild writes for characters outside ASCII."""
+    if "\\" not in identifier:
+        return identifier
+    return re.sub(r"\\u\{?([0-9A-Fa-f]+)\}?", lambda match: chr(int(match[1], 16)), identifier)
+
+
+class Declared(Value):
+    """The names in the text of a file that are declared somewhere in it."""
+
+    lexical: frozenset[str]
+    variables: frozenset[str]
+    """By `var`; `""` stands for a pattern."""
+
+
+def declared_in(text: bytes) -> Declared:
+    """What a file declares, by its text. The text of comments and literals counts, too."""
+    lexical = frozenset().union(*(words_behind(word, text) for word in (b"const", b"let", b"class")))
+    return Declared(lexical=lexical - {""}, variables=words_behind(b"var", text))
+
+
+def names_at_top(code: str) -> set[str]:
+    """The names that a script, printed by esbuild, declares at its top level, and some words of its patterns."""
+    names: set[str] = set()
+    for line in code.split("\n"):
+        if line.startswith(_DECLARING):
+            rest = line.removeprefix("async ").partition(" ")[2]
+            words = words_only(rest).split()
+            names.update(words if rest.startswith(("{", "[")) else words[:1])
+    return names
+
+
+def is_found_by_name(name: str) -> bool:
+    """Whether something is looked for among the properties of the global object."""
+    return name.startswith((*EVERY_RUN, BENCHMARK)) or name in _AROUND
+
+
+def with_lexical(code: str, declared: Declared, is_global: Callable[[str], bool], plain: Callable[[str], str]) -> str:
+    """The part of a bundle that comes from one file, with `let` for what was lexical there. No column changes.
+
+    Args:
+        is_global: whether a name must stay a property of the global object.
+        plain: gives an identifier without escapes.
+    """
+
+    def keyword(rest: str) -> str:
+        """The one that a declaration gets, by what is behind `var`."""
+        if rest.startswith(("{", "[")):
+            line = rest.partition("\n")[0]
+            is_global_pattern = any(map(is_global, names_at_top(f"var {line}")))
+            return _VARIABLE if declared.variables or is_global_pattern else "\nlet "
+        printed = rest.split(None, 1)[0]
+        name = plain(printed.rstrip(",;"))
+        stem = name.rstrip("0123456789")
+        is_default = stem.endswith("_default") and rest.startswith(" = ", len(printed))
+        is_lexical = is_default or name in declared.lexical or stem in declared.lexical
+        is_variable = name in declared.variables or stem in declared.variables or is_global(name)
+        return "\nlet " if is_lexical and not is_variable else _VARIABLE
+
+    first, *others = code.split(_VARIABLE)
+    return first + "".join(keyword(rest) + rest for rest in others)
+
+
+def with_globals(code: str, constants: Collection[str], is_global: Callable[[str], bool]) -> str:
+    """A script that is not a bundle, with `var` for what must be a property of the global object. Columns change in
+    lines of classes only.
+
+    Args:
+        code: printed by esbuild, without template literals, so that every line that is not indented begins a statement.
+        constants: names that the code assigns to. They stay `const`, because assigning to them must be an error.
+    """
+
+    def as_variable(match: re.Match[str]) -> str:
+        names = names_at_top(match[0])
+        if not any(map(is_global, names)) or names & set(constants):
+            return match[0]
+        keyword, first, rest = match.groups()
+        return f"var {first}{'  ' if keyword == 'const' else ''}{rest}"
+
+    code = re.sub(
+        _CLASS,
+        lambda found: f"var {found[1]} = class {found[1]}{found[2]};" if is_global(found[1]) else found[0],
+        code,
+        flags=re.MULTILINE,
+    )
+    return re.sub(_LEXICAL, as_variable, code)

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import re
 
-from scripttest.words import words_only
-
 _VALUES = ("async ", "function", "class", "(")
 """How a value begins that may be a function or a class; there are brackets around the parameters of all arrows."""
 _VALUE = rf"(?:{'|'.join(map(re.escape, _VALUES))})"
@@ -24,6 +22,11 @@ _AT_TOP = r'^__name\([\w$]+, "[^"\n]*"\);$'
 _CLASS = r'(?<=\n)( *)(.*\{)\n( +)static \{\n +__name\(this, "([^"\n]*)"\);\n\3\}$'
 _ASSIGNED = r'^var ([\w$]+) = /\* @__PURE__ \*/ __name\(([^\n]*\{\n(?:(?: [^\n]*)?\n)*\}[^\n]*), "\1"\);$'
 """A function that is a value at the top level; in its first line is nothing that could fail."""
+_NO_WORD = r"[^\w$]"
+_LETTERS = "".join(chr(code) if chr(code).isalnum() or chr(code) in "_$" else " " for code in range(128))
+"""A translation table that replaces each ASCII character that is not part of a word."""
+_BYTES = _LETTERS.encode() + bytes(range(128, 256))
+"""The same for UTF-8."""
 
 
 def has_other_names(code: str, source_map: bytes) -> bool:
@@ -111,3 +114,18 @@ def _first_in_their_blocks(code: str) -> str:
             lines[start] += lines[number].strip()
             lines[number] = ""
     return code if lines is None else "\n".join(lines)
+
+
+def words_only(code: str) -> str:
+    """The code with a space in place of each character that is not part of a name or word."""
+    return code.translate(_LETTERS) if code.isascii() else re.sub(_NO_WORD, " ", code)
+
+
+def words_behind(keyword: bytes, code: bytes) -> frozenset[str]:
+    """The words that follow a keyword in code, each cut at 1000 bytes; `""` where something else follows it."""
+    rests = (rest[:1000] for rest in code.split(keyword)[1:])
+    return frozenset(
+        rest.lstrip().translate(_BYTES).partition(b" ")[0].decode(errors="replace")
+        for rest in rests
+        if rest[:1].translate(_BYTES) == b" "
+    )

@@ -17,8 +17,8 @@ from threading import Lock
 from typing import Any
 
 from scripttest.compile.boundary import Boundary
+from scripttest.compile.boundary import read as read_source
 from scripttest.compile.compiler import Loaded
-from scripttest.compile.sources import read as read_source
 from scripttest.coverage.instrument import LOADERS, Instrumenter, UnreadableError
 from scripttest.errors import HostError
 from scripttest.folder_locks import hold, remove_left

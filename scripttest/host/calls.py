@@ -1,17 +1,23 @@
-"""Answers the host calls of tests on threads, and passes the answers to the workers on the thread of the host."""
+"""Answers the host calls of tests on threads, and passes the answers to the workers on the thread of the host, which is
+woken from its poll loop."""
 
 from __future__ import annotations
 
+import _thread
+import os
 from collections import deque
+from collections.abc import Callable
 
-from scripttest.host.answerers import Answerers
-from scripttest.host.bell import Bell
 from scripttest.host.services import Backed, Link, Services
 from scripttest.host.work import Slot, start_clock
-from scripttest.names import TEST, kind_of
-from scripttest.test_key import TestKey
+from scripttest.names import TEST, TestKey, kind_of
+from scripttest.process import PollLoop
 from scripttest.values import Value
 from scripttest.workers.answers import HostCall
+
+Work = Callable[[], None]
+MOST_IDLE = 8
+"""At most this many idle threads are kept."""
 
 
 class _Answer(Value):
@@ -115,3 +121,100 @@ class HostCalls:
         number = str(self._asked_back)
         work.backs[number] = ask.done
         ask.slot.ask_back(number, ask.name, ask.arguments)
+
+
+class _Inbox:
+    """Hands an idle thread its next work."""
+
+    def __init__(self) -> None:
+        self._work: Work | None = None
+        self._filled = _thread.allocate_lock()
+        self._filled.acquire()
+
+    def put(self, work: Work | None) -> None:
+        """Hands it over; once for each `get`."""
+        self._work = work
+        self._filled.release()
+
+    def get(self) -> Work | None:
+        """Waits for it."""
+        self._filled.acquire()
+        return self._work
+
+
+class Answerers:
+    """A pool of threads, which are used again, because a new one costs more than an idle one. Used by the thread of the
+    host only; has to be closed."""
+
+    def __init__(self) -> None:
+        """Starts no thread yet."""
+        self._idle: list[_Inbox] = []
+        self._closed = False
+
+    def run(self, work: Work) -> None:
+        """Runs a function on an idle thread, or else on a new one. The function must not raise."""
+        try:
+            self._idle.pop().put(work)
+        except IndexError:
+            _thread.start_new_thread(self._serve, (work,))
+
+    def close(self) -> None:
+        """Ends idle threads at once, and the others when they have finished."""
+        self._closed = True
+        while self._idle:
+            self._idle.pop().put(None)
+
+    def _serve(self, work: Work | None) -> None:
+        inbox = _Inbox()
+        while work is not None:
+            work()
+            if len(self._idle) >= MOST_IDLE:
+                return
+            self._idle.append(inbox)
+            if self._closed:
+                self.close()
+            work = inbox.get()
+
+
+class Bell:
+    """Wakes a thread that waits in a poll loop, from other threads and from signal handlers. Has to be closed."""
+
+    def __init__(self, loop: PollLoop) -> None:
+        """`loop` is the poll loop that is woken."""
+        self._heard, self.descriptor = os.pipe()
+        """What is written to the descriptor wakes the loop too, until the bell is closed. It is for
+        `signal.set_wakeup_fd`, since a signal may reach another thread than the one that waits."""
+        os.set_blocking(self.descriptor, False)
+        self._lock = _thread.allocate_lock()
+        self._is_closed = False
+        loop.watch(self._heard, self._hear)
+
+    def ring(self) -> None:
+        """Wakes the loop, from any thread; after `close` it does nothing."""
+        with self._lock:
+            self._write()
+
+    def ring_at_once(self) -> None:
+        """Wakes the loop without waiting for a lock, from any thread and from signal handlers."""
+        if self._lock.acquire(blocking=False):  # who has the lock rings, or closes the bell
+            try:
+                self._write()
+            finally:
+                self._lock.release()
+
+    def close(self) -> None:
+        """Closes the file descriptors."""
+        with self._lock:
+            self._is_closed = True
+            os.close(self._heard)
+            os.close(self.descriptor)
+
+    def _hear(self) -> None:
+        os.read(self._heard, 4096)
+
+    def _write(self) -> None:
+        try:
+            if not self._is_closed:
+                os.write(self.descriptor, b".")
+        except BlockingIOError:
+            return  # it has been rung often enough

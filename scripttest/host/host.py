@@ -14,24 +14,20 @@ from pathlib import Path
 
 from scripttest.compile.builds import Source
 from scripttest.compile.compiler import Compiled, Compiler, Instrument
+from scripttest.compile.configuration import readable
 from scripttest.compile.esbuild import Service
-from scripttest.compile.reach import readable
 from scripttest.errors import Cause, CompileError, HostError
-from scripttest.host.bell import Bell
-from scripttest.host.calls import HostCalls
+from scripttest.host.calls import Bell, HostCalls
 from scripttest.host.services import Services
 from scripttest.host.work import Assignment, Job, Slot, WorkQueue, start_clock
-from scripttest.names import EVERY_RUN, TEST, kind_of
-from scripttest.poll_loop import PollLoop
-from scripttest.results import Broken, Ended, Failure, HostRecord, Line, Listed, LogLine, Outcome, Started
-from scripttest.test_key import TestKey
+from scripttest.names import EVERY_RUN, TEST, TestKey, kind_of
+from scripttest.process import PollLoop
+from scripttest.results import Broken, Ended, Failure, HostRecord, Listed, Outcome
+from scripttest.shortcuts.scan import Boots
 from scripttest.workers import answers
-from scripttest.workers.boots import Boots
-from scripttest.workers.libraries import Libraries
 from scripttest.workers.module_run import Module, ModuleRun, broken_by, order_of, timeout_text
-from scripttest.workers.pool import WorkerPool
+from scripttest.workers.pool import Libraries, Loss, WorkerPool
 from scripttest.workers.protocol import MessageError
-from scripttest.workers.session import Loss
 from scripttest.workers.worker import Processes, Worker
 
 LONGEST_WAIT = 3600.0
@@ -107,10 +103,8 @@ class ScriptHost:
         """Whether no further test begins."""
         self._listed_by: float | None = None
         """The time at which `run` ends even if some modules are not listed yet."""
-        self._told: Callable[[Compiled], None] | None = None
         for worker in (processes.worker, *processes.more):
             self._workers.start(worker)
-        self._command = processes.command
 
     def __enter__(self) -> ScriptHost:
         return self
@@ -122,10 +116,13 @@ class ScriptHost:
         """Closes the host, and returns its compiler and idle workers for another host; missing ones are started again.
         Raises HostError."""
         compiler, workers = self._compiler.release(), self._workers.release()
-        first, *more = workers or [Worker(self._command)]
+        first, *more = workers or [Worker(self._workers.command)]
         self.close()
         return Processes(
-            compiler=compiler or Service(readable(self._root)), worker=first, more=tuple(more), command=self._command
+            compiler=compiler or Service(readable(self._root)),
+            worker=first,
+            more=tuple(more),
+            command=self._workers.command,
         )
 
     def kill(self) -> None:
@@ -145,8 +142,7 @@ class ScriptHost:
         self._closed = True
 
     def begin(self, modules: list[Module]) -> None:
-        """Gives modules to the compiler, for a caller who has something else to do before it runs them. Does not
-        block."""
+        """Gives modules to the compiler, for a caller who does something else before it runs them. Does not block."""
         self._begun, self._broken = modules, None
         self._modules = {module.source.key: module for module in modules}
         self._open = set(self._modules)
@@ -169,18 +165,13 @@ class ScriptHost:
         if self._broken is None:
             try:
                 self._queue.reserve(len(modules))
-                self._answer_compiler()
+                end = time.monotonic() + FIRST_ANSWERS
+                while self._open and not self._module_runs and (rest := end - time.monotonic()) > 0:
+                    self._wait(rest)
+                self._queue.assign()
             except HostError as error:
                 self._broken = error
         return self._records(left)
-
-    def _answer_compiler(self) -> None:
-        """Answers the compiler until a worker has the first module, because the caller may have other things to do
-        before it takes records."""
-        end = time.monotonic() + FIRST_ANSWERS
-        while self._open and not self._module_runs and (rest := end - time.monotonic()) > 0:
-            self._wait(rest)
-        self._queue.assign()
 
     def _records(self, left: Callable[[], float | None]) -> Iterator[HostRecord]:
         if self._broken is not None:
@@ -196,16 +187,14 @@ class ScriptHost:
                 self._wait(seconds)
             elif self._open:
                 self._queue.assign()
-                if self._listed_by is None:
-                    self._wait()
-                elif (rest := self._listed_by - time.monotonic()) > 0:
-                    self._wait(rest)
-                else:
+                rest = LONGEST_WAIT if self._listed_by is None else self._listed_by - time.monotonic()
+                if rest <= 0:
                     return
+                self._wait(rest)
 
     def tell_compiled(self, told: Callable[[Compiled], None]) -> None:
         """Sets a function that is called with every script that is compiled from now on."""
-        self._told = self._libraries.told = told
+        self._libraries.told = told
 
     def called_by(self, module: str) -> list[Source]:
         """The scripts that the tests of a module have called so far."""
@@ -232,11 +221,10 @@ class ScriptHost:
         """A write to this descriptor wakes `run`, until `close`; see `Bell.descriptor`."""
         return self._bell.descriptor
 
-    def _wait(self, longest: float = LONGEST_WAIT) -> None:
+    def _wait(self, longest: float) -> None:
         now = time.monotonic()
-        deadlines = (self._compiler.deadline, self._workers.deadline)
-        first = min((deadline for deadline in deadlines if deadline is not None), default=now + longest)
-        self._loop.wait(min(first - now, longest))
+        deadlines = [one - now for one in (self._compiler.deadline, self._workers.deadline) if one is not None]
+        self._loop.wait(min([longest, *deadlines]))
         self._compiler.expire()
         self._calls.deliver()
         for slot in self._workers.late():
@@ -247,10 +235,10 @@ class ScriptHost:
             self._out.append(broken_by(source.key, result))
             self._open.discard(source.key)
         else:
-            if self._told is not None:
-                self._told(result)
+            if self._libraries.told is not None:
+                self._libraries.told(result)
             run = self._module_runs[source.key] = ModuleRun(
-                self._modules[source.key], result, self._root, self._libraries.called, self._timeout
+                self._modules[source.key], result, self._root, self._libraries.called, self._timeout, self._runs
             )
             self._queue.add(run)
 
@@ -264,7 +252,7 @@ class ScriptHost:
         if isinstance(message, answers.Begun):
             self._begin(slot, work, message.index)
         elif isinstance(message, answers.Logged):
-            self._line(work, run, message.line)
+            self._out += run.printed(message.line, work.running) if run is not None else ()
         elif isinstance(message, answers.EarlyFailure):
             work.note_failure(message)
         elif isinstance(message, answers.Result):
@@ -290,24 +278,10 @@ class ScriptHost:
         if work.running is not None or not work.todo or work.todo.popleft() != index:
             raise MessageError("tests out of order")
         work.running = index
-        key = work.job.key
-        run = self._module_runs.get(key)
+        run = self._module_runs.get(work.job.key)
         start_clock(slot, run.timeout if run is not None else self._timeout)
-        if run is None:
-            return
-        position, repeat = self._place(index)
-        self._out.append(Started(module=key, position=position, run=repeat, again=index in run.again))
-        self._out += [Line(module=key, position=position, line=line, run=repeat) for line in run.early]
-        run.early.clear()
-
-    def _line(self, work: Assignment, run: ModuleRun | None, line: LogLine) -> None:
-        if run is None:
-            return
-        if work.running is None:
-            run.note_early(line)
-        else:
-            position, repeat = self._place(work.running)
-            self._out.append(Line(module=work.job.key, position=position, line=line, run=repeat))
+        if run is not None:
+            self._out += run.begun(index)
 
     def _result(self, slot: Slot, work: Assignment, ended: answers.Result) -> None:
         index = ended.index
@@ -317,9 +291,7 @@ class ScriptHost:
             raise MessageError("tests out of order")
         if run := self._module_runs.get(work.job.key):
             self._ended(run, index, run.outcome(ended.record, run.tests[index].name, index, work.seconds))
-        work.running = None
-        work.failed.clear()
-        work.abandon()
+        work.finish()
         if ended.next is not None:
             self._begin(slot, work, ended.next)
         else:
@@ -332,39 +304,25 @@ class ScriptHost:
             slot.work.abandon()
         slot.work = None
 
-    def _place(self, index: int) -> tuple[int, int]:
-        """Position and run of the test that has this index in a worker."""
-        return index // self._runs, index % self._runs + 1
-
     def _listed(self, slot: Slot, run: ModuleRun, functions: answers.Functions) -> None:
-        from scripttest.shortcuts.slicing import slice_module
-
-        compiled = run.compiled
-        code, sources = compiled.scripts[-1].code, functions.sources
-        slices = slice_module(code, compiled.entry_start, compiled.exports, sources, self._kinds)
-        selected = [test for test in slices.tests if self._services.selects(run.compiled.source.key, test.name)]
-        repeats = (0,) if self._runs == 1 else range(1, self._runs + 1)
-        tests = tuple(test for test in selected for _ in repeats)
-        run.slices = slices
-        run.tests = tests
-        run.orders = [order_of(test, self._filter, repeat, self._seed) for test in selected for repeat in repeats]
-        run.left = len(tests)
-        if run.loads_again:
-            run.early.clear()
-        key = compiled.source.key
+        key = run.compiled.source.key
+        listed = run.listed_by(functions.sources, self._kinds, lambda name: self._services.selects(key, name))
+        run.orders = [
+            order_of(test, self._filter, 0 if self._runs == 1 else run.position(index)[1], self._seed)
+            for index, test in enumerate(run.tests)
+        ]
         self._rest(slot)
-        known = tuple(test.name for test in slices.tests)
-        self._out.append(Listed(module=key, tests=tuple(test.name for test in selected), known=known))
-        if not tests or self.list_only:
+        self._out.append(listed)
+        if not run.tests or self.list_only:
             self._close_module(key, None)
             return
-        places = self._services.arranged(key, [test.name for test in selected])
+        places = self._services.arranged(key, listed.tests)
         indexes = [place * self._runs + repeat for place in places for repeat in range(self._runs)]
         self._queue.give_tests(slot, key, indexes)
 
     def _ended(self, run: ModuleRun, index: int, outcome: Outcome) -> None:
         key, test = run.compiled.source.key, run.tests[index].name
-        position, repeat = self._place(index)
+        position, repeat = run.position(index)
         if kind_of(test) != TEST:
             settled = self._services.settled(TestKey(suite=key, test=test, run=repeat), outcome)
             if settled is None:
@@ -390,27 +348,25 @@ class ScriptHost:
         test = TestKey(suite=work.job.key, test="")
         run = self._module_runs.get(work.job.key)
         if run is not None and work.running is not None:
-            test = test.replace(test=run.tests[work.running].name, run=self._place(work.running)[1])
+            test = test.replace(test=run.tests[work.running].name, run=run.position(work.running)[1])
         elif run is not None:
             run.loads_again = True
-        timeout = run.timeout if run else self._timeout
-        self._calls.begin(slot, call, test=test, timeout=timeout)
+        self._calls.begin(slot, call, test=test, timeout=run.timeout if run else self._timeout)
 
     def _expired(self, slot: Slot) -> None:
-        running = slot.work.running if slot.work else None
-        if slot.worker.expire("module" if running is None else str(running)):
+        work = slot.work
+        assert work is not None
+        if slot.worker.expire("module" if work.running is None else str(work.running)):
             return
-        run = self._module_runs.get(slot.work.job.key) if slot.work else None
-        seconds = run.timeout if run is not None else self._timeout
-        if running is not None and slot.work is not None:
-            seconds = slot.work.seconds
-        message = timeout_text(seconds, of_module=running is None)
-        if running is not None:
-            message += "; the script could not be stopped, so that cleanups and After hooks did not run"
+        if work.running is None:
+            run = self._module_runs.get(work.job.key)
+            message = timeout_text(run.timeout if run is not None else self._timeout, of_module=True)
+        else:
+            text = timeout_text(work.seconds, of_module=False)
+            message = f"{text}; the script could not be stopped, so that cleanups and After hooks did not run"
         slot.end()
-        if slot.work is not None:
-            slot.work.abandon()
-        self._blame(slot, Failure(cause=Cause.TIMEOUT, message=message))
+        work.abandon()
+        self._blame(work, Failure(cause=Cause.TIMEOUT, message=message))
 
     def lost(self, slot: Slot, loss: Loss) -> None:
         """Replaces a worker that has ended. Raises HostError when no worker starts."""
@@ -422,18 +378,17 @@ class ScriptHost:
             self._idle_deaths += 1
             if self._idle_deaths >= (MAX_IDLE_KILLS if was_killed else MAX_IDLE_DEATHS):
                 raise HostError(f"The worker process does not start: {loss.message}")
-        if was_killed and work is not None and work.job.tests is None:
+        if work is not None and was_killed and work.job.tests is None:
             self._queue.jobs.appendleft(work.job)  # no test has begun, so the module can be listed again
-            return
-        self._blame(slot, Failure(cause=loss.cause, message=loss.message))
+        elif work is not None:
+            self._blame(work, Failure(cause=loss.cause, message=loss.message))
 
-    def _blame(self, slot: Slot, failure: Failure) -> None:
+    def _blame(self, work: Assignment, failure: Failure) -> None:
         """Fails the test that a lost worker was running, and puts its other tests back into the queue."""
-        work = slot.work
-        run = self._module_runs.get(work.job.key) if work is not None else None
-        if work is None or run is None:
-            return
         job = work.job
+        run = self._module_runs.get(job.key)
+        if run is None:
+            return
         failure = run.placed(failure, work.running)
         if job.tests is None:
             self._close_module(job.key, Broken(module=job.key, failure=failure))

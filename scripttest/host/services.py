@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from scripttest.names import TestKey
 from scripttest.results import Outcome
-from scripttest.test_key import TestKey
 
 Backed = Callable[[str | None, str], None]
 """Gets the answer of a realm and what the realm reports of its world; None: the test has ended."""

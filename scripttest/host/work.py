@@ -7,13 +7,12 @@ from collections import deque
 
 from scripttest.host.services import Backed
 from scripttest.names import TEST
+from scripttest.shortcuts.scan import Boots
 from scripttest.values import Value
 from scripttest.workers.answers import AnsweredBack, EarlyFailure
-from scripttest.workers.boots import Boots
 from scripttest.workers.module_run import ModuleRun
-from scripttest.workers.pool import WorkerPool
+from scripttest.workers.pool import WorkerPool, WorkerSlot
 from scripttest.workers.protocol import MessageError, encode
-from scripttest.workers.session import WorkerSlot
 
 CHUNK = 40
 """How many tests a worker gets at once."""
@@ -55,6 +54,12 @@ class Assignment:
         if done is None:
             raise MessageError("an answer to no question")
         done(answer.envelope, answer.world)
+
+    def finish(self) -> None:
+        """The running test has ended."""
+        self.running = None
+        self.failed.clear()
+        self.abandon()
 
     def abandon(self) -> None:
         """Tells those who wait for an answer of the running test that it has ended."""

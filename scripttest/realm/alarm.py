@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import _thread
 
-from scripttest.realm.interrupt import Interrupts
-from scripttest.shortcuts.bytecode import UnsupportedError
+from scripttest.realm.quickjs import Interrupts, UnsupportedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from ctypes import addressof, c_char
 
 import _quickjs
 
-from scripttest.shortcuts.bytecode import PLAIN, pointers
-from scripttest.shortcuts.library import Int, Library, Pointer, Size, Text, Value
+from scripttest.realm.quickjs import PLAIN, Int, Library, Pointer, Size, Text, Value, pointers
 
 COUNTERS = 1 << 22
 """As in `scripttest.coverage.coverage`."""

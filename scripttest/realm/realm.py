@@ -1,4 +1,4 @@
-"""The life of one realm: boot, scripts, the test or call, the event loop, the result.
+"""The life of one realm: boot, scripts, the test or call, the event loop, the result; realms that are made ahead.
 
 The loop ends in one of three ways: the work settled; it threw; or it is a deadlock: nothing is queued, no timer is set,
 and the work has not settled. When the alarm goes off, the loop ends with EngineError, whatever the scripts catch. Their
@@ -8,16 +8,21 @@ unfinished work can then be cleaned up, and for that the loop runs again.
 from __future__ import annotations
 
 from scripttest.realm.engine import Engine, EngineError
+from scripttest.realm.limits import has_room
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from scripttest.realm.engine import HostBridge, TimeLimit
-    from scripttest.realm.interrupt import Interrupts
-    from scripttest.realm.parts import Parts
+    from collections.abc import Callable
+
+    from scripttest.realm.engine import HostBridge, Parts, TimeLimit
+    from scripttest.realm.quickjs import Interrupts
+
 
 DEADLOCK = "deadlock: the test waits for a promise that nothing can settle any more"
 
 RANG = "the alarm rang"
+MOST = 100
+"""At most this many realms are made ahead, of about 200 KB each."""
 
 
 class Realm:
@@ -118,3 +123,45 @@ class Realm:
         self.dispatch("invoke", function, arguments)
         self.settle()
         return str(self.dispatch("invoked"))
+
+
+class SpareRealms:
+    """The spare and used realms of one worker: they are made before they are needed, and freed while nobody waits for
+    the worker, since both take longer than a small test. The next run is expected to need as many as the last one."""
+
+    def __init__(self, make: Callable[[], Realm]) -> None:
+        self._make = make
+        self._spare: list[Realm] = []
+        self._used: list[Realm] = []
+        self._wanted = 0
+        """How many realms were taken since the last pause."""
+        self._most_used = 0
+        """At most this many used realms are kept: as many as were made ahead, so that the worker never has more than in
+        a pause."""
+
+    def take(self) -> Realm:
+        """Returns a realm in which nothing has run."""
+        self._wanted += 1
+        return self._spare.pop() if self._spare else self._make()
+
+    def put_aside(self, realm: Realm) -> None:
+        """Keeps a used realm until the next pause, if it takes little memory, because freeing it takes time."""
+        if len(self._used) < self._most_used and has_room():
+            self._used.append(realm)
+
+    def pause(self) -> None:
+        """Called in a pause: frees used realms, and makes as many as were used since the last pause."""
+        self._used.clear()
+        while len(self._spare) < min(self._wanted, MOST):
+            self._spare.append(self._make())
+        self._wanted, self._most_used = 0, len(self._spare)
+
+
+def put_back(base: str, end: int, full: str, pieces: str) -> str:
+    """A script up to an offset of its base, the script without its pieces, with some of them; see `slicing`."""
+    text, at = [], 0
+    for piece in pieces.split(","):
+        offset, skip, start, stop = map(int, piece.split(":"))
+        text += [base[at:offset], full[start:stop]]
+        at = offset + skip
+    return "".join(text) + base[at:end]

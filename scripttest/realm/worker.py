@@ -14,16 +14,12 @@ import sys
 from time import localtime
 
 from scripttest.realm.alarm import Alarm
-from scripttest.realm.channel import Channel
-from scripttest.realm.engine import EngineError
-from scripttest.realm.failures import broken_outcome, failure_envelope
+from scripttest.realm.channel import Channel, Output, broken_outcome, failure_envelope
+from scripttest.realm.engine import EngineError, Parts
 from scripttest.realm.formatting import Formatting
 from scripttest.realm.limits import MAX_INHERITED, give_way, limit_files, limit_processes, limit_resources
-from scripttest.realm.parts import Parts
-from scripttest.realm.printed import Printed
-from scripttest.realm.realm import Realm
-from scripttest.realm.spares import SpareRealms
-from scripttest.shortcuts.built_ins import declares_built_in
+from scripttest.realm.realm import Realm, SpareRealms, put_back
+from scripttest.shortcuts import declares_built_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,8 +33,6 @@ DEPTH_LIMIT = 8
 """How deep `Process("scripts...")` calls may nest."""
 CHUNK = 1 << 16
 _GUARDED = '"guarded": false', '"guarded": true'
-MOST_NOTED = 200
-"""At most this many failures of a test are kept, for the case that its realm cannot report them."""
 
 
 def main(counters: Counters | None = None) -> None:
@@ -77,16 +71,13 @@ class Worker:
     def __init__(self, folder: str, incoming: int, outgoing: int, counters: Counters | None) -> None:
         self._channel = Channel(incoming, outgoing, self._meanwhile)
         self._send, self._ask = self._channel.send, self._channel.ask
-        self._printed = Printed(self._send)
+        self._output = Output(self._send)
         self._parts = Parts(folder, counters)
         self._formatting = Formatting(folder)
         self._libraries: dict[str, tuple[list[str], bool]] = {}
         self.alarm = Alarm()
-        self._realms = self.alarm.realms
         self._stopped = ""
         """Where scripts that the test had called were stopped, innermost first, as stacks of the engine."""
-        self._noted: list[str] = []
-        """The failures of the running test, as JSON."""
         self._listed: Realm | None = None
         """The realm in which the module was listed, for its first test. Not kept when its top-level code has made host
         calls, whose effects belong to the world of each test."""
@@ -116,8 +107,7 @@ class Worker:
             elif kind == "discover":
                 self._discover(*parts)
             elif kind == "base":
-                self._base = parts[0]
-                self._end = len(self._base.rstrip("\n"))
+                self._base, self._end = parts[0], len(parts[0].rstrip("\n"))
             elif kind == "run":
                 self._run(parts)
             elif kind == "invoke":
@@ -141,18 +131,16 @@ class Worker:
 
     def _back(self, number: str, name: str, arguments: str) -> None:
         """Lets the realm of the test answer a question of the host, while it waits for the host itself."""
-        if self.alarm.rang or self._backs == DEPTH_LIMIT or not self._realms:
+        if self.alarm.rang or self._backs == DEPTH_LIMIT or not self.alarm.realms:
             why = f"Cannot call back: {DEPTH_LIMIT} such calls are already inside each other"
             self._send("backed", number, failure_envelope(why), self._world)
             return
         self._backs += 1
-        self.alarm.enter(self._realms[0])
         try:
-            answer = str(self._realms[0].dispatch("back", name, arguments))
+            answer = self._in_test("back", name, arguments)
         except EngineError as error:
             answer = failure_envelope(str(error).partition("\n")[0])
         finally:
-            self._leave()
             self._backs -= 1
         self._send("backed", number, answer, self._world)
 
@@ -172,10 +160,10 @@ class Worker:
             realm.load(self._scripts)
             realm.dispatch("tests", kinds, others)
         except EngineError as error:
-            self._leave()
+            self.alarm.leave()
             self._send("broken", self._expired(str(error)) if self.alarm.rang else self._why(str(error)))
             return
-        self._leave()
+        self.alarm.leave()
         if self._has_called:
             self._spares.put_aside(realm)
         else:
@@ -195,12 +183,12 @@ class Worker:
         try:
             return run(*arguments)
         finally:
-            self._printed.end()
+            self._output.end()
 
     def _begin(self, work: str) -> None:
         """Begins work, which sees nothing of what was before it."""
         self._stopped = self._world = ""
-        self._noted.clear()
+        self._output.noted.clear()
         self._has_called = False
         self.alarm.begin(work)
 
@@ -208,13 +196,13 @@ class Worker:
         realm = self._listed
         if realm is not None:
             self._listed = None
-            self._realms.append(realm)
+            self.alarm.realms.append(realm)
         else:
             realm = self._enter()
             try:
                 realm.load(self._restored(pieces))
             except EngineError as error:
-                self._leave()
+                self.alarm.leave()
                 if self.alarm.rang:
                     return self._expired(str(error))
                 return self._test(plan, "") if pieces else self._why(str(error))
@@ -224,7 +212,7 @@ class Worker:
         except EngineError as error:
             return self._closed(realm, str(error)) if self.alarm.rang else self._broken(realm, str(error))
         finally:
-            self._leave()
+            self.alarm.leave()
             self._spares.put_aside(realm)
 
     def _closed(self, realm: Realm, trace: str) -> str:
@@ -250,7 +238,7 @@ class Worker:
     def _expired(self, trace: str) -> str:
         """The outcome of a test whose time is up and whose realm cannot report anything."""
         self.alarm.silence()
-        return broken_outcome("", "timeout", self._stopped + trace, self._noted)
+        return broken_outcome("", "timeout", self._stopped + trace, self._output.noted)
 
     def _invoke(self, boot: str, nested_boot: str, context: str, function: str, arguments: str) -> str:
         """Calls a function of the scripts for the host, and returns JSON: see `invoke.ts` in the bindings, or
@@ -270,7 +258,7 @@ class Worker:
         except EngineError as error:
             return self._given_up(realm, str(error)) if self.alarm.rang else self._broken(realm, str(error))
         finally:
-            self._leave()
+            self.alarm.leave()
 
     def _make_ready(self) -> None:
         """Prepares the realm of the next function in a pause, as far as it is the same for all functions."""
@@ -278,7 +266,7 @@ class Worker:
         realm = self._new_realm()
         self.alarm.enter(realm)
         realm.dispatch("ready", self._used)
-        self._leave()
+        self.alarm.leave()
         self._ready, self._over = realm, None
 
     def _given_up(self, realm: Realm, trace: str) -> str:
@@ -300,19 +288,13 @@ class Worker:
             reason = str(error).partition("\n")[0].removeprefix("InternalError: ")
             reason = "out of memory" if reason == "null" else reason
             text = f"{reason}: the test left its realm unable to report what failed"
-            return broken_outcome(text, "error", "", self._noted)
+            return broken_outcome(text, "error", "", self._output.noted)
 
     def _restored(self, pieces: str) -> list[str]:
         """The module's scripts; the last one is reduced to what one test needs."""
         if not pieces:
             return self._scripts
-        base, full = self._base, self._entry
-        text, at = [self._lead], 0
-        for piece in pieces.split(","):
-            offset, skip, start, end = map(int, piece.split(":"))
-            text += [base[at:offset], full[start:end]]
-            at = offset + skip
-        return [*self._scripts[:-1], "".join(text) + base[at : self._end]]
+        return [*self._scripts[:-1], self._lead + put_back(self._base, self._end, self._entry, pieces)]
 
     def _why(self, engine_text: str, before: int = 0) -> str:
         """The outcome of work that broke: loads the scripts again. The one behind the first `before` is evaluated in a
@@ -327,7 +309,7 @@ class Worker:
         except EngineError as error:
             return self._broken(realm, str(error))
         finally:
-            self._leave()
+            self.alarm.leave()
         return self._why(engine_text, before + 1)
 
     def _enter(self, nested: bool = False, made: Realm | None = None, guarded: bool = False) -> Realm:
@@ -342,25 +324,22 @@ class Worker:
     def _new_realm(self) -> Realm:
         return Realm(self._parts, self._host_bridge, self.alarm)
 
-    def _leave(self) -> None:
-        self.alarm.leave()
-
     def _host_bridge(self, op: str, a: str, b: str) -> str | None:
         """Answers `$bridge` calls of scripts. None when time is up: the caller then waits until it is stopped. Never
         raises, see `engine`."""
         try:
             if op == "log":
-                self._printed.add(a, b)
+                self._output.add(a, b)
             elif op == "part":
                 if f" {a} " not in self._used:
                     self._used += f"{a} "
-                return self._realms[-1].part(a)
+                return self.alarm.realms[-1].part(a)
             elif op == "call":
                 self._has_called = True
                 answer = None if self.alarm.rang else self._ask("call", a, b, self._world)
                 return answer[0] if answer else None
             elif op == "outer":
-                return self._outer(a, b)
+                return self._in_test("host", a, b)
             elif op == "script":
                 return self._script(a, b)
             elif op == "found":
@@ -370,14 +349,13 @@ class Worker:
             elif op == "world":
                 self._world = a
             elif op == "jobs":
-                self._realms[-1].run_jobs()
+                self.alarm.realms[-1].run_jobs()
             elif op == "world-state":
                 return self._world
             elif op == "sleep":
                 return None if self.alarm.sleep(float(a) / 1000) else ""
-            elif op == "failed" and len(self._noted) < MOST_NOTED:
-                self._noted.append(b)
-                self._send("failed", a, b)
+            elif op == "failed":
+                self._output.fail(a, b)
             return ""
         except EngineError as error:
             return None if self.alarm.rang else failure_envelope(str(error))
@@ -385,17 +363,17 @@ class Worker:
             os.write(2, f"{type(error).__name__}: {error}\n".encode())
             os._exit(70)
 
-    def _outer(self, name: str, arguments: str) -> str:
-        """Calls a process in the realm of the test."""
-        self.alarm.enter(self._realms[0])
+    def _in_test(self, *call: str) -> str:
+        """Asks the realm of the test, while that waits for the answer to a call of its own."""
+        self.alarm.enter(self.alarm.realms[0])
         try:
-            return str(self._realms[0].dispatch("host", name, arguments))
+            return str(self.alarm.realms[0].dispatch(*call))
         finally:
-            self._leave()
+            self.alarm.leave()
 
     def _script(self, name: str, arguments: str) -> str | None:
         """Calls a function of another script in a new realm. Returns an empty text if there is no such script."""
-        if len(set(self._realms)) > DEPTH_LIMIT:
+        if len(set(self.alarm.realms)) > DEPTH_LIMIT:
             return failure_envelope(f"Cannot call {name}: {DEPTH_LIMIT} script calls are already inside each other")
         script = name.rpartition(".")[0]
         library = self._libraries.get(script)
@@ -404,10 +382,8 @@ class Worker:
             if found is None:
                 return None
             status, *answer = found
-            if status == "missing":
-                return ""
             if status != "ok":
-                return failure_envelope(answer[0], 404)
+                return "" if status == "missing" else failure_envelope(answer[0], 404)
             library = self._libraries[script] = answer, any(map(declares_built_in, answer))
         scripts, guarded = library
         realm = self._enter(nested=True, guarded=guarded)
@@ -421,4 +397,4 @@ class Worker:
                 return None
             return failure_envelope(f"Cannot call {name}: {message}", stack=stack)
         finally:
-            self._leave()
+            self.alarm.leave()

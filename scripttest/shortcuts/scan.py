@@ -3,18 +3,20 @@
 It answers three questions. Could the code overwrite the built-ins that verdicts depend on? Then these are saved before
 it runs, which adds nearly half to the set-up of a realm. Could it have hooks? Then each test looks for them. Which
 globals does it name? Only those are installed. If it is not certain, the answer is the safe one: code that could use
-things without naming them gets everything.
+things without naming them gets everything. `Boots` makes the data that a new realm gets of it: JSON of `Boot` in
+`bindings/src/core-state.ts`.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 
-from scripttest.shortcuts import is_off
-from scripttest.shortcuts.built_ins import BUILT_INS, declares_built_in
+from scripttest.compile.written_names import words_only
+from scripttest.shortcuts import BUILT_INS, declares_built_in, is_off
 from scripttest.values import Value
-from scripttest.words import words_only
 
 _DYNAMIC = {"globalThis", "eval", "Eval", "Function", "Reflect", "Proxy"}
 _REACHES = set(
@@ -105,3 +107,34 @@ def _has_computed_member(code: str) -> bool:
         if not before or before[-1] in ")]" or _is_letter(before[-1]):
             return True
     return False
+
+
+class Boots:
+    """Makes this data for realms with some or all of the available globals."""
+
+    def __init__(self, names: Mapping[str, str], seed: int | None = None) -> None:
+        """`names`: global name → part of the bindings that supplies it. `seed`: that of the random numbers of a
+        module's top-level code; None: they are not seeded."""
+        self.names = names
+        self._seed = {} if seed is None else {"seed": str(seed)}
+
+    def own(self, scan: Scan) -> str:
+        """The data for a realm of a module's own code."""
+        return self._text(scan, nested=False)
+
+    def whole(self) -> str:
+        """The data for a module whose code is not known: it gets all globals."""
+
+        return self._text(everything(self.names, guarded=True), nested=False)
+
+    @cached_property
+    def nested(self) -> str:
+        """For a realm of a script that another one calls, whose code is not known either. Its verdicts are the
+        caller's, so that nothing in it is guarded, unless the worker sees that it declares a built-in."""
+
+        return self._text(everything(self.names, guarded=False), nested=True)
+
+    def _text(self, scan: Scan, *, nested: bool) -> str:
+        listed = " ".join(f"{name}:{self.names[name]}" for name in scan.names)
+        seed = {} if nested else self._seed
+        return json.dumps({"guarded": scan.guarded, "hooks": scan.hooks, "nested": nested, "globals": listed, **seed})

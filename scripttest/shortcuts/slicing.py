@@ -12,12 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 
-from scripttest.compile.requests import RUNTIME_SOURCE
+from scripttest.compile.esbuild import RUNTIME_SOURCE
+from scripttest.compile.written_names import words_only
 from scripttest.names import EVERY_RUN, kind_of
 from scripttest.shortcuts import is_off
 from scripttest.shortcuts.scan import HOOKS, reaches_by_index, stands
 from scripttest.values import Value
-from scripttest.words import words_only
 
 _DYNAMIC = ("eval", "Eval", "Function", "globalThis", "TestMain")
 _LETTER = r"(?:[\w$]|\\u[0-9A-F]{4}|\\u\{[0-9A-F]+\})"

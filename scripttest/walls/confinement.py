@@ -1,5 +1,10 @@
 """Sets up the walls that this machine has. A worker sets up its own; those around the compiler are set up at its start.
 
+Landlock limits which files a thread, and everything that it starts, may open. It needs no privileges. Only files that a
+rule names can be opened. Rules add up: a folder below an allowed folder cannot be closed again. Names and sizes of
+files stay visible. From version 4 on it also refuses TCP, from version 6 on signals to outside processes and abstract
+sockets. The format is in `linux/landlock.h`.
+
 A wall that the machine does not have is left out; one that it has and that cannot be put up is an error. All that is
 needed is loaded with this module: behind a wall it could not be.
 """
@@ -9,17 +14,31 @@ from __future__ import annotations
 import os
 import sys
 
-from scripttest.walls import landlock, seccomp
+from scripttest.walls import seccomp
+from scripttest.walls.system import NO_NEW_PRIVILEGES, prctl, syscall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
+IN_FOLDER = WRITE_FILE | READ_FILE | READ_DIR | 0x10 | 0x20 | 0x80 | 0x100 | 0x1000 | 0x2000 | 0x4000
+"""All that can be done in a folder with files, folders and symbolic links, but to run a file."""
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_VERSION = 1
+_PATH_BENEATH = 1
+_FILES = ((1, (1 << 13) - 1), (2, 1 << 13), (3, 1 << 14), (5, 1 << 15))
+"""From which version on which rights to files can be refused."""
+_TCP = ((4, 0b11),)
+"""Binding and connecting."""
+_SCOPES = ((6, 0b11),)
+"""Abstract sockets and signals."""
+
 
 def close_files() -> None:
     """Forbids this thread, and those that it starts from now on, to open files. Raises OSError."""
     if not missing_landlock():
-        landlock.restrict([])
+        restrict([])
 
 
 def close_system() -> None:
@@ -36,10 +55,10 @@ def confine_compiler(program: str, paths: Iterable[str]) -> None:
         rules = []
         for path in paths:
             is_folder = os.path.isdir(path)
-            rules.append((path, landlock.READ_FILE | landlock.READ_DIR if is_folder else landlock.READ_FILE))
+            rules.append((path, READ_FILE | READ_DIR if is_folder else READ_FILE))
             if not is_folder or path.endswith("/node_modules"):  # it looks for these in the list of their folder
-                rules.append((os.path.dirname(path), landlock.READ_DIR))
-        landlock.restrict([*rules, (program, landlock.READ_FILE | landlock.EXECUTE)])
+                rules.append((os.path.dirname(path), READ_DIR))
+        restrict([*rules, (program, READ_FILE | EXECUTE)])
     if has_filter:
         seccomp.confine_compiler()
 
@@ -49,7 +68,7 @@ def missing_landlock() -> str:
     if not sys.platform.startswith("linux"):
         return "only Linux has it"
     try:
-        landlock.version()
+        landlock_version()
     except OSError as error:
         return f"it needs Landlock: Linux 5.13 or newer, with landlock in lsm=, open to containers ({error.strerror})"
     return ""
@@ -58,3 +77,31 @@ def missing_landlock() -> str:
 def missing_seccomp() -> str:
     """Why system calls cannot be refused here; empty when they can be."""
     return seccomp.missing() if sys.platform.startswith("linux") else "only Linux has it"
+
+
+def landlock_version() -> int:
+    """The version of Landlock in this kernel. Raises OSError when it has none, or does not use it."""
+    return syscall(_CREATE_RULESET, 0, 0, _VERSION)
+
+
+def restrict(rules: list[tuple[str, int]]) -> None:
+    """Leaves this thread, and what it starts, no files but these. Raises OSError.
+
+    Args:
+        rules: path, which must be there, and what is allowed to it and below it.
+    """
+    known = landlock_version()
+    handled = [sum(rights for since, rights in table if since <= known) for table in (_FILES, _TCP, _SCOPES)]
+    ruleset = syscall(_CREATE_RULESET, b"".join(rights.to_bytes(8, "little") for rights in handled), 24, 0)
+    try:
+        for path, rights in rules:
+            descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            try:
+                rule = (rights & handled[0]).to_bytes(8, "little") + descriptor.to_bytes(4, "little")
+                syscall(_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0)
+            finally:
+                os.close(descriptor)
+        prctl(NO_NEW_PRIVILEGES, 1)
+        syscall(_RESTRICT_SELF, ruleset, 0)
+    finally:
+        os.close(ruleset)

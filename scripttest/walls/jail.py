@@ -24,7 +24,8 @@ def main() -> None:
     """Puts the jail up around this process, and becomes the program."""
     import resource
 
-    from scripttest.walls import landlock, seccomp
+    from scripttest.walls import seccomp
+    from scripttest.walls.confinement import EXECUTE, IN_FOLDER, READ_DIR, READ_FILE, WRITE_FILE, restrict
     from scripttest.walls.system import give_up_privileges
 
     folder, program, *arguments = sys.argv[1:]
@@ -37,10 +38,10 @@ def main() -> None:
     )
     for bound, most in bounds:
         resource.setrlimit(bound, (most, most))
-    reading = landlock.EXECUTE | landlock.READ_FILE | landlock.READ_DIR
-    rules = [(path, reading if os.path.isdir(path) else landlock.READ_FILE) for path in _READ if os.path.exists(path)]
-    rules += [(path, landlock.READ_FILE | landlock.WRITE_FILE) for path in _DEVICES if os.path.exists(path)]
-    landlock.restrict([*rules, (folder, landlock.IN_FOLDER)])
+    reading = EXECUTE | READ_FILE | READ_DIR
+    rules = [(path, reading if os.path.isdir(path) else READ_FILE) for path in _READ if os.path.exists(path)]
+    rules += [(path, READ_FILE | WRITE_FILE) for path in _DEVICES if os.path.exists(path)]
+    restrict([*rules, (folder, IN_FOLDER)])
     give_up_privileges()
     seccomp.confine_program()
     os.execve(program, [os.path.basename(program), *arguments], {})

@@ -8,9 +8,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from scripttest.values import Value
-from scripttest.walls import landlock
-from scripttest.walls.confinement import missing_landlock, missing_seccomp
-from scripttest.walls.environment import missing_hiding
+from scripttest.walls.confinement import landlock_version, missing_landlock, missing_seccomp
+from scripttest.walls.system import GET_DUMPABLE, SET_DUMPABLE, prctl
 
 
 class Wall(Value):
@@ -29,7 +28,7 @@ def system_walls() -> tuple[Wall, ...]:
     """The walls of this machine, all that there are, on or not. Does not block."""
     is_linux = sys.platform.startswith("linux")
     no_landlock = missing_landlock()
-    version = "" if no_landlock else f" (Landlock {landlock.version()})"
+    version = "" if no_landlock else f" (Landlock {landlock_version()})"
     return (
         Wall(
             name="files",
@@ -69,3 +68,44 @@ def sandbox_of(absent: Iterable[str]) -> dict[str, str]:
 def missing_walls() -> dict[str, str]:
     """Name → why this machine does not have the wall."""
     return {wall.name: wall.missing for wall in system_walls() if wall.missing}
+
+
+_START, _END = 47, 48
+"""Fields of `/proc/self/stat` behind the name of the program: where the block of the environment begins and ends."""
+
+
+def hide_environment() -> None:
+    """Clears the block that the system made of the environment, and closes this process to debuggers of the same user.
+    `os.environ` and the environment of programs that are started stay as they are. Where that cannot be done,
+    `missing_hiding` says so afterwards."""
+    if not sys.platform.startswith("linux"):
+        return
+    try:
+        _clear()
+        prctl(SET_DUMPABLE, 0)
+    except OSError:
+        return
+
+
+def _clear() -> None:
+    for name, value in os.environ.items():
+        if name:
+            os.environ[name] = value  # the C library copies it out of the block
+    with open("/proc/self/stat", "rb") as file:
+        fields = file.read().rpartition(b")")[2].split()
+    start, end = int(fields[_START]), int(fields[_END])
+    memory = os.open("/proc/self/mem", os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.pwrite(memory, bytes(end - start), start)
+    finally:
+        os.close(memory)
+
+
+def missing_hiding() -> str:
+    """Why the environment of this process is not hidden; empty when it is."""
+    if not sys.platform.startswith("linux"):
+        return "only Linux has it"
+    try:
+        return "it could not be cleared, or this is no process of the command" if prctl(GET_DUMPABLE) else ""
+    except OSError as error:
+        return f"{error.strerror}"

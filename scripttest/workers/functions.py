@@ -18,16 +18,18 @@ from scripttest.compile.builds import Source
 from scripttest.compile.compiler import Compiled, Compiler, Instrument
 from scripttest.errors import Cause, CompileError, HostError, StackFrame
 from scripttest.results import LogLine, MockedCalls
+from scripttest.shortcuts.scan import Boots
 from scripttest.values import Value
 from scripttest.workers.answers import Begun, EarlyFailure, FunctionResult, HostCall, Logged, Message, mocked_of
-from scripttest.workers.boots import Boots
-from scripttest.workers.function_calls import FunctionCall, FunctionError, Returned
-from scripttest.workers.libraries import Libraries
-from scripttest.workers.loaded import LoadedScript, compile_failure
-from scripttest.workers.pool import WorkerPool
-from scripttest.workers.protocol import MessageError
-from scripttest.workers.session import Loss, WorkerSlot
+from scripttest.workers.function_calls import FunctionCall, FunctionError, MissingFunctionError, Returned
+from scripttest.workers.pool import Libraries, Loss, WorkerPool, WorkerSlot
+from scripttest.workers.protocol import MessageError, encode
 from scripttest.workers.worker import LAST_WORDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from scripttest.diagnostics.stack import StackMapper
+
 
 LEAST_WAIT = 0.01
 """Seconds between two looks at the clock."""
@@ -103,7 +105,6 @@ class FunctionPool:
         self._checking: asyncio.TimerHandle | None = None
         """The timer that checks whether the compiler takes too long."""
         self._compiled: dict[str, asyncio.Future[LoadedScript]] = {}
-        self._told: Callable[[Compiled], None] | None = None
 
     async def call(self, call: FunctionCall, owner: Owner) -> Returned:
         """Calls a function and waits for it. If it is cancelled, its worker is ended.
@@ -231,7 +232,7 @@ class FunctionPool:
 
     def tell_compiled(self, told: Callable[[Compiled], None]) -> None:
         """Sets a function that is called with every script that is compiled from now on."""
-        self._told = self._libraries.told = told
+        self._libraries.told = told
 
     async def used(self, script: Path, module: Path | None = None) -> list[Source]:
         """A script, and those that its functions have called so far. Raises FunctionError."""
@@ -265,8 +266,8 @@ class FunctionPool:
     def _loaded(self, source: Source, result: Compiled | CompileError) -> None:
         future = self._compiled[source.key]
         if isinstance(result, Compiled):
-            if self._told is not None:
-                self._told(result)
+            if self._libraries.told is not None:
+                self._libraries.told(result)
             future.set_result(LoadedScript(result, self._root, self._boots, self._libraries.called))
         else:
             future.set_exception(compile_failure(result))
@@ -303,3 +304,72 @@ async def _place_of(slot: WorkerSlot[_Call], work: _Call, loaded: LoadedScript) 
     except TimeoutError:
         return ()
     return loaded.stopped(event.record) if isinstance(event, FunctionResult) else ()
+
+
+class LoadedScript:
+    """A compiled script and what its realms need."""
+
+    def __init__(self, compiled: Compiled, root: Path, boots: Boots, called: Callable[[str], Compiled | None]) -> None:
+        from scripttest.shortcuts.scan import scan
+
+        self.compiled = compiled
+        self._root = root
+        self._boots = boots
+        self._called = called
+        scanned = scan("\n".join(script.code for script in compiled.scripts), boots.names)
+        self._boot = boots.own(scanned)
+        self._mapper: StackMapper | None = None
+        self.declared = compiled.declared
+        parts = ["", "", ""]
+        for script in compiled.scripts:
+            parts += [str(script.first_line), script.code]
+        self.module_frame = encode("module", *parts)
+
+    def frame(self, call: FunctionCall) -> bytes:
+        """The frame that calls a function."""
+        at = "null" if call.context_at is None else str(call.context_at)
+        own = f'{self._boot[:-1]},"shared":true,"mocks":{call.mocks},"contextAt":{at}}}'
+        function = self.compiled.exports.get(call.function, call.function)
+        return encode("invoke", own, self._boots.nested, call.context, function, call.arguments)
+
+    def read(self, record: dict[str, Any], function: str, logs: tuple[LogLine, ...]) -> Returned:
+        """Reads a worker's answer."""
+        if "ok" in record:
+            return Returned(value=record["ok"], sent=tuple(record.get("sent") or ()), logs=logs)
+        if record.get("missing"):
+            missing = MissingFunctionError(f"there is no function {function} in {self.compiled.source.test}")
+            missing.known = tuple(sorted(self.declared))
+            raise missing
+        failure = record["error"]
+        message, frames = self.mapper.error(failure["message"], failure.get("stack") or "")
+        error = FunctionError(message, frames[0].location if frames else None)
+        error.frames = frames
+        error.code = failure.get("code")
+        error.logs = logs
+        error.infrastructure = failure.get("broke") is True
+        error.loading = record.get("unloaded") is True
+        raise error
+
+    def stopped(self, record: dict[str, Any]) -> tuple[StackFrame, ...]:
+        """Where a function was whose time was up, from its worker's answer; nothing when it had ended."""
+        failure = record.get("error", {})
+        stack = failure.get("stack") or ""
+        return self.mapper.stopped(stack) if failure.get("stopped") else tuple(self.mapper.frames(stack))
+
+    @property
+    def mapper(self) -> StackMapper:
+        """Maps positions in realms to the sources."""
+        if self._mapper is None:
+            from scripttest.diagnostics.stack import StackMapper
+
+            self._mapper = StackMapper(self.compiled, self._root, self._called)
+        return self._mapper
+
+
+def compile_failure(error: CompileError) -> FunctionError:
+    """The answer to a call of a script that cannot be compiled."""
+    failure = FunctionError(error.message, error.location, error.hint)
+    failure.infrastructure = error.cause == Cause.INFRASTRUCTURE
+    if error.location and error.location.line:
+        failure.frames = (StackFrame(function="", location=error.location),)
+    return failure

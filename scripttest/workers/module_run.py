@@ -4,17 +4,29 @@ its sources."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from scripttest.compile.builds import Source
 from scripttest.compile.compiler import Compiled
 from scripttest.errors import Cause, CompileError, Location, ScriptError, StackFrame
 from scripttest.names import TEST, kind_of
-from scripttest.results import Broken, Failure, Inlined, LogLine, Outcome, ResultWarning, Status
+from scripttest.results import (
+    Broken,
+    Failure,
+    HostRecord,
+    Inlined,
+    Line,
+    Listed,
+    LogLine,
+    Outcome,
+    ResultWarning,
+    Started,
+    Status,
+)
+from scripttest.shortcuts.scan import Boots
 from scripttest.values import Value
 from scripttest.workers.answers import EarlyFailure, mocked_of
-from scripttest.workers.boots import Boots
 from scripttest.workers.protocol import encode
 
 TYPE_CHECKING = False
@@ -63,8 +75,11 @@ class ModuleRun:
         root: Path,
         called: Callable[[str], Compiled | None],
         timeout: float,
+        runs: int,
     ) -> None:
-        """`called` has the scripts that were called by `Process`; `timeout` is the time limit of a test in seconds."""
+        """`called` has the scripts that were called by `Process`; `timeout` is the time limit of a test in seconds;
+        `runs` is how often each test runs."""
+        self._runs = runs
         self.timeout = module.timeout or timeout
         """Seconds that one test may take."""
         self.module = module
@@ -86,10 +101,43 @@ class ModuleRun:
         """Whether its top-level code runs again for the first test, because it has made host calls."""
         self._frame: bytes | None = None
 
-    def note_early(self, line: LogLine) -> None:
-        """Keeps a captured line of its top-level code."""
+    def position(self, index: int) -> tuple[int, int]:
+        """The position of a test among the listed ones, and which run of it it is, by its index."""
+        return index // self._runs, index % self._runs + 1
+
+    def listed_by(self, sources: Mapping[str, str], kinds: tuple[str, ...], selects: Callable[[str], bool]) -> Listed:
+        """Takes the functions that a worker listed, name → source, and keeps the tests among them that `selects`
+        accepts by their names."""
+        from scripttest.shortcuts.slicing import slice_module
+
+        compiled = self.compiled
+        slices = slice_module(compiled.scripts[-1].code, compiled.entry_start, compiled.exports, sources, kinds)
+        selected = [test for test in slices.tests if selects(test.name)]
+        self.slices = slices
+        self.tests = tuple(test for test in selected for _ in range(self._runs))
+        self.left = len(self.tests)
+        if self.loads_again:
+            self.early.clear()
+        known = tuple(test.name for test in slices.tests)
+        return Listed(module=compiled.source.key, tests=tuple(test.name for test in selected), known=known)
+
+    def begun(self, index: int) -> list[HostRecord]:
+        """The records of a test that begins, with the lines of the module's top-level code."""
+        module, (position, run) = self.compiled.source.key, self.position(index)
+        early, self.early = self.early, []
+        return [
+            Started(module=module, position=position, run=run, again=index in self.again),
+            *(Line(module=module, position=position, line=line, run=run) for line in early),
+        ]
+
+    def printed(self, line: LogLine, index: int | None) -> list[HostRecord]:
+        """The record of a captured line of a test; none of one of the top-level code, which is kept."""
+        if index is not None:
+            position, run = self.position(index)
+            return [Line(module=self.compiled.source.key, position=position, line=line, run=run)]
         if len(self.early) < MOST_EARLY:
             self.early.append(line)
+        return []
 
     @property
     def mapper(self) -> StackMapper:

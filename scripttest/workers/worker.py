@@ -13,8 +13,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from scripttest.compile.configuration import readable
 from scripttest.compile.esbuild import Service
-from scripttest.compile.reach import readable
 from scripttest.errors import HostError
 from scripttest.process import Child, Ending
 from scripttest.values import Value

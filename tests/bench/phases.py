@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from scripttest.compile.builds import Source
     from scripttest.compile.compiler import Compiled, Compiler
     from scripttest.errors import CompileError
-    from scripttest.poll_loop import PollLoop
+    from scripttest.process import PollLoop
 
 ONE = Workload(modules=1, tests=3)
 BIG = Workload(modules=1, tests=1000)
@@ -258,9 +258,9 @@ def _compile(job: Job, started: bool) -> list[float]:
     """Seconds after which each module was compiled, from the start of esbuild or from the first request."""
     from scripttest.compile.builds import Source
     from scripttest.compile.compiler import Compiler
+    from scripttest.compile.configuration import readable
     from scripttest.compile.esbuild import Service
-    from scripttest.compile.reach import readable
-    from scripttest.poll_loop import PollLoop
+    from scripttest.process import PollLoop
 
     folder, test_file = job.folder / job.tool.sources, job.tool.dialect.test_file.format
     names = job.workload.module_names()

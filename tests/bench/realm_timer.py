@@ -4,7 +4,7 @@
 FILE: `step:nanoseconds step:nanoseconds ...`. The steps are `context`, `core` (the first script), `load` (the others),
 `jobs` (promise jobs), `destroy`, and the name of every operation of the core (`boot`, `start`, `poll`, `result`, ...).
 
-It takes the place of the engine's context in `scripttest/realm/engine.py`, and tells `scripttest/shortcuts/bytecode.py` of the real one.
+It takes the place of the engine's context in `scripttest/realm/engine.py`, and tells `scripttest/realm/quickjs.py` of the real one.
 """
 
 from __future__ import annotations
@@ -55,8 +55,7 @@ def install(path: str) -> None:
     """Makes every context of the worker in this process a timed one."""
     import _quickjs
 
-    from scripttest.realm import engine, limits
-    from scripttest.shortcuts import bytecode
+    from scripttest.realm import engine, limits, quickjs
 
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     os.closerange = lambda first, last: None  # type: ignore[assignment]  # which would close that one
@@ -87,7 +86,7 @@ def install(path: str) -> None:
         def execute_pending_job(self) -> Any:
             return self._realm.timed("jobs", self._realm.context.execute_pending_job)
 
-    class TimedBytecode(bytecode.Bytecode):
+    class TimedBytecode(quickjs.Bytecode):
         def run(self, holder: Any, code: bytes) -> Any:
             return holder._realm.timed("core", super().run, holder._realm.context, code)
 
@@ -99,7 +98,7 @@ def install(path: str) -> None:
             return Context if name == "Context" else getattr(_quickjs, name)
 
     engine._quickjs = Timed()  # type: ignore[assignment]
-    bytecode.Bytecode = TimedBytecode  # type: ignore[misc]
+    quickjs.Bytecode = TimedBytecode  # type: ignore[misc]
 
 
 def _run_command(path: str) -> None:

@@ -98,7 +98,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> ModuleRun:
     script = Script(code=CODE, source_map=json.dumps(source_map).encode(), first_line=2)
     source = Source(key="a", test=test, script=None)
     compiled = Compiled(source=source, scripts=(script,), entry_start=0, exports={})
-    made = ModuleRun(Module(source=source, context="{}"), compiled, Path(root), lambda _: None, 5)
+    made = ModuleRun(Module(source=source, context="{}"), compiled, Path(root), lambda _: None, 5, 1)
     found = {"TestA": CODE[CODE.index("function TestA") : CODE.index("\nfunction TestB")]}
     made.tests = slice_module(CODE, 0, {}, {**found, "TestB": CODE.splitlines()[-1]}).tests
     assert [test.name for test in made.tests] == ["TestA", "TestB"]

@@ -20,8 +20,8 @@ import pytest
 from test_worker_limits import ROOT, USERS, answer
 
 from scripttest.walls import seccomp
-from scripttest.walls.calls import MISSING, NUMBERS, PROGRAM, PROGRAM_CONDITIONS
 from scripttest.walls.confinement import missing_landlock, missing_seccomp
+from scripttest.walls.seccomp import MISSING, NUMBERS, PROGRAM, PROGRAM_CONDITIONS
 
 walled = pytest.mark.skipif(bool(missing_landlock() or missing_seccomp()), reason="no jail on this machine")
 
@@ -82,7 +82,7 @@ for code in sys.argv[1:]:
 
 LAUNCHER = """
 import os, resource, sys
-from scripttest.walls import jail, landlock, seccomp, system
+from scripttest.walls import confinement, jail, seccomp, system
 user, is_jailed = sys.argv[1:3]
 del sys.argv[1:3]
 if user == "nobody":

@@ -236,7 +236,7 @@ def answer(program: bytes, machine: int, number: int, *arguments: int) -> int:
 
 @pytest.mark.parametrize("machine", seccomp.MACHINES)
 def test_the_filters_of_both_machines_allow_what_they_say(machine: str) -> None:
-    from scripttest.walls.calls import COMPILER, COMPILER_CONDITIONS, MISSING, NUMBERS, WORKER
+    from scripttest.walls.seccomp import COMPILER, COMPILER_CONDITIONS, MISSING, NUMBERS, WORKER
 
     column, number = list(seccomp.MACHINES).index(machine), seccomp.MACHINES[machine][0]
     worker = seccomp.program(machine, WORKER, {}, ())
@@ -275,7 +275,7 @@ def test_the_filters_of_both_machines_allow_what_they_say(machine: str) -> None:
 def test_the_numbers_of_calls_are_those_of_the_kernel(header: str, column: int) -> None:
     import re
 
-    from scripttest.walls.calls import NUMBERS
+    from scripttest.walls.seccomp import NUMBERS
 
     path = Path("/usr/include", header)
     if not path.is_file():

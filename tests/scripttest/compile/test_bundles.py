@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scripttest.compile.bundles import with_own_async, without_exports
+from scripttest.compile.linking import with_own_async, without_exports
 
 CODE = "function TestA() {\n}\n"
 EXPORTS = {

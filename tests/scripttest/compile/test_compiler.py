@@ -17,8 +17,8 @@ import pytest
 import scripttest.compile.esbuild as esbuild
 from scripttest.compile.builds import Source
 from scripttest.compile.compiler import Compiled, Compiler
+from scripttest.compile.configuration import readable
 from scripttest.compile.esbuild import Service
-from scripttest.compile.reach import readable
 from scripttest.errors import CompileError, HostError
 
 PATIENCE = 60.0

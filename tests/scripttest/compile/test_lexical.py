@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scripttest.compile.bundles import plain
-from scripttest.compile.lexical import declared_in, names_at_top, with_lexical
+from scripttest.compile.linking import declared_in, names_at_top, plain, with_lexical
 
 PARTS = {
     "a constant": ("const a = 1;", "\nvar a = 1;\n", "\nlet a = 1;\n"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import _quickjs
 import pytest
 
-from scripttest.shortcuts.bytecode import Bytecode, BytecodeError
+from scripttest.realm.quickjs import Bytecode, BytecodeError
 
 
 @pytest.fixture(scope="module")

@@ -33,7 +33,7 @@ if modules is not None:
 def tree(tmp_path: Path) -> Path:
     """A project with the packages of this one, of which only the shortcut is not made up."""
     root = tmp_path / "tree"
-    for file in ("__init__.py", "lazy.py", "shortcuts/__init__.py", "shortcuts/imports.py"):
+    for file in ("__init__.py", "shortcuts/__init__.py", "shortcuts/imports.py"):
         (root / "scripttest" / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(REPOSITORY / "scripttest" / file, root / "scripttest" / file)
     (root / "runner/room").mkdir(parents=True)

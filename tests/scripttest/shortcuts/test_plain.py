@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from command import Application, make_application
 
-from scripttest.realm.parts import FEW_REALMS, Parts
+from scripttest.realm.engine import FEW_REALMS, Parts
 from scripttest.shortcuts import PLAIN
 from scripttest.shortcuts.scan import everything, scan
 from scripttest.shortcuts.slicing import slice_module

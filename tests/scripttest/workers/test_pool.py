@@ -15,9 +15,7 @@ from command import PATIENCE
 from scripttest.compile.compiler import Compiler
 from scripttest.errors import Cause
 from scripttest.workers.answers import HostCall, Logged, Message
-from scripttest.workers.libraries import Libraries
-from scripttest.workers.pool import WorkerPool
-from scripttest.workers.session import MOST_QUESTIONS, Loss, WorkerSlot
+from scripttest.workers.pool import MOST_QUESTIONS, Libraries, Loss, WorkerPool, WorkerSlot
 
 ECHO = f"""\
 import os, sys

@@ -29,8 +29,8 @@ from scripttest import (
     start_processes,
     worker_command,
 )
+from scripttest.compile.configuration import readable
 from scripttest.compile.esbuild import Service
-from scripttest.compile.reach import readable
 from scripttest.workers.worker import Processes, Worker
 
 PARTS = Path(__file__).parents[3] / "bindings/js"
