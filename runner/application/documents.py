@@ -77,10 +77,10 @@ def read_json(path: Path, purpose: str, *, is_data: bool = False) -> Any:
 def place_in_json(path: Path, at: tuple[str | int, ...]) -> str:
     """Line and column, `7:15`, of a value in a file that `read_json` can read: the innermost one on the way to `at`,
     keys and indexes, that is there."""
-    from runner.application.json_parts import parts_of
+    from runner.application.json_parts import members_of
 
     text = re.sub(_SKIP, _blank, read_text(path), flags=re.DOTALL)
-    starts = {part.path: part.start for part in parts_of(text)}
+    starts = {part.path: part.start for part in members_of(text)}
     depth = next(depth for depth in range(len(at), -1, -1) if at[:depth] in starts)
     return _place(text, starts[at[:depth]])
 

@@ -16,7 +16,7 @@ MERGE_ONCE = "Merge several mappings with a list: <<: [*first, *second]"
 _TOKEN = r'"(?:[^"\\]|\\.)*+"|[{}\[\],:]|[^\s"{}\[\],:]+'
 
 
-class Part(Value):
+class JsonMember(Value):
     """A value in a text; offsets are in characters."""
 
     path: JsonPath
@@ -40,7 +40,7 @@ class _RepeatedError(Exception):
     pass
 
 
-def parts_of(text: str) -> Iterator[Part]:
+def members_of(text: str) -> Iterator[JsonMember]:
     """The values in valid JSON, each after those in it."""
     open_parts: list[tuple[JsonPath, int, int]] = []
     is_list: list[bool] = []
@@ -68,11 +68,11 @@ def parts_of(text: str) -> Iterator[Part]:
             is_list.pop()
             path, begin, value = open_parts.pop()
             takes_key = False
-            yield Part(path=path, start=begin, value=value, end=match.end())
+            yield JsonMember(path=path, start=begin, value=value, end=match.end())
         elif takes_key:
             path, start, takes_key = (*path, str(json.loads(token))), at, False
         else:
-            yield Part(path=path, start=at if start is None else start, value=at, end=match.end())
+            yield JsonMember(path=path, start=at if start is None else start, value=at, end=match.end())
 
 
 def repeats_keys(text: str) -> bool:

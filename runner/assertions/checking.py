@@ -181,7 +181,7 @@ def _levels(value: Any) -> int:
 def _part(item: Any) -> Assertion:
     """An assertion as written in a list. Raises ValueError, which says what is wrong."""
     from runner.assertions.model import Assertion
-    from runner.shapes.declared import complaints_of
+    from runner.shapes.declared import validation_errors
     from runner.shapes.fields import as_checked, known_fields
 
     if isinstance(item, str):
@@ -195,7 +195,7 @@ def _part(item: Any) -> Assertion:
     try:
         return Assertion.model_validate(fields)
     except ValueError as error:
-        first = complaints_of(error)[0]
+        first = validation_errors(error)[0]
         raise ValueError(f'"{".".join(map(str, first["loc"]))}": {first["msg"]}') from error
 
 

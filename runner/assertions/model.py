@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from runner.assertions import TYPES
-from runner.shapes.declared import Field, Model, Schema, Shaped, changed, in_order, schema_of
-from runner.shapes.numbers import FreeObject, FreeValue
+from runner.shapes.declared import Field, Model, SchemaAdapter, changed, in_order, schema_of
+from runner.shapes.fast_validation import Schema
+from runner.shapes.fields import FreeObject, FreeValue
 
-AssertionType = Annotated[str, Shaped(lambda _: {"type": "literal", "expected": list(TYPES)})]
+AssertionType = Annotated[str, SchemaAdapter(lambda _: {"type": "literal", "expected": list(TYPES)})]
 
 
 class AssertionOptions(Model):
@@ -72,9 +73,9 @@ def _or_one(schema: Schema) -> Schema:
     return in_order(schema, changed(schema["items_schema"], lambda element: [element]))
 
 
-OneOrMany = Shaped(_or_one)
+OneOrMany = SchemaAdapter(_or_one)
 """Accepts a single element as a list of one."""
-Assertions = Annotated[list[Annotated[Assertion, Shaped(_or_bare_name)]], OneOrMany]
+Assertions = Annotated[list[Annotated[Assertion, SchemaAdapter(_or_bare_name)]], OneOrMany]
 """One assertion or a list; each an object or the bare name of its type. Always a list once it is read."""
 
 _ASSERTION_OPTIONS: AssertionOptions = AssertionOptions()

@@ -1,16 +1,21 @@
-"""Checks of a case that its model cannot express. Models of other than plain standard cases add their own."""
+"""Checks of a case that its model cannot express, its policy for repeats among them. Models of other than plain
+standard cases add their own."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from runner.application.json_parts import JsonPath
 from runner.assertions.checking import problem_with_assertion
 from runner.assertions.model import Assertion
-from runner.cases.attachments import Reference, absence_of, parts_of_case, problem_of
+from runner.cases.messages import AttachedPart, parts_of_case, problem_with_file, problem_with_part
 from runner.cases.model import Case
 from runner.cases.problems import Finding
+
+if TYPE_CHECKING:
+    from runner.statistics.policies import Policy
 
 _NO = ("no", "off", "false", "n")
 """Texts that mean "do not", and are no reasons. YAML reads `no` and `off` as texts here."""
@@ -20,14 +25,68 @@ def findings_of(case: Case, folder: Path) -> list[Finding]:
     """What is wrong with a case; relative files count from the folder."""
     found = _all_of(case, folder)
     if case.repeat is not None:
-        from runner.cases.repeats import problem_of_repeat
-
-        finding = problem_of_repeat(case)
+        finding = problem_with_repeat(case)
         found = [*([finding] if finding else []), *found]
     if type(case.skip) is str and case.skip.strip().lower() in _NO:
         text = f'"skip" is true, false or a reason, and "{case.skip}" is none of them'
         found.append(Finding(path=("skip",), text=text, hint="Write false, or leave it out"))
     return found
+
+
+def findings_of_parts(references: Iterable[AttachedPart], folder: Path) -> Iterator[Finding]:
+    """What is wrong with parts of messages."""
+    for reference in references:
+        if problem := problem_with_part(reference.part, folder):
+            yield Finding(path=reference.place, text=problem)
+        elif problem := problem_with_file(reference.part, folder):
+            yield Finding(path=reference.place, text=problem, absent=True)
+
+
+def findings_of_assertions(
+    assertions: Iterable[Assertion], place: JsonPath, *, has_expected: bool = False
+) -> Iterator[Finding]:
+    """What is wrong with a list of assertions at a place of a case."""
+    for index, assertion in enumerate(assertions):
+        problem = problem_with_assertion(assertion, has_expected=has_expected)
+        if problem:
+            yield Finding(path=(*place, index), text=f"assertion {index + 1}: {problem}")
+
+
+def repeat_of(case: Case) -> Any:
+    """The policy of a case, as written in its file; None if it has none."""
+    repeat = case.repeat
+    if repeat is None or isinstance(repeat, str):
+        return repeat
+    said = repeat.model_dump(exclude_defaults=True)
+    return {"pass" if key == "wanted" else key: value for key, value in said.items()}
+
+
+def policy_of(written: Any) -> Policy | None:
+    """The policy that a case, or `--repeat`, says; it was checked before."""
+    if written is None:
+        return None
+    from runner.statistics.policies import read_policy
+
+    return read_policy(written)
+
+
+def problem_with_repeat(case: Case) -> Finding | None:
+    """What is wrong with the policy of a case."""
+    from runner.statistics.policies import PolicyError, read_policy
+
+    written = repeat_of(case)
+    if getattr(case, "trials", 1) > 1:
+        return Finding(
+            path=("repeat",),
+            text='"repeat" and "trials" cannot be used together',
+            hint="Runs of a case have their own chats",
+        )
+    try:
+        read_policy(written)
+    except PolicyError as error:
+        shown = f' "{written}"' if isinstance(written, str) else ""
+        return Finding(path=("repeat",), text=f"cannot read repeat{shown}: {error}", hint=error.hint)
+    return None
 
 
 def _all_of(case: Case, folder: Path) -> list[Finding]:
@@ -41,25 +100,6 @@ def _all_of(case: Case, folder: Path) -> list[Finding]:
                 return list(_of_assertions(case))
         return []
     return [*_of_standard(case), *findings_of_parts(parts_of_case(case), folder), *_of_assertions(case)]
-
-
-def findings_of_parts(references: Iterable[Reference], folder: Path) -> Iterator[Finding]:
-    """What is wrong with parts of messages."""
-    for reference in references:
-        if problem := problem_of(reference.part, folder):
-            yield Finding(path=reference.place, text=problem)
-        elif problem := absence_of(reference.part, folder):
-            yield Finding(path=reference.place, text=problem, absent=True)
-
-
-def findings_of_assertions(
-    assertions: Iterable[Assertion], place: JsonPath, *, has_expected: bool = False
-) -> Iterator[Finding]:
-    """What is wrong with a list of assertions at a place of a case."""
-    for index, assertion in enumerate(assertions):
-        problem = problem_with_assertion(assertion, has_expected=has_expected)
-        if problem:
-            yield Finding(path=(*place, index), text=f"assertion {index + 1}: {problem}")
 
 
 def _of_standard(case: Case) -> Iterator[Finding]:

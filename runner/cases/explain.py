@@ -12,17 +12,13 @@ from typing import Any
 
 from runner.application.json_parts import JsonPath
 from runner.assertions.model import Assertion
-from runner.cases.conditions import CONVERSATION_MODE
-from runner.cases.kinds import further_models, known_elsewhere, misplaced
-from runner.cases.mock_replies import UNKNOWN_PART, WRONG_REPLY, known_parts
+from runner.cases.kinds import CONVERSATION_MODE, further_models, known_elsewhere, misplaced
+from runner.cases.mocks import UNKNOWN_PART, WRONG_REPLY, known_parts
 from runner.cases.model import Case
 from runner.cases.problems import Finding
 from runner.errors import did_you_mean
-from runner.shapes.declared import Model, complaints_of, fields_of, schema_of
-from runner.shapes.durations import NO_DURATION
-from runner.shapes.fields import known_fields, model_at, same_fields
-from runner.shapes.numbers import TOO_LARGE
-from runner.shapes.times import NO_TIME
+from runner.shapes.declared import Model, fields_of, schema_of, validation_errors
+from runner.shapes.fields import NO_DURATION, NO_TIME, TOO_LARGE, known_fields, model_at, same_fields
 from scripttest.values import Value
 
 _SHAPES = {
@@ -41,7 +37,7 @@ _BOUNDS = {
     "less_than_equal": "at most {le:g}",
 }
 """pydantic's complaint about a number → what it has to be."""
-_OWNERS = {"Assertion": "assertion ", "Grader": "assertion ", "Message": "message ", "Part": "part "}
+_OWNERS = {"Assertion": "assertion ", "Grader": "assertion ", "Message": "message ", "MessagePart": "part "}
 """Model → what its fields are said to be of."""
 _LARGEST = "The largest is 1.8e308; a larger one can be a text"
 _KINDS = {str: "a string", bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "an object"}
@@ -57,7 +53,7 @@ class _Complaint(Value):
 
 def explain(error: ValueError, value: dict[str, Any], model: type[Case]) -> list[Finding]:
     """What is wrong with the value of a case of that model by pydantic's ValidationError, in its order."""
-    errors = complaints_of(error)
+    errors = validation_errors(error)
     complaints = [_complaint(item["loc"], item["type"], item.get("ctx", {}), value) for item in errors]
     findings: dict[tuple[JsonPath, str], Finding] = {}
     for complaint in complaints:

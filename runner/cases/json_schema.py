@@ -1,5 +1,5 @@
 """The JSON Schema of cases of all modes, for editors: what pydantic makes of the models, with what the models leave to
-`runner.shapes.fields`, `runner.cases.checks` and `runner.cases.conversation_checks`. The fields of a case decide which
+`runner.shapes.fields`, `runner.cases.checks` and `runner.cases.turns`. The fields of a case decide which
 mode's schema holds for it."""
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from pydantic.json_schema import GenerateJsonSchema
 from runner.assertions import TYPES
 from runner.assertions.checking import type_named
 from runner.cases import model
-from runner.cases.conditions import GIVEN, has
-from runner.cases.kinds import MODELS, further_models, named_modes
-from runner.cases.listing import LISTS
+from runner.cases.entries import LISTS
+from runner.cases.kinds import GIVEN, MODELS, further_models, has, named_modes
 from runner.shapes.declared import Model, fields_of, schema_of
 from runner.shapes.fields import same_fields
 

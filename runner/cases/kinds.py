@@ -1,4 +1,5 @@
-"""Which model an entry of a case file has, by its fields, and what is said about fields of another one."""
+"""Which model an entry of a case file has, by its fields: each condition in Python, and as JSON Schema; and what is
+said about fields of another model."""
 
 from __future__ import annotations
 
@@ -8,30 +9,34 @@ from importlib import import_module
 from typing import Any
 
 from runner.application.json_parts import JsonPath
-from runner.cases.conditions import GRADING, gives, has_graders
 from runner.cases.model import Case
 from runner.cases.problems import Finding
 from runner.errors import did_you_mean
 from runner.shapes.declared import schema_of, validator_of
 from runner.shapes.fields import as_checked, known_fields
 
+GRADING = ("rubrics", "threshold", "criteria", "grader")
+"""Fields that make a standard case a graded one, and any other case a conversation."""
+RUBRICS = "rubrics"
+CONVERSATION_MODE = '"mode": "conversation"'
+GIVEN = {"not": {"type": "null"}}
 MODELS = {
-    "conversation:ConversationCase": ("mode",),
-    "multi_turn:MultiTurnCase": ("turns", "type", "simulator"),
-    "dynamic:DynamicCase": ("checkpoints",),
-    "graded:GradedCase": GRADING,
+    "ConversationCase": ("mode",),
+    "MultiTurnCase": ("turns", "type", "simulator"),
+    "DynamicCase": ("checkpoints",),
+    "GradedCase": GRADING,
 }
-"""`module:Class` of each model but that of plain standard cases → fields by which entries may be told to have it. The
-first model that claims an entry is the entry's. They are loaded for the first entry with such a field, because most
-files have only standard cases."""
+"""Class in `runner.cases.other_cases` → fields by which entries may be told to have that model. The first model that
+claims an entry is the entry's. They are loaded for the first entry with such a field, because most files have only
+standard cases."""
 TELLING = tuple(name for names in MODELS.values() for name in names)
 
 
 @cache
 def further_models() -> tuple[type[Case], ...]:
     """The models of the table."""
-    places = [place.partition(":") for place in MODELS]
-    return tuple(getattr(import_module(f"runner.cases.{module}"), name) for module, _, name in places)
+    module = import_module("runner.cases.other_cases")
+    return tuple(getattr(module, name) for name in MODELS)
 
 
 def model_of(entry: Mapping[str, Any]) -> type[Case]:
@@ -59,10 +64,6 @@ def all_cases() -> Any:
     choices = {model.__name__: schema_of(model) for model in models}
     union = {"type": "tagged-union", "discriminator": _name_of_model, "choices": choices}
     return validator_of({"type": "list", "items_schema": union})
-
-
-def _name_of_model(entry: Any) -> str | None:
-    return model_of(entry).__name__ if isinstance(entry, dict) else None
 
 
 def named_modes() -> tuple[str, ...]:
@@ -98,3 +99,53 @@ def misplaced(path: JsonPath, model: type[Case], entry: Mapping[str, Any]) -> Fi
 def known_elsewhere(model: type[Case]) -> tuple[str, ...]:
     """Field names of the other models."""
     return tuple(dict.fromkeys(name for kind in further_models() if kind is not model for name in known_fields(kind)))
+
+
+def gives(entry: Mapping[str, Any], *names: str) -> bool:
+    """Whether one of the fields is given, and not null."""
+    return any(entry.get(name) is not None for name in names)
+
+
+def has_graders(entry: Any) -> bool:
+    """Whether the assertions of a case, or of a turn, have a criterion in words, or a weight."""
+    if not isinstance(entry, Mapping):
+        return False
+    checks = next((entry[name] for name in ("assert", "assertions") if entry.get(name) is not None), ())
+    return any(map(_is_grader, checks if isinstance(checks, list) else [checks]))
+
+
+def has(field: str, rule: dict[str, Any] | None = None) -> dict[str, Any]:
+    """A schema of objects with a field, to which a rule applies."""
+    return {"required": [field], **({"properties": {field: rule}} if rule else {})}
+
+
+def given(*names: str) -> list[dict[str, Any]]:
+    """Schemas for `gives`, of which one must hold."""
+    return [has(name, GIVEN) for name in names]
+
+
+def graded() -> list[dict[str, Any]]:
+    """Schemas for `has_graders`, of which one must hold."""
+    return [_graded_by("assert"), _graded_by("assertions")]
+
+
+def _name_of_model(entry: Any) -> str | None:
+    return model_of(entry).__name__ if isinstance(entry, dict) else None
+
+
+def _is_grader(check: Any) -> bool:
+    """Whether an assertion is a criterion in words, or has a weight."""
+    if isinstance(check, str):
+        return " " in check.strip()
+    return isinstance(check, dict) and (check.get("type") == RUBRICS or gives(check, "weight", "required"))
+
+
+def _graded_by(name: str) -> dict[str, Any]:
+    grader = {
+        "anyOf": [
+            {"type": "string", "pattern": r"\S\s+\S"},
+            {"type": "object", **has("type", {"const": RUBRICS})},
+            *({"type": "object", **has(field, GIVEN)} for field in ("weight", "required")),
+        ]
+    }
+    return has(name, {"anyOf": [grader, {"type": "array", "contains": grader}]})

@@ -1,17 +1,56 @@
-"""Converts the input of a case to the messages that connectors take."""
+"""The input of a case as the messages that connectors take, and the files that these refer to: which parts do, whether
+they can be sent, and their content as a model takes it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from runner.cases.attachments import content_of
-from runner.cases.model import Case, Message, Part
+from runner.application.json_parts import JsonPath
+from runner.cases.model import Case, Message, MessagePart
+from runner.errors import ConfigurationError
+from runner.security.files import check_named, read_named
 from runner.shapes.fields import FREE
+from scripttest.values import Value
 
-if TYPE_CHECKING:
-    from runner.cases.conversations import ConversationTurn, Turn
+IMAGES = {"bmp": "bmp", "gif": "gif", "jpeg": "jpeg", "jpg": "jpeg", "png": "png", "webp": "webp"}
+"""Extension → MIME subtype."""
+AUDIO = {"flac": "flac", "m4a": "m4a", "mp3": "mp3", "ogg": "ogg", "wav": "wav"}
+"""Extension → the name of the format."""
+_TEXTS = frozenset(
+    "c cpp cs go h java jsonl jsx kt log lua php py rb rs sh sql swift toml ts tsx vue yao yaml yml".split()
+)
+"""Extensions of texts that the table of MIME types has not, or takes for something else."""
+_OOXML = "application/vnd.openxmlformats-officedocument."
+_ODF = "application/vnd.oasis.opendocument."
+_KNOWN = {
+    "docx": _OOXML + "wordprocessingml.document",
+    "dotx": _OOXML + "wordprocessingml.template",
+    "xlsx": _OOXML + "spreadsheetml.sheet",
+    "xltx": _OOXML + "spreadsheetml.template",
+    "pptx": _OOXML + "presentationml.presentation",
+    "ppsx": _OOXML + "presentationml.slideshow",
+    "odt": _ODF + "text",
+    "ods": _ODF + "spreadsheet",
+    "odp": _ODF + "presentation",
+    "md": "text/markdown",
+    "rtf": "application/rtf",
+    "epub": "application/epub+zip",
+}
+"""MIME types that the table of some version of Python has not."""
+Said = str | Message | list[MessagePart]
+"""What the user says in a turn."""
+_SCHEME = "file://"
+_WITH_FILES = ("image", "audio", "file", "input_audio")
+
+
+class AttachedPart(Value):
+    """A part with a file behind it."""
+
+    place: JsonPath
+    """The place of the part in the case."""
+    part: MessagePart
 
 
 def messages_of(case: Case, folder: Path) -> list[dict[str, Any]]:
@@ -30,15 +69,12 @@ def messages_of(case: Case, folder: Path) -> list[dict[str, Any]]:
     return messages
 
 
-def message_of(turn: Turn | ConversationTurn, folder: Path) -> dict[str, Any]:
-    """What the user says in a turn, its attachments in it, as a message in the form of OpenAI's chat API, new at each
-    call. Files are read as by `messages_of`. Raises ConfigurationError."""
-    said = turn.input
-    if isinstance(said, list):
-        said = Message(content=said)
+def message_of(said: Said, attachments: list[MessagePart], folder: Path) -> dict[str, Any]:
+    """What the user says in a turn, with attachments, as a message in the form of OpenAI's chat API, new at each call.
+    Files are read as by `messages_of`. Raises ConfigurationError."""
     messages = [_message(said if isinstance(said, Message) else Message(content=said), folder)]
-    if turn.attachments:
-        _attach(messages, [content_of(part, folder) for part in turn.attachments])
+    if attachments:
+        _attach(messages, [content_of(part, folder) for part in attachments])
     return messages[0]
 
 
@@ -47,13 +83,136 @@ def input_of(case: Case) -> Any:
     return as_written(case.input if case.messages is None else case.messages)
 
 
-def as_written(said: str | Message | Sequence[Message | Part] | None) -> Any:
+def as_written(said: str | Message | Sequence[Message | MessagePart] | None) -> Any:
     """The user's message as a JSON value."""
     if said is None or isinstance(said, str):
         return said
     if isinstance(said, Message):
         return said.model_dump(exclude_unset=True)
     return [part.model_dump(exclude_unset=True) for part in said]
+
+
+def parts_of_case(case: Case) -> Iterator[AttachedPart]:
+    """The parts that go to the agent, without texts that are just strings."""
+    if case.messages is not None:
+        yield from _of_messages(case.messages, ("messages",))
+    elif isinstance(case.input, Message):
+        yield from _of_content(case.input, ("input",))
+    elif isinstance(case.input, list):
+        yield from _of_messages(case.input, ("input",))
+    yield from _placed(case.attachments, ("attachments",))
+
+
+def parts_of_said(said: Said, attachments: list[MessagePart], place: JsonPath) -> Iterator[AttachedPart]:
+    """The parts of what the user says in one turn, which is at that place in its case."""
+    if isinstance(said, Message):
+        yield from _of_content(said, (*place, "input"))
+    elif isinstance(said, list):
+        yield from _placed(said, (*place, "input"))
+    yield from _placed(attachments, (*place, "attachments"))
+
+
+def files_of_case(case: Case, folder: Path) -> Iterator[Path]:
+    """The files that a case sends, in any of its turns; relative ones count from the folder."""
+    references = list(parts_of_case(case))
+    for index, turn in enumerate(getattr(case, "turns", ())):
+        references += parts_of_said(turn.input, turn.attachments, ("turns", index))
+    for reference in references:
+        source = source_of(reference.part)
+        if source is not None and source.startswith(_SCHEME):
+            yield file_of(source, folder)
+
+
+def parts_of_last(case: Case) -> Iterator[AttachedPart]:
+    """The parts of the last message of a case, and what is attached to it."""
+    said = case.input if case.messages is None else case.messages
+    last = said[-1] if isinstance(said, list) and said else said
+    if isinstance(last, Message):
+        yield from _of_content(last, ())
+    for part in case.attachments:
+        yield AttachedPart(place=(), part=part)
+
+
+def problem_with_part(part: MessagePart, folder: Path) -> str | None:
+    """Why a part cannot be sent, whatever is on the disk; None when it can, if its file is there."""
+    if part.type not in _WITH_FILES:
+        return '"text" is missing in the text part' if part.type == "text" and part.text is None else None
+    source = source_of(part)
+    if source is None:
+        held = part.type in ("audio", "input_audio") and (part.data or part.input_audio)
+        return None if held or part.file else f'"source" is missing in the {part.type} part'
+    if not source.startswith(_SCHEME):
+        if source.startswith(("http://", "https://", "data:")) and part.type in ("image", "file"):
+            return None
+        return f'the {part.type} "{source[:80]}" is not a file: it must begin with {_SCHEME}'
+    path = file_of(source, folder)
+    kinds = {"image": IMAGES, "audio": AUDIO, "input_audio": AUDIO}.get(part.type)
+    if kinds is not None and _extension(path) not in kinds:
+        return f'"{source}" is no {part.type} that models take: {", ".join(kinds)}'
+    return None
+
+
+def problem_with_file(part: MessagePart, folder: Path) -> str | None:
+    """Why the file of a part without other problems cannot be read; None when it can. Looks at the disk, but reads no
+    content."""
+    source = source_of(part)
+    if part.type not in _WITH_FILES or source is None or not source.startswith(_SCHEME):
+        return None
+    path = file_of(source, folder)
+    if path.is_dir():
+        return f'"{source}" is not a file: {path}'
+    try:
+        check_named(path, folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return f'the file "{source}" does not exist: {path}'
+    except OSError as error:
+        return f'cannot read "{source}": {error.strerror}'
+    return None
+
+
+def source_of(part: MessagePart) -> str | None:
+    """Where the content of a part is, by any of the fields that may say it."""
+    held = part.file if part.file is None or isinstance(part.file, str) else part.file.url
+    return part.source or part.url or held
+
+
+def file_of(source: str, folder: Path) -> Path:
+    """The file behind a `file://` source; relative ones count from the folder."""
+    return folder / source.removeprefix(_SCHEME)
+
+
+def content_of(part: MessagePart, folder: Path) -> dict[str, Any]:
+    """The part as OpenAI's chat API has it, its file read and encoded. Raises ConfigurationError."""
+    fields = part.model_dump(exclude_unset=True)
+    source = source_of(part)
+    if part.type == "image" and source:
+        return {
+            "type": "image_url",
+            "image_url": {"url": _url(part, source, folder), "detail": fields.get("detail", "auto")},
+        }
+    if part.type in ("audio", "input_audio"):
+        return {"type": "input_audio", "input_audio": _audio(part, source, fields, folder)}
+    if part.type == "file" and source:
+        own = file_of(source, folder).name if source.startswith(_SCHEME) else ""
+        name = part.name or _held(part).get("filename") or own
+        file = {"url": _url(part, source, folder), **({"filename": name} if name else {})}
+        return {"type": "file", "file": file}
+    return fields
+
+
+def mime_type(path: Path) -> str:
+    """By the extension alone, the same on every machine."""
+    from mimetypes import MimeTypes
+
+    if _extension(path) in _TEXTS:
+        return "text/plain"
+    return _KNOWN.get(_extension(path)) or MimeTypes().guess_type(path.name)[0] or "application/octet-stream"
+
+
+def described(references: Iterable[AttachedPart], folder: Path) -> tuple[dict[str, Any], ...]:
+    """What reports say of the files among parts: `{type, name?, media_type?, size?, source?}`. `size` is in bytes; it
+    and the media type are left out where only the other end knows them. Looks at the disk, but reads no content."""
+    return tuple(_description(item.part, folder) for item in references if item.part.type != "text")
 
 
 def _said(case: Case) -> list[Message]:
@@ -71,7 +230,7 @@ def _message(message: Message, folder: Path) -> dict[str, Any]:
     if message.tool_calls is not None:
         fields["tool_calls"] = [_tool_call(call.model_dump(exclude_unset=True)) for call in message.tool_calls]
     content: Any = message.content
-    if isinstance(content, Part):
+    if isinstance(content, MessagePart):
         content = [content]
     if isinstance(content, list):
         content = [content_of(part, folder) for part in content]
@@ -96,3 +255,89 @@ def _attach(messages: list[dict[str, Any]], parts: list[dict[str, Any]]) -> None
     content = last["content"]
     before = [{"type": "text", "text": content}] if isinstance(content, str) else content or []
     last["content"] = [*before, *parts]
+
+
+def _audio(part: MessagePart, source: str | None, fields: dict[str, Any], folder: Path) -> Any:
+    if source:
+        return {"data": _base64(file_of(source, folder), folder), "format": AUDIO[_extension(file_of(source, folder))]}
+    return fields.get("input_audio") or {"data": fields["data"], "format": fields.get("format", "wav")}
+
+
+def _url(part: MessagePart, source: str, folder: Path) -> str:
+    if not source.startswith(_SCHEME):
+        return source
+    path = file_of(source, folder)
+    kind = f"image/{IMAGES[_extension(path)]}" if part.type == "image" else mime_type(path)
+    return f"data:{kind};base64,{_base64(path, folder)}"
+
+
+def _base64(path: Path, folder: Path) -> str:
+    from base64 import b64encode
+
+    try:
+        return b64encode(read_named(path, folder)).decode("ascii")
+    except OSError as error:
+        raise ConfigurationError(f"Cannot read attachment {path}: {error.strerror}") from error
+
+
+def _description(part: MessagePart, folder: Path) -> dict[str, Any]:
+    source, held = source_of(part), _held(part)
+    source = source or held.get("url")
+    data = held.get("data") or held.get("file_data")
+    fields = {"type": part.type, "name": part.name or held.get("filename")}
+    if isinstance(source, str) and source.startswith(_SCHEME):
+        path = file_of(source, folder)
+        fields["name"] = fields["name"] or path.name
+        fields |= {"media_type": _media_type(part, path), "size": path.stat().st_size if path.is_file() else None}
+    elif isinstance(content := data or source, str) and (data or content.startswith("data:")):
+        head, _, body = content.partition(",") if content.startswith("data:") else ("", "", content)
+        form = held.get("format")
+        fields["media_type"] = head.removeprefix("data:").partition(";")[0] or (f"audio/{form}" if form else None)
+        fields["size"] = _length(body, not head or ";base64" in head)
+        source = None
+    return {key: value for key, value in {**fields, "source": source}.items() if value is not None}
+
+
+def _held(part: MessagePart) -> dict[str, Any]:
+    """The fields that may have the content of a part."""
+    held = part.input_audio or part.image_url or part.file
+    if isinstance(held, str):
+        return {"url": held} if part.image_url else {}
+    return held.model_dump(exclude_unset=True) if held else {"data": part.data, "format": part.format}
+
+
+def _media_type(part: MessagePart, path: Path) -> str:
+    for group, known in (("image", IMAGES), ("audio", AUDIO)):
+        if part.type != "file" and _extension(path) in known:
+            return f"{group}/{known[_extension(path)]}"
+    return mime_type(path)
+
+
+def _length(body: str, is_base64: bool) -> int:
+    """How many bytes the content of a `data:` url has."""
+    if is_base64:
+        body = "".join(body.split())
+        return len(body) * 3 // 4 - body[-2:].count("=")
+    from urllib.parse import unquote_to_bytes
+
+    return len(unquote_to_bytes(body))
+
+
+def _of_messages(messages: list[Message], place: JsonPath) -> Iterator[AttachedPart]:
+    for index, message in enumerate(messages):
+        yield from _of_content(message, (*place, index))
+
+
+def _of_content(message: Message, place: JsonPath) -> Iterator[AttachedPart]:
+    if isinstance(message.content, MessagePart):
+        yield AttachedPart(place=(*place, "content"), part=message.content)
+    elif isinstance(message.content, list):
+        yield from _placed(message.content, (*place, "content"))
+
+
+def _placed(parts: list[MessagePart], place: JsonPath) -> Iterator[AttachedPart]:
+    return (AttachedPart(place=(*place, index), part=part) for index, part in enumerate(parts))
+
+
+def _extension(path: Path) -> str:
+    return path.suffix[1:].lower()

@@ -14,13 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from runner.assertions.model import Assertions
-from runner.cases.mock_replies import ExecReplies, HttpReplies
+from runner.cases.mocks import Mocks
 from runner.cases.references import Reference, references_of_assertions
 from runner.shapes import declared
 from runner.shapes.declared import Field, Model
-from runner.shapes.durations import DurationText
-from runner.shapes.numbers import FreeObject, FreeValue
-from runner.shapes.times import TimeText, milliseconds_of
+from runner.shapes.fields import DurationText, FreeObject, FreeValue
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
 
 _SAID = ("input", "messages")
 """Fields with what is said to the agent."""
-PartType = Literal["text", "image", "image_url", "audio", "input_audio", "file", "data"]
+MessagePartType = Literal["text", "image", "image_url", "audio", "input_audio", "file", "data"]
 
 
 class OpenModel(declared.OpenModel):
@@ -105,10 +103,10 @@ class HeldAudio(Model):
     """Such as `wav` or `mp3`."""
 
 
-class Part(Model):
+class MessagePart(Model):
     """A part of a message: a text, an image, a recording, a file."""
 
-    type: PartType
+    type: MessagePartType
     """What the part is; `image_url`, `input_audio` and `data` go to the agent as they are."""
     text: str | None = None
     """The text of a `text` part."""
@@ -144,44 +142,10 @@ class Message(OpenModel):
 
     role: Literal["system", "developer", "user", "assistant", "tool"] = "user"
     """The role of the speaker."""
-    content: Annotated[str | Part | list[Part] | None, Field(spellings=("content", "input"))] = None
+    content: Annotated[str | MessagePart | list[MessagePart] | None, Field(spellings=("content", "input"))] = None
     """A text, a part, or a list of parts."""
     tool_calls: list[ToolCall] | None = None
     """The tools that the agent called."""
-
-
-class SearchResults(Model):
-    """What searches find, in each of the places."""
-
-    web: list[FreeObject] | None = None
-    """On the web: `{title, content, url}`."""
-    kb: list[FreeObject] | None = None
-    """In knowledge bases."""
-    db: list[FreeObject] | None = None
-    """In the database."""
-
-
-class Mocks(Model):
-    """Stand-ins for what hooks and tools call, for the length of the case."""
-
-    process: FreeObject = Field(default_factory=dict)
-    """Process name or pattern with `*` → its answer."""
-    agent: FreeObject = Field(default_factory=dict)
-    """Agent id or pattern → its answer."""
-    http: HttpReplies = Field(default_factory=dict)
-    """`GET https://host/path` or pattern → the response."""
-    exec: ExecReplies = Field(default_factory=dict)
-    """Command, its first words, `*` for anything, or `/regular expression/` → its output."""
-    search: list[FreeObject] | SearchResults | None = None
-    """What searches of hooks, and those before the model is asked, find: `[{title, content, url}]`, or one list for
-    each place."""
-    now: TimeText | None = None
-    """ISO 8601: the time that scripts see."""
-
-    @property
-    def stopped_at(self) -> float | None:
-        """That time in milliseconds since 1970; None: the clock goes on."""
-        return None if self.now is None else milliseconds_of(self.now)
 
 
 class Repeat(Model):
@@ -201,7 +165,7 @@ class Repeat(Model):
     """Share of wrong verdicts at both rates; 0.05."""
 
 
-class Kind(Value):
+class CaseWords(Value):
     """The words for cases of a model, in messages about fields."""
 
     one: str
@@ -230,7 +194,7 @@ class Case(Model):
     """Whether each turn gets a score; a report of it has the whole transcript."""
     lists_checkpoints: ClassVar[bool] = False
     """Whether a report of it has a list of checkpoints, even an empty one."""
-    kind: ClassVar[Kind] = Kind(one="a standard case")
+    kind: ClassVar[CaseWords] = CaseWords(one="a standard case")
     schema_rules: ClassVar[Mapping[str, Any]] = {
         "anyOf": [{"required": [field], "properties": {field: {"not": {"type": "null"}}}} for field in _SAID]
     }
@@ -275,7 +239,7 @@ class Case(Model):
     """Stand-ins for what hooks and tools call."""
     fixtures: list[str] = Field(default_factory=list)
     """Rows that the database begins with: `pets` is `fixtures/pets.jsonl` beside the case file or above it."""
-    attachments: list[Part] = Field(default_factory=list)
+    attachments: list[MessagePart] = Field(default_factory=list)
     """Parts to add to the last message of the user."""
 
     @classmethod

@@ -10,14 +10,13 @@ from typing import Any
 
 from runner.application.json_parts import KEEP_ONE, JsonPath, given_twice, repeated_keys, repeats_keys
 from runner.application.positions import Position
-from runner.cases.entries import Entry, Splitter, without_noise
+from runner.cases.entries import Entry, Splitter, entries_in, list_of, without_noise
 from runner.cases.kinds import TELLING, all_cases, as_case, unknown_mode
-from runner.cases.listing import entries_in, list_of
 from runner.cases.model import Case
 from runner.cases.problems import Finding, Problem, Problems
-from runner.shapes.declared import once, schema_of, validator_of
+from runner.shapes.declared import cached, schema_of, validator_of
+from runner.shapes.fast_validation import fitted_json, json_of
 from runner.shapes.fields import FREE
-from runner.shapes.plain_fit import fitted_json, json_of
 from scripttest.values import Value
 
 VARS, SIMULATOR = "vars", "simulator"
@@ -202,7 +201,7 @@ def _standard(text: str) -> list[Case]:
     return _standard_cases().validate_json(text) if cases is None else cases
 
 
-@once
+@cached
 def _standard_cases() -> Any:
     """A validator of lists of standard cases, of pydantic."""
     return validator_of(schema_of(list[Case]))

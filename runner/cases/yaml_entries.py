@@ -16,8 +16,7 @@ from runner.application.documents import in_words, yaml_loader
 from runner.application.json_parts import JsonPath, given_twice
 from runner.application.positions import Position
 from runner.application.yaml_keys import place_of, position_of, repeated_yaml_keys
-from runner.cases.entries import Entry, Places
-from runner.cases.listing import DEFAULTS, check_beside, is_usable, list_of, with_defaults
+from runner.cases.entries import DEFAULTS, Entry, Places, check_beside, is_usable, list_of, with_defaults
 from runner.cases.problems import Problem, Problems
 
 _TAG = "tag:yaml.org,2002:"

@@ -257,7 +257,7 @@ class _Run:
         """The policy of repeated runs of a case, from its file or from a flag."""
         if case.repeat is None:
             return self._schedule.repeat
-        from runner.cases.repeats import repeat_of
+        from runner.cases.checks import repeat_of
 
         return repeat_of(case)
 

@@ -130,7 +130,7 @@ class Fingerprints:
         return self._of_agents.get(agent, self._common)
 
     def _of_case(self, case: Case, folder: Path, variant: AgentVariant | None) -> dict[str, str]:
-        from runner.cases.attachments import files_of_case
+        from runner.cases.messages import files_of_case
 
         said = case.model_dump_json(exclude_unset=True, exclude=("repeat",)).encode("utf-8", "replace")
         own = {"case": digest_of_bytes(said)}

@@ -15,8 +15,7 @@ from runner.agents.chat import Chat, JudgeUse, taken
 from runner.agents.judges import CaseJudges
 from runner.agents.requests import AgentRequest
 from runner.assertions.base import AgentUse, AnsweredTurn, AssertionResult, Evidence
-from runner.cases.attachments import described, parts_of_case
-from runner.cases.messages import input_of
+from runner.cases.messages import described, input_of, parts_of_case
 from runner.connectors.base import Usage
 from runner.errors import RunnerError, sentences
 from runner.modes.answered import answered, regradable

@@ -20,7 +20,7 @@ from scripttest import Cause, Failure
 if TYPE_CHECKING:
     from runner.agents.answer import Answer
     from runner.assertions.base import ToolUse
-    from runner.cases.conversations import Checkpoint
+    from runner.cases.turns import Checkpoint
 
 
 class Checkpoints:

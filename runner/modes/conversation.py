@@ -15,11 +15,10 @@ from typing import Any
 from runner.agents.answer import AgentError
 from runner.agents.chat import ModelCall
 from runner.assertions.base import Evidence
-from runner.cases.attachments import described, parts_of_turn
-from runner.cases.conversation import ConversationCase
-from runner.cases.conversations import ConversationTurn
-from runner.cases.messages import message_of, messages_of
+from runner.cases.messages import described, message_of, messages_of, parts_of_said
 from runner.cases.model import Message
+from runner.cases.other_cases import ConversationCase
+from runner.cases.turns import ConversationTurn
 from runner.errors import RunnerError
 from runner.modes.base import CaseAttempt
 from runner.modes.grading import (
@@ -131,13 +130,15 @@ class _Conversation:
         if number == 1:
             turn = turn.model_copy(update={"attachments": [*turn.attachments, *case.attachments]})
         self._starts.append(len(attempt.transcript))
-        files = described(parts_of_turn(turn, ()), attempt.folder)
+        files = described(parts_of_said(turn.input, turn.attachments, ()), attempt.folder)
         attempt.begin(
             TurnResult(turn=number, input=_written(turn), source="static", status=Status.PASSED, attachments=files)
         )
         try:
             options = attempt.options_of(turn.options)
-            said = await exchange(attempt, message_of(turn, attempt.folder), options, _written(turn))
+            said = await exchange(
+                attempt, message_of(turn.input, turn.attachments, attempt.folder), options, _written(turn)
+            )
         except AgentError as error:
             attempt.end(
                 status=Status.FAILED, error=f"agent error: {error.message}", finish_reason=attempt.finish_reason

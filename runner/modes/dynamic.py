@@ -14,9 +14,8 @@ from __future__ import annotations
 
 from runner.assertions.checking import check_all
 from runner.assertions.model import Assertion
-from runner.cases.attachments import described, parts_of_last
-from runner.cases.dynamic import DynamicCase
-from runner.cases.messages import input_of, messages_of
+from runner.cases.messages import described, input_of, messages_of, parts_of_last
+from runner.cases.other_cases import DynamicCase
 from runner.modes.base import CaseAttempt
 from runner.modes.checkpoints import Checkpoints, combined
 from runner.modes.simulators import SimulatedUser, SimulatorError

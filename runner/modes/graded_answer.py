@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from runner.assertions.base import Evidence
-from runner.cases.graded import GradedCase
-from runner.cases.graders import Grader, as_grader
+from runner.cases.other_cases import GradedCase
+from runner.cases.turns import Grader, as_grader
 from runner.modes.base import CaseAttempt
 from runner.modes.grading import Grading, judge_scores
 from runner.modes.rubrics import Criterion, criteria_of

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from runner.assertions.base import AssertionResult, Evidence
-from runner.cases.conversation import ConversationCase
-from runner.cases.conversations import ConversationTurn, Turn
+from runner.cases.other_cases import ConversationCase
+from runner.cases.turns import ConversationTurn, Turn
 from runner.modes.answered import Exchange
 from runner.modes.base import CaseAttempt
 from runner.modes.checkpoints import Checkpoints, combined

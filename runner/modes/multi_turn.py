@@ -21,11 +21,9 @@ from collections.abc import Sequence
 
 from runner.assertions.checking import check_all
 from runner.assertions.model import Assertion
-from runner.cases.attachments import described, parts_of_last, parts_of_turn
-from runner.cases.conversation import ConversationCase
-from runner.cases.conversations import ConversationTurn, Turn
-from runner.cases.messages import as_written, message_of, messages_of
-from runner.cases.multi_turn import MultiTurnCase
+from runner.cases.messages import as_written, described, message_of, messages_of, parts_of_last, parts_of_said
+from runner.cases.other_cases import ConversationCase, MultiTurnCase
+from runner.cases.turns import ConversationTurn, Turn
 from runner.connectors.timing import uncounted
 from runner.modes.awaiting import question_in
 from runner.modes.base import CaseAttempt
@@ -138,8 +136,8 @@ class Talk:
         ]
 
     def _static(self, turn: Turn | ConversationTurn) -> Spoken:
-        message = message_of(turn, self._attempt.folder)
-        files = described(parts_of_turn(turn, ()), self._attempt.folder)
+        message = message_of(turn.input, turn.attachments, self._attempt.folder)
+        files = described(parts_of_said(turn.input, turn.attachments, ()), self._attempt.folder)
         options = self._attempt.options_of(turn.options)
         return Spoken(
             message=message,

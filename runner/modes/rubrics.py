@@ -7,8 +7,8 @@ from typing import Any
 
 from runner.assertions import TYPES
 from runner.assertions.results import shorten, show
-from runner.cases.graders import Criterion as Rubric
-from runner.cases.graders import Grader
+from runner.cases.turns import Criterion as Rubric
+from runner.cases.turns import Grader
 from scripttest.values import Value
 
 RUBRICS = "rubrics"

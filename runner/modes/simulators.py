@@ -32,7 +32,7 @@ from runner.reading.helper_answers import Simulation, Unclear, read_simulation
 from scripttest import ScriptError, Status
 
 if TYPE_CHECKING:
-    from runner.cases.conversations import Simulator
+    from runner.cases.turns import Simulator
     from runner.modes.base import CaseAttempt
 
 ROLES = ("Simulate",)

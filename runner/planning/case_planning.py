@@ -14,7 +14,7 @@ from runner.security.terminal import own
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.agents.service import AgentService
-    from runner.cases.values import MadeCases
+    from runner.cases.reader import MadeCases
     from runner.planning.picks import Picks
     from runner.planning.request import RunRequest
 

@@ -17,7 +17,7 @@ from runner.agents.answer import AgentError
 from runner.agents.chat import Chat
 from runner.agents.references import ScriptReferenceError, call_function
 from runner.agents.requests import Scope
-from runner.cases.values import MadeCases, cases_from_values
+from runner.cases.reader import MadeCases, cases_from_values
 from runner.durations import in_words
 from runner.errors import ConfigurationError
 from runner.options.options import report_path

@@ -17,7 +17,7 @@ from scripttest import kind_of
 if TYPE_CHECKING:
     from runner.application.application import TestModule
     from runner.cases.model import Case
-    from runner.cases.select import Chosen
+    from runner.cases.selection import Chosen
 
 
 class Picks:

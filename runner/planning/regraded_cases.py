@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 from runner.agents.assistant import Assistant, Assistants, stand_in
 from runner.application.application import AgentFolder, Application, repository_of
 from runner.cases.model import Case
-from runner.cases.reader import LocatedCase
-from runner.cases.select import Chosen, chooser
-from runner.cases.values import cases_from_values
+from runner.cases.reader import LocatedCase, cases_from_values
+from runner.cases.selection import Chosen, chooser
 from runner.errors import BrokenError, ConfigurationError
 from runner.modes.transcripts import Transcripts
 from runner.options.options import RunOptions, absolute

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 from runner.agents.assistant import Assistant, Assistants, stand_in
 from runner.application.application import Application
-from runner.cases.dependencies import needs_of
 from runner.cases.model import Case
 from runner.cases.reader import AbsentFilesError, CaseFile, LocatedCase
-from runner.cases.select import Chosen, both, chooser
+from runner.cases.selection import Chosen, both, chooser, needs_of
 from runner.errors import BrokenError
 from runner.options.options import RunOptions, Settings
 from runner.paths import shown_path
@@ -21,7 +20,7 @@ from runner.planning.inputs import CaseInput, GeneratorInput
 from runner.results.model import Suite, SuiteKind
 
 if TYPE_CHECKING:
-    from runner.cases.values import MadeCases
+    from runner.cases.reader import MadeCases
     from runner.planning.picks import Picks
 
 Generate = Callable[[GeneratorInput], "MadeCases"]

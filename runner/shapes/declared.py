@@ -4,11 +4,11 @@
         type: Literal["text", "file"]
         names: Annotated[list[str], Field(spellings=("names", "name"))] = Field(default_factory=list)
 
-Importing pydantic itself took a third of the time of a run of one case, and its core takes a tenth, which `plain_fit`
-spares where all values fit. Besides its core, pydantic makes a schema from annotations. This module does that for the
-annotations that case files need: texts, numbers, literals, unions, lists, other models, and `Shaped` for all others.
-`runner.cases.json_schema` gives the same schemas to pydantic, which prints them. `tests/bench/first_case.py` measures
-the gain; tests compare this module with pydantic's own models.
+Importing pydantic itself took a third of the time of a run of one case, and its core takes a tenth, which
+`fast_validation` spares where all values fit. Besides its core, pydantic makes a schema from annotations. This module
+does that for the annotations that case files need: texts, numbers, literals, unions, lists, other models, and
+`SchemaAdapter` for all others. `runner.cases.json_schema` gives the same schemas to pydantic, which prints them.
+`tests/bench/first_case.py` measures the gain; tests compare this module with pydantic's own models.
 """
 
 from __future__ import annotations
@@ -33,27 +33,10 @@ from typing import (
     get_type_hints,
 )
 
-from runner.shapes.plain_fit import DoubtError, Schema, fill, is_wanted
+from runner.shapes.fast_validation import DoubtError, Schema, fill, is_wanted
 
 if TYPE_CHECKING:
     from pydantic_core import SchemaValidator
-
-__all__ = [
-    "Declared",
-    "Field",
-    "Model",
-    "OpenModel",
-    "Schema",
-    "Shaped",
-    "changed",
-    "complaint",
-    "complaints_of",
-    "fields_of",
-    "in_order",
-    "once",
-    "schema_of",
-    "validator_of",
-]
 
 _MISSING: Any = object()
 _BASIC = {str: "str", int: "int", float: "float", bool: "bool", Any: "any"}
@@ -63,12 +46,12 @@ _LIMITS = ("pattern", "ge", "gt", "le", "min_length", "allow_inf_nan")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def once(function: Function) -> Function:
+def cached(function: Function) -> Function:
     """Keeps the answers of a function of models."""
     return cast("Function", cache(function))
 
 
-class Shaped:
+class SchemaAdapter:
     """Changes the schema of the type that it annotates."""
 
     def __init__(self, change: Callable[[Schema], Schema]) -> None:
@@ -80,7 +63,7 @@ def changed(schema: Schema, change: Callable[[Any], Any]) -> Schema:
     return {"type": "function-after", "function": {"type": "no-info", "function": change}, "schema": schema}
 
 
-def complaint(kind: str, text: str, said: Mapping[str, Any]) -> ValueError:
+def validation_error(kind: str, text: str, said: Mapping[str, Any]) -> ValueError:
     """What a function that changes values raises for one that it refuses. pydantic passes on `kind` and what is `said`
     with the place of the value."""
     from pydantic_core import PydanticCustomError
@@ -88,7 +71,7 @@ def complaint(kind: str, text: str, said: Mapping[str, Any]) -> ValueError:
     return PydanticCustomError(kind, text, dict(said))
 
 
-def complaints_of(error: ValueError) -> list[Any]:
+def validation_errors(error: ValueError) -> list[Any]:
     """What is wrong by pydantic's ValidationError: `{type, loc, msg, ctx?}` each."""
     from pydantic_core import ValidationError
 
@@ -255,7 +238,7 @@ class OpenModel(Model):
     """The type of further fields."""
 
 
-@once
+@cached
 def fields_of(model: type[Model]) -> dict[str, Declared]:
     """The fields of a model by name, those of its bases first."""
     found = {}
@@ -282,13 +265,13 @@ def _noted(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
     return annotation, ()
 
 
-@once
+@cached
 def schema_of(annotation: Any, named: bool = False) -> Schema:
     """The schema of a type; models have names in it when it is `named`, for those who print it."""
     plain, notes = _noted(annotation)
     schema = _schema_of(plain, named)
     for note in notes:
-        schema = note.change(schema) if isinstance(note, Shaped) else _limited(schema, note)
+        schema = note.change(schema) if isinstance(note, SchemaAdapter) else _limited(schema, note)
     return schema
 
 
@@ -362,6 +345,6 @@ def _filled(record: Model, value: Any) -> bool:
     return True
 
 
-@once
+@cached
 def _validator(model: type[Model]) -> SchemaValidator:
     return validator_of(schema_of(model))

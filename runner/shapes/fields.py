@@ -1,17 +1,46 @@
-"""What the models say about their fields, for messages about unknown ones and for those that belong to the user."""
+"""What the models say about their fields, for messages about unknown ones and for those that belong to the user; and
+the types of fields that are more than JSON's: free values, durations, times.
+
+Numbers in free values must not be too large for a double, such as `1e400`, which cannot be passed to scripts or
+providers of models.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from types import NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from runner.application.json_parts import JsonPath
-from runner.shapes.declared import Model, OpenModel, fields_of, once
+from runner.durations import Duration
+from runner.errors import ConfigurationError
+from runner.shapes.declared import (
+    Model,
+    OpenModel,
+    SchemaAdapter,
+    cached,
+    changed,
+    fields_of,
+    in_order,
+    validation_error,
+)
+from runner.shapes.fast_validation import Schema
 from scripttest.values import Value
 
 FREE = "x-"
 """Fields that start so are the user's own, wherever fields are checked."""
+TOO_LARGE = "too_large"
+"""Type of the error; its `at` is where in the value the number is."""
+_LARGEST = sys.float_info.max
+T = TypeVar("T")
+NO_DURATION = "no_duration"
+"""Type of the error; its `problem` and `hint` say what is wrong."""
+NO_TIME = "no_time"
+"""Type of the error; its `hint` says what is wrong."""
+_FIRST, _LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
+"""As in `bindings/src/mocks/clock.ts`."""
 
 
 class Inside(Value):
@@ -25,10 +54,7 @@ class Inside(Value):
     """Whether null is a value in it, and does not mean that it is not given."""
 
 
-_FREE_VALUE = Inside()
-
-
-@once
+@cached
 def known_fields(model: type[Model]) -> dict[str, Inside]:
     """Field names, in every spelling → what is in the field."""
     return {
@@ -38,7 +64,7 @@ def known_fields(model: type[Model]) -> dict[str, Inside]:
     }
 
 
-@once
+@cached
 def same_fields(model: type[Model], name: str) -> tuple[str, ...]:
     """The other spellings of a field."""
     every = [field.spellings for field in fields_of(model).values()]
@@ -68,6 +94,17 @@ def as_checked(value: Mapping[str, Any], model: type[Model]) -> dict[str, Any]:
     return found
 
 
+def milliseconds_of(text: str) -> float:
+    """The time of a text in ISO 8601, in milliseconds since 1970. A date alone is midnight in UTC, and a time without a
+    zone is in the zone of this machine. Raises ValueError, OverflowError or OSError."""
+    time = datetime.fromisoformat(text)
+    if time.tzinfo is None:
+        time = time.astimezone() if "T" in text or " " in text else time.replace(tzinfo=UTC)
+    if not _FIRST <= time <= _LAST:
+        raise ValueError("a clock can stand from 0001-01-02 to 9999-12-30")
+    return time.timestamp() * 1000
+
+
 def _as_checked(value: Any, inside: Inside) -> Any:
     if isinstance(value, list) and inside.element:
         return [_as_checked(element, Inside(object=inside.element)) for element in value]
@@ -95,3 +132,55 @@ def _shapes(annotation: Any) -> Iterator[Any]:
 
 def _is_model(shape: Any) -> bool:
     return isinstance(shape, type) and issubclass(shape, Model)
+
+
+def _within_doubles(value: T) -> T:
+    for place in _too_large(value, ()):
+        raise validation_error(TOO_LARGE, "too large for a number", {"at": place})
+    return value
+
+
+def _too_large(value: Any, place: JsonPath) -> Iterator[JsonPath]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _too_large(inner, (*place, key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _too_large(inner, (*place, index))
+    elif isinstance(value, int | float) and not -_LARGEST <= value <= _LARGEST:
+        yield place
+
+
+def _texts_first(schema: Schema) -> Schema:
+    """Takes texts, which most values are, without a look at them."""
+    printed: Schema = {"pydantic_js_functions": [lambda schema, handler: {}]}
+    return {**in_order({"type": "str", "strict": True}, changed(schema, _within_doubles)), "metadata": printed}
+
+
+def _read_duration(text: str) -> Duration:
+    try:
+        return Duration(text, "")
+    except ConfigurationError as error:
+        said = {"problem": error.message.rpartition(": ")[2], "hint": error.hint}
+        raise validation_error(NO_DURATION, "no duration", said) from error
+
+
+def _checked_time(text: str) -> str:
+    try:
+        milliseconds_of(text)
+    except (ValueError, OverflowError, OSError) as error:
+        is_beyond = str(error).startswith("a clock") or isinstance(error, OverflowError)
+        hint = "A clock can stand from 0001-01-02 to 9999-12-30" if is_beyond else 'Write it as "2030-01-31T09:00:00Z"'
+        raise validation_error(NO_TIME, "no time", {"hint": hint}) from error
+    return text
+
+
+_FREE_VALUE = Inside()
+FreeValue = Annotated[Any, SchemaAdapter(_texts_first)]
+"""Any JSON value."""
+FreeObject = Annotated[dict[str, Any], SchemaAdapter(lambda schema: changed(schema, _within_doubles))]
+"""Any JSON object."""
+DurationText = Annotated[Duration, SchemaAdapter(lambda schema: changed(schema, _read_duration))]
+"""A text of a duration."""
+TimeText = Annotated[str, SchemaAdapter(lambda schema: changed(schema, _checked_time))]
+"""A text of a time."""

@@ -8,7 +8,7 @@ import pytest
 from pydantic_core import ValidationError
 
 from runner.cases.model import Case
-from runner.cases.multi_turn import MultiTurnCase
+from runner.cases.other_cases import MultiTurnCase
 from runner.durations import Duration, in_words, seconds_of
 from runner.errors import ConfigurationError
 

@@ -42,7 +42,7 @@ def test_the_examples_are_read_and_can_be_said(folder: Path, name: str) -> None:
 
 
 def said(case: Case, folder: Path) -> list[Any]:
-    turns = [message_of(turn, folder) for turn in getattr(case, "turns", [])]
+    turns = [message_of(turn.input, turn.attachments, folder) for turn in getattr(case, "turns", [])]
     return messages_of(case, folder) + turns + getattr(case, "checkpoints", [])
 
 

@@ -11,7 +11,7 @@ from case_files import read, refusal, write
 from runner.assertions.model import Assertion
 from runner.cases.model import Case, CaseOptions, Message, SkipOptions
 from runner.cases.reader import CaseFile, LocatedCase
-from runner.cases.select import chooser
+from runner.cases.selection import chooser
 from runner.errors import ConfigurationError
 
 A = Case(id="A", input="Hi")

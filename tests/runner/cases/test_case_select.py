@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runner.cases.model import Case
-from runner.cases.select import chooser, skip_reason
+from runner.cases.selection import chooser, skip_reason
 from runner.errors import ConfigurationError
 
 CHOSEN = {

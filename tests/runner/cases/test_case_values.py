@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from runner.cases.model import Case
-from runner.cases.values import MadeCases, cases_from_values
+from runner.cases.reader import MadeCases, cases_from_values
 from runner.errors import ConfigurationError
 
 A, B = Case(id="A", input="Hi"), Case(id="B", input="Bye")

@@ -13,17 +13,13 @@ import pytest
 from case_files import read, refusal, write
 
 from runner.assertions.model import Assertion
-from runner.cases.conversation import ConversationCase
-from runner.cases.conversations import Checkpoint, ConversationTurn, Simulator, Turn
-from runner.cases.dynamic import DynamicCase
-from runner.cases.graders import Criterion, Grader
 from runner.cases.kinds import further_models
 from runner.cases.messages import message_of, messages_of
-from runner.cases.model import CallOptions, Case, Message, Part
-from runner.cases.multi_turn import MultiTurnCase
-from runner.cases.reader import CaseFile
-from runner.cases.select import chooser
-from runner.cases.values import cases_from_values
+from runner.cases.model import CallOptions, Case, Message, MessagePart
+from runner.cases.other_cases import ConversationCase, DynamicCase, MultiTurnCase
+from runner.cases.reader import CaseFile, cases_from_values
+from runner.cases.selection import chooser
+from runner.cases.turns import Checkpoint, ConversationTurn, Criterion, Grader, Simulator, Turn
 from runner.errors import ConfigurationError
 
 STANDARD = {"id": "S", "input": "a"}
@@ -134,7 +130,7 @@ def test_free_fields_are_allowed_in_every_part(tmp_path: Path) -> None:
         mode="conversation",
         turns=[
             ConversationTurn(
-                input=[Part(type="text", text="a")],
+                input=[MessagePart(type="text", text="a")],
                 assertions=[Grader(type="rubrics", criteria=[Criterion(outcome="b")])],
             )
         ],
@@ -226,19 +222,22 @@ def test_what_the_user_says_in_a_turn(
     (tmp_path / "a.png").write_bytes(b"png")
     (case,) = (located.case for located in read(tmp_path, json.dumps({"id": "M", "turns": [turn], **mode})))
     assert isinstance(case, MultiTurnCase | ConversationCase)
-    assert message_of(case.turns[0], tmp_path) == message
+    assert message_of(case.turns[0].input, case.turns[0].attachments, tmp_path) == message
 
 
 def test_the_message_of_a_turn_is_new_at_each_call(tmp_path: Path) -> None:
-    turn = Turn(input="Hi", attachments=[Part(type="text", text="b")])
-    message_of(turn, tmp_path)["content"].append("changed")
-    assert message_of(turn, tmp_path)["content"] == [{"type": "text", "text": "Hi"}, {"type": "text", "text": "b"}]
+    turn = Turn(input="Hi", attachments=[MessagePart(type="text", text="b")])
+    message_of(turn.input, turn.attachments, tmp_path)["content"].append("changed")
+    assert message_of(turn.input, turn.attachments, tmp_path)["content"] == [
+        {"type": "text", "text": "Hi"},
+        {"type": "text", "text": "b"},
+    ]
 
 
 def test_a_file_of_a_turn_that_has_gone_since_the_check_is_an_error(tmp_path: Path) -> None:
-    turn = Turn(input=[Part(type="file", source="file://gone")])
+    turn = Turn(input=[MessagePart(type="file", source="file://gone")])
     with pytest.raises(ConfigurationError) as caught:
-        message_of(turn, tmp_path)
+        message_of(turn.input, turn.attachments, tmp_path)
     assert caught.value.message == f"Cannot read attachment {tmp_path}/gone: No such file or directory"
 
 

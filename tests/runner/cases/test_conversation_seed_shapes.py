@@ -12,12 +12,10 @@ import pytest
 from case_files import read
 
 from runner.assertions.model import Assertion
-from runner.cases.conversation import ConversationCase
-from runner.cases.dynamic import DynamicCase
-from runner.cases.graders import Criterion, Grader
 from runner.cases.messages import messages_of
 from runner.cases.model import Case
-from runner.cases.multi_turn import MultiTurnCase
+from runner.cases.other_cases import ConversationCase, DynamicCase, MultiTurnCase
+from runner.cases.turns import Criterion, Grader
 
 SEEDS = Path(__file__).parents[4] / "shared/seeds"
 MULTI_TURN = """\

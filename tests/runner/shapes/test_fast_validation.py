@@ -15,7 +15,7 @@ from pydantic_core import from_json
 
 from runner.cases.model import Case
 from runner.shapes.declared import Field, Model, schema_of, validator_of
-from runner.shapes.plain_fit import DoubtError, fitted, json_of, plain_json
+from runner.shapes.fast_validation import DoubtError, fitted, json_of, plain_json
 
 ROOT = Path(__file__).parents[3]
 CASES = schema_of(list[Case])

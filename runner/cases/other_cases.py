@@ -1,0 +1,371 @@
+"""The models of cases other than plain standard ones (seeds 000 to 003; specification, 7 and 8): conversations, which
+are graded, multi-turn cases, dynamic cases, and standard cases whose answer gets a score. `runner.modes` runs them,
+each mode in its module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+from runner.application.json_parts import JsonPath
+from runner.assertions.model import Assertions
+from runner.cases.checks import findings_of_assertions
+from runner.cases.kinds import CONVERSATION_MODE, GIVEN, GRADING, given, gives, graded, has, has_graders
+from runner.cases.model import Case, CaseWords, Message
+from runner.cases.problems import Finding
+from runner.cases.references import Reference, agent_reference, references_of_assertions
+from runner.cases.turns import (
+    Checkpoint,
+    ConversationTurn,
+    CriterionText,
+    GradedBy,
+    Grader,
+    Graders,
+    Interactive,
+    OnMissingInput,
+    Rubrics,
+    Simulator,
+    Turn,
+    as_grader,
+    findings_of_checkpoints,
+    findings_of_grader,
+    findings_of_graders,
+    findings_of_simulator,
+    findings_of_turn,
+    output_outside,
+    references_of_simulator,
+    references_of_turn,
+    without,
+)
+from runner.shapes.declared import Field, SchemaAdapter
+from runner.shapes.fast_validation import Schema
+from runner.shapes.fields import known_fields
+
+
+class ConversationCase(Case):
+    """A conversation whose turns are graded, and the whole of it."""
+
+    runs: ClassVar[str] = "conversation"
+    in_turns: ClassVar[bool] = True
+    scores_turns: ClassVar[bool] = True
+    kind: ClassVar[CaseWords] = CaseWords(
+        one="a conversation",
+        several="conversations",
+        hint=f"Add {CONVERSATION_MODE} and turns",
+        refuses=("expected",),
+        has_all=True,
+    )
+    schema_rules: ClassVar[Mapping[str, Any]] = {
+        "anyOf": [
+            has("turns", {"type": "array", "minItems": 1}),
+            has("simulator", GIVEN),
+            has("interactive", {"type": "object", **has("enabled", {"const": True})}),
+        ]
+    }
+    mode: Literal["conversation"] | None = None
+    """`conversation`; a talk with `rubrics`, `threshold`, `criteria` or `grader` is one also without it."""
+    type: Literal["multi_turn"] | None = None  # type: ignore[assignment]
+    """`multi_turn`, which it is anyway."""
+    input: Annotated[str | Message | list[Message] | None, Field(in_order=True), SchemaAdapter(_joined)] = None
+    """What comes before the turns: system prompt and context."""
+    turns: list[ConversationTurn] = Field(default_factory=list)
+    """The messages of the user, one after another; at least one, unless there is a simulator or a person."""
+    simulator: Simulator | None = None
+    """Speaks when no turns are left and the agent waits; without turns, until its goal is achieved."""
+    interactive: Interactive = Field(default_factory=Interactive)
+    """Whether a person may answer when there is no simulator."""
+    on_missing_input: OnMissingInput | None = None
+    """What happens when the agent waits and nobody answers: `skip`, `fail`, or `end` of the conversation."""
+    max_turns: int | None = Field(default=None, ge=1)
+    """How many times the user may speak; the simulator's, else 20."""
+    input_tools: list[str] | None = None
+    """Tools whose call means that the agent waits for the user."""
+    checkpoints: list[Checkpoint] = Field(default_factory=list)
+    """What the agent has to reach; once it has, a simulated user has nothing more to say."""
+    turn_assertions: Graders | None = None
+    """Criteria in words, and other assertions, on each answer."""
+    final_assertions: Graders | None = None
+    """Grade the whole transcript, in addition to `assertions`."""
+    rubrics: Rubrics | None = None
+    """Criteria for the validator on the whole transcript."""
+    criteria: CriterionText | None = None
+    """What the whole conversation is about; graded when nothing else is."""
+    assertions: GradedBy = None  # type: ignore[assignment]
+    """Grade the whole transcript."""
+    aggregation: Literal["mean", "min", "max"] = "mean"
+    """How the scores become one."""
+    on_turn_failure: Literal["continue", "stop"] = "continue"
+    """Whether the turns after a failed one run, or are left out and scored 0."""
+    window_size: int | None = Field(default=None, ge=1)
+    """How many of the last turns graders see; all."""
+    threshold: float | None = Field(default=None, ge=0, le=1)
+    """The score from which on a verdict is `pass`; `--threshold`, else 0.8."""
+    trials: int = Field(default=1, ge=1)
+    """How often the conversation is held."""
+    grader: str | None = None
+    """The validator agent; `workers.test.validator`."""
+
+    @property
+    def is_written(self) -> bool:
+        """Whether all that the user says is written down, and nothing is to be reached on the way; where the mode is
+        not said, it is a multi-turn case with scores."""
+        others = (self.simulator, self.on_missing_input, self.max_turns, self.input_tools, self.turn_assertions)
+        if self.mode is None:
+            return False
+        return not (self.interactive.enabled or self.checkpoints or any(other is not None for other in others))
+
+    def whole(self) -> list[str | Grader]:
+        """What grades the whole conversation."""
+        return [*(self.assertions or ()), *(self.final_assertions or ()), *as_grader(self.rubrics)]
+
+    @classmethod
+    def claims(cls, entry: Mapping[str, Any]) -> bool:
+        """Its name decides, or that a talk, or one of its turns, is graded."""
+        if gives(entry, "mode"):
+            return True
+        if not gives(entry, "turns", "simulator", "checkpoints") and entry.get("type") != "multi_turn":
+            return False
+        turns = entry.get("turns")
+        return gives(entry, *GRADING) or (isinstance(turns, list) and any(map(has_graders, turns)))
+
+    @classmethod
+    def condition(cls) -> dict[str, Any]:
+        """The same as JSON Schema."""
+        talk = {"anyOf": [*given("turns", "simulator", "checkpoints"), has("type", {"const": "multi_turn"})]}
+        turns = has("turns", {"type": "array", "contains": {"type": "object", "anyOf": graded()}})
+        return {"anyOf": [*given("mode"), {"allOf": [talk, {"anyOf": [*given(*GRADING), turns]}]}]}
+
+    @classmethod
+    def misplaced(cls, path: JsonPath, entry: Mapping[str, Any]) -> Finding | None:
+        """A reference for its whole, which turns have."""
+        return output_outside(path, entry)
+
+    def findings(self, folder: Path) -> Iterator[Finding]:
+        """What the model cannot express."""
+        hint = '"expected_output" in a turn is a reference for its answer'
+        yield from without(self, "a conversation", expected=hint)
+        if not self.turns and self.simulator is None and not self.interactive.enabled:
+            if "turns" in self.model_fields_set:
+                yield Finding(path=("turns",), text='"turns" must not be empty')
+            else:
+                yield Finding(path=(), text='"turns" is missing')
+        if self.simulator is not None:
+            yield from findings_of_simulator(self.simulator)
+        yield from findings_of_checkpoints(self.checkpoints)
+        yield from findings_of_graders(self.turn_assertions or (), ("turn_assertions",), False)
+        yield from findings_of_graders(self.final_assertions or (), ("final_assertions",), False)
+        for index, turn in enumerate(self.turns):
+            yield from findings_of_turn(turn, index, folder)
+            has_expected = turn.expected_output is not None
+            yield from findings_of_graders(turn.assertions or (), ("turns", index, "assert"), has_expected)
+        yield from findings_of_graders(self.assertions or (), ("assert",), False)
+        yield from findings_of_grader(self.grader)
+
+    def references(self, connector: str = "", simulator: str = "") -> Iterator[Reference]:
+        """In addition what its turns, its checkpoints and those who take part in it name."""
+        yield from super().references(connector, simulator)
+        if self.grader:
+            yield agent_reference(self.grader)
+        for turn in self.turns:
+            yield from references_of_turn(turn, connector)
+        yield from references_of_assertions(self.turn_assertions)
+        yield from references_of_assertions(self.final_assertions)
+        for checkpoint in self.checkpoints:
+            yield from references_of_assertions(checkpoint.assertions)
+        if self.simulator is not None:
+            yield from references_of_simulator(self.simulator, simulator)
+
+
+class MultiTurnCase(Case):
+    """A conversation in which the user's next words are given, simulated, or typed."""
+
+    runs: ClassVar[str] = "multi_turn"
+    in_turns: ClassVar[bool] = True
+    kind: ClassVar[CaseWords] = CaseWords(
+        one="a multi-turn case", several="multi-turn cases", hint='Add "type": "multi_turn"'
+    )
+    schema_rules: ClassVar[Mapping[str, Any]] = {
+        "allOf": [{"if": has("type", {"const": "single_turn"}), "then": {"properties": {"turns": {"maxItems": 1}}}}]
+    }
+    type: Literal["multi_turn", "single_turn"] | None = None  # type: ignore[assignment]
+    """`multi_turn`; `single_turn` of a case with one turn, which ends with its answer."""
+    turns: list[Turn] = Field(default_factory=list)
+    """The messages of the user, one after another."""
+    simulator: Simulator | None = None
+    """Speaks when no turns are left and the agent waits; without turns, until its goal is achieved."""
+    interactive: Interactive = Field(default_factory=Interactive)
+    """Whether a person may answer when there is no simulator."""
+    on_missing_input: OnMissingInput | None = None
+    """What happens when the agent waits and nobody answers: `skip`, `fail`, or `end` of the conversation."""
+    turn_assertions: Assertions | None = None
+    """Assertions on each answer."""
+    final_assertions: Assertions | None = None
+    """Assertions at the end, on the last output and the state of the conversation."""
+    max_turns: int | None = Field(default=None, ge=1)
+    """How many times the user may speak; the simulator's, else 20."""
+    input_tools: list[str] | None = None
+    """Tools whose call means that the agent waits for the user."""
+
+    @classmethod
+    def claims(cls, entry: Mapping[str, Any]) -> bool:
+        """Turns decide, or a simulator if there are no checkpoints."""
+        if gives(entry, "turns") or entry.get("type") == "multi_turn":
+            return True
+        return gives(entry, "simulator") and not gives(entry, "checkpoints")
+
+    @classmethod
+    def condition(cls) -> dict[str, Any]:
+        """The same as JSON Schema."""
+        simulated = {"allOf": [has("simulator", GIVEN), {"not": has("checkpoints", GIVEN)}]}
+        return {"anyOf": [*given("turns"), has("type", {"const": "multi_turn"}), simulated]}
+
+    @classmethod
+    def misplaced(cls, path: JsonPath, entry: Mapping[str, Any]) -> Finding | None:
+        """Fields that it would have as a conversation."""
+        name = str(path[-1])
+        if len(path) == 3 and path[0] == "turns":
+            if name not in known_fields(ConversationTurn):
+                return None
+            text = f'"{name}" in "turns[{path[1]}]" needs {CONVERSATION_MODE}'
+            return Finding(path=path, text=text, hint='Add it beside "turns"')
+        if len(path) != 1:
+            return None
+        if outside := output_outside(path, entry):
+            return outside
+        if name == "checkpoints" and "turns" in entry:
+            text = '"turns" and "checkpoints" cannot be used together'
+            return Finding(path=path, text=text, hint=f"Add {CONVERSATION_MODE}, which has both")
+        if name not in known_fields(ConversationCase):
+            return None
+        return Finding(path=path, text=f'"{name}" needs {CONVERSATION_MODE}', hint=f'Add it, or leave "{name}" out')
+
+    def findings(self, folder: Path) -> Iterator[Finding]:
+        """What the model cannot express."""
+        if self.type == "single_turn" and len(self.turns) > 1:
+            text = f'"type" is "single_turn", but there are {len(self.turns)} turns'
+            yield Finding(path=("type",), text=text, hint="Several turns are a multi-turn case")
+        yield from findings_of_assertions(self.turn_assertions or (), ("turn_assertions",))
+        for index, turn in enumerate(self.turns):
+            yield from findings_of_turn(turn, index, folder)
+            yield from findings_of_assertions(turn.assertions or (), ("turns", index, "assert"))
+        if self.simulator:
+            yield from findings_of_simulator(self.simulator)
+        has_expected = self.expected is not None
+        yield from findings_of_assertions(self.assertions or (), ("assert",), has_expected=has_expected)
+        yield from findings_of_assertions(self.final_assertions or (), ("final_assertions",), has_expected=has_expected)
+
+    def references(self, connector: str = "", simulator: str = "") -> Iterator[Reference]:
+        """In addition what its turns and its simulator name."""
+        yield from super().references(connector, simulator)
+        yield from references_of_assertions(self.turn_assertions)
+        for turn in self.turns:
+            yield from references_of_turn(turn, connector)
+        yield from references_of_assertions(self.final_assertions)
+        yield from references_of_simulator(self.simulator, simulator)
+
+
+class DynamicCase(Case):
+    """A conversation with a simulated user, until all checkpoints are reached."""
+
+    runs: ClassVar[str] = "dynamic"
+    in_turns: ClassVar[bool] = True
+    lists_checkpoints: ClassVar[bool] = True
+    kind: ClassVar[CaseWords] = CaseWords(
+        one="a dynamic case", several="dynamic cases", hint='Add "simulator" and "checkpoints"', refuses=("type",)
+    )
+    schema_rules: ClassVar[Mapping[str, Any]] = {}
+    simulator: Simulator = Field(default_factory=Simulator)
+    """Plays the user; `--simulator` does when it is missing."""
+    checkpoints: list[Checkpoint] = Field(min_length=1)
+    """What the agent has to reach."""
+    turn_assertions: Assertions | None = None
+    """Assertions on each answer."""
+    final_assertions: Assertions | None = None
+    """Assertions at the end, on the last output and the conversation."""
+    max_turns: int | None = Field(default=None, ge=1)
+    """How many times the user may speak; 20."""
+
+    @classmethod
+    def claims(cls, entry: Mapping[str, Any]) -> bool:
+        """Checkpoints decide."""
+        return gives(entry, "checkpoints")
+
+    @classmethod
+    def condition(cls) -> dict[str, Any]:
+        """The same as JSON Schema."""
+        return has("checkpoints", GIVEN)
+
+    def findings(self, folder: Path) -> Iterator[Finding]:
+        """What the model cannot express."""
+        yield from without(self, "a dynamic case", type="Its other fields say what it is")
+        has_expected = self.expected is not None
+        yield from findings_of_assertions(self.assertions or (), ("assert",), has_expected=has_expected)
+        yield from findings_of_simulator(self.simulator)
+        yield from findings_of_checkpoints(self.checkpoints)
+        yield from findings_of_assertions(self.turn_assertions or (), ("turn_assertions",))
+        yield from findings_of_assertions(self.final_assertions or (), ("final_assertions",))
+
+    def references(self, connector: str = "", simulator: str = "") -> Iterator[Reference]:
+        """In addition what its checkpoints and its simulator name."""
+        yield from super().references(connector, simulator)
+        yield from references_of_assertions(self.turn_assertions)
+        yield from references_of_assertions(self.final_assertions)
+        for checkpoint in self.checkpoints:
+            yield from references_of_assertions(checkpoint.assertions)
+        yield from references_of_simulator(self.simulator, simulator)
+
+
+class GradedCase(Case):
+    """One call of the agent, whose answer gets a score."""
+
+    graded: ClassVar[bool] = True
+    assertions: Annotated[Graders | None, Field(spellings=("assert", "assertions"))] = None  # type: ignore[assignment]
+    """Criteria in words, and other assertions on the answer."""
+    rubrics: Rubrics | None = None
+    """Criteria for the validator."""
+    criteria: CriterionText | None = None
+    """What the answer is about; graded when nothing else is."""
+    threshold: float | None = Field(default=None, ge=0, le=1)
+    """The score from which on it passes; `--threshold`, else 0.8."""
+    grader: str | None = None
+    """The validator agent; `workers.test.validator`."""
+
+    @classmethod
+    def claims(cls, entry: Mapping[str, Any]) -> bool:
+        """A field of grading decides, or an assertion that gives a score."""
+        return gives(entry, *GRADING) or has_graders(entry)
+
+    @classmethod
+    def condition(cls) -> dict[str, Any]:
+        """The same as JSON Schema."""
+        return {"anyOf": [*given(*GRADING), *graded()]}
+
+    def findings(self, folder: Path) -> Iterator[Finding]:
+        """What is wrong with its graders."""
+        yield from findings_of_graders(self.assertions or (), ("assert",), self.expected is not None)
+        yield from findings_of_grader(self.grader)
+
+    def references(self, connector: str = "", simulator: str = "") -> Iterator[Reference]:
+        """In addition its validator."""
+        yield from super().references(connector, simulator)
+        if self.grader:
+            yield agent_reference(self.grader)
+
+
+def _one_of_two(messages: Any) -> Any:
+    """Joins a message that is only a role with the next, if that has none: `- role: system` before `- input: ...`."""
+    if not isinstance(messages, list):
+        return messages
+    joined: list[Any] = []
+    for message in messages:
+        half = joined and isinstance(joined[-1], dict) and joined[-1].keys() == {"role"}
+        if half and isinstance(message, dict) and "role" not in message:
+            joined[-1] = joined[-1] | message
+        else:
+            joined.append(message)
+    return joined
+
+
+def _joined(schema: Schema) -> Schema:
+    return {"type": "function-before", "function": {"type": "no-info", "function": _one_of_two}, "schema": schema}

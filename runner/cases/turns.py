@@ -1,0 +1,252 @@
+"""What cases have beyond one call and plain assertions: turns, simulators, people, checkpoints, and assertions that
+give a score; and the checks of them that models cannot express."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from bindings import agent_id
+from runner.application.json_parts import JsonPath
+from runner.assertions import TYPES
+from runner.assertions.checking import problem_with_assertion
+from runner.assertions.model import Assertion, Assertions, OneOrMany
+from runner.cases.checks import findings_of_assertions, findings_of_parts
+from runner.cases.kinds import RUBRICS
+from runner.cases.messages import parts_of_said
+from runner.cases.model import CallOptions, Case, Message, MessagePart
+from runner.cases.problems import Finding
+from runner.cases.references import Reference, references_of_assertions, simulator_reference
+from runner.cases.selection import faults
+from runner.durations import Duration
+from runner.shapes.declared import Field, Model, SchemaAdapter
+from runner.shapes.fields import DurationText, FreeObject, FreeValue
+
+OnMissingInput = Literal["skip", "fail", "end"]
+CriterionText = Annotated[str, Field(pattern=r"\S")]
+"""A criterion for the validator, in words."""
+GraderType = Annotated[str, SchemaAdapter(lambda _: {"type": "literal", "expected": ["rubrics", *TYPES]})]
+_RUBRICS_TAKE = ("criteria", "options", "judge", "weight", "required", "message", "type")
+
+
+class Turn(Model):
+    """The next message of the user, and assertions on the answer."""
+
+    input: str | Message | list[MessagePart]
+    """A text, a message, or parts."""
+    assertions: Annotated[Assertions | None, Field(spellings=("assert", "assertions"))] = None
+    """Assertions on this turn's output."""
+    options: CallOptions | None = None
+    """Options of this call, over those of the case."""
+    attachments: list[MessagePart] = Field(default_factory=list)
+    """Parts to add to the message."""
+
+
+class ConversationTurn(Model):
+    """The next message of the user, and how the answer is graded."""
+
+    input: str | Message | list[MessagePart]
+    """A text, a message, or parts."""
+    expected_output: FreeValue = None
+    """A reference for grading; it never enters the conversation."""
+    assertions: GradedBy = None
+    """Criteria in words, and other assertions on this turn's answer."""
+    options: CallOptions | None = None
+    """Options of this call, over those of the case."""
+    attachments: list[MessagePart] = Field(default_factory=list)
+    """Parts to add to the message."""
+
+
+class Simulator(Model):
+    """The agent or script that plays the user."""
+
+    use: str | None = None
+    """`agents:id`, `scripts:module`, or an agent's id; `--simulator` when it is missing."""
+    options: CallOptions = Field(default_factory=CallOptions)
+    """Options of its calls; `persona`, `goal` and `max_turns` may be in their metadata."""
+    metadata: FreeObject = Field(default_factory=dict)
+    """`persona`, `goal`, `max_turns`, and whatever else the simulator understands."""
+    persona: str | None = None
+    """Who the user is."""
+    goal: str | None = None
+    """What the user wants."""
+    max_turns: int | None = Field(default=None, ge=1)
+    """How many times the user may speak."""
+
+
+class Interactive(Model):
+    """Whether a person may answer."""
+
+    enabled: bool = False
+    """Ask the person at the terminal when the agent waits."""
+    timeout: DurationText = Duration("5m")
+    """How long the person has."""
+
+
+class Checkpoint(Model):
+    """Something the agent has to reach."""
+
+    id: Annotated[str, Field(pattern=r"\S")]
+    """Names the checkpoint; no other of the case has it."""
+    description: str | None = None
+    """A description for people."""
+    assertions: Annotated[Assertions, Field(spellings=("assertion", "assert", "assertions"))]
+    """Assertions on the answer that reaches it."""
+    after: list[str] = Field(default_factory=list)
+    """Ids of checkpoints that must be reached before."""
+    required: bool = True
+    """Whether the case fails without it."""
+
+
+class Criterion(Model):
+    """One criterion of a rubric."""
+
+    id: str | None = None
+    """Names the criterion in results."""
+    outcome: Annotated[str, Field(pattern=r"\S")]
+    """What the answer must be like, in words."""
+    weight: float = Field(default=1, gt=0, allow_inf_nan=False)
+    """How much it counts."""
+    required: bool = False
+    """Whether the case fails without it."""
+
+
+class Grader(Assertion):
+    """An assertion with a weight, or `rubrics`: criteria for the validator."""
+
+    type: GraderType = "equals"
+    """Any assertion type, or `rubrics`."""
+    criteria: CriterionText | list[CriterionText | Criterion] | None = None  # type: ignore[assignment]
+    """For `rubrics`: a list of criteria, texts or objects; for `agent`: a text."""
+    weight: float = Field(default=1, gt=0, allow_inf_nan=False)
+    """How much it counts."""
+    required: bool = False
+    """Whether the case fails if it fails."""
+
+
+def references_of_turn(turn: Turn | ConversationTurn, connector: str) -> Iterator[Reference]:
+    """What a turn names; `connector` as in `Case.references`."""
+    yield from references_of_assertions(turn.assertions)
+    if turn.options is not None and turn.options.connector and not connector:
+        yield Reference(kind="connector", text=turn.options.connector)
+
+
+def references_of_simulator(simulator: Simulator | None, fallback: str) -> Iterator[Reference]:
+    """Who plays the user, by the case or else by the flag, and its connector."""
+    use = (simulator.use if simulator else None) or fallback
+    if use:
+        yield simulator_reference(use)
+    if simulator is not None and simulator.options.connector:
+        yield Reference(kind="connector", text=simulator.options.connector)
+
+
+def output_outside(path: JsonPath, entry: Mapping[str, Any]) -> Finding | None:
+    """What to say of a reference for the answer that is not in a turn, where there are turns."""
+    if path != ("expected_output",) or "turns" not in entry:
+        return None
+    text = '"expected_output" is a field of turns, not of the whole case'
+    return Finding(path=path, text=text, hint="Move it into its turn")
+
+
+def findings_of_checkpoints(checkpoints: Sequence[Checkpoint]) -> Iterator[Finding]:
+    """What is wrong with checkpoints: their ids, their assertions, what they wait for."""
+    numbers: dict[str, int] = {}
+    for index, checkpoint in enumerate(checkpoints):
+        if checkpoint.id in numbers:
+            text = f'the id "{checkpoint.id}" is taken by checkpoint {numbers[checkpoint.id] + 1}'
+            yield Finding(
+                path=("checkpoints", index, "id"), text=text, hint="Each checkpoint of a case has an id of its own"
+            )
+        numbers.setdefault(checkpoint.id, index)
+        place: JsonPath = ("checkpoints", index, "assert")
+        if not checkpoint.assertions:
+            yield Finding(path=place, text=f'checkpoint "{checkpoint.id}" has no assertion, so it is never reached')
+        yield from findings_of_assertions(checkpoint.assertions, place)
+    waits = {checkpoint.id: checkpoint.after for checkpoint in checkpoints}
+    for fault in faults(waits, numbers, "checkpoint"):
+        yield Finding(path=("checkpoints", numbers[fault.name], "after", fault.which), text=fault.text, hint=fault.hint)
+
+
+def without(case: Case, what: str, **hints: str) -> Iterator[Finding]:
+    """Fields of standard cases that others do not have, each with what to do instead."""
+    for name, hint in hints.items():
+        if getattr(case, name) is not None:
+            place = "assert" if name == "assertions" else name
+            yield Finding(path=(place,), text=f'{what} has no "{name}" of its own', hint=hint)
+
+
+def findings_of_turn(turn: Turn | ConversationTurn, index: int, folder: Path) -> Iterator[Finding]:
+    """What is wrong with what the user says; relative files count from the folder."""
+    place: JsonPath = ("turns", index)
+    said = turn.input.content if isinstance(turn.input, Message) else turn.input
+    if said is None or said == [] or (isinstance(said, str) and not said.strip()):
+        yield Finding(
+            path=(*place, "input"), text=f"turn {index + 1} says nothing", hint='What the user says is in "input"'
+        )
+    if isinstance(turn.input, Message) and turn.input.role != "user":
+        text = f"turn {index + 1} is what the user says, not the {turn.input.role}"
+        yield Finding(path=(*place, "input", "role"), text=text, hint='What was said before is in "input" of the case')
+    yield from findings_of_parts(parts_of_said(turn.input, turn.attachments, place), folder)
+
+
+def findings_of_simulator(simulator: Simulator) -> Iterator[Finding]:
+    """What is wrong with who plays the user."""
+    use = simulator.use
+    if use is not None and not agent_id(use).removeprefix("scripts:").strip():
+        hint = 'It is an agent or a script, such as "workers.test.user-simulator"'
+        yield Finding(path=("simulator", "use"), text='"simulator.use" names nobody', hint=hint)
+    places: list[tuple[JsonPath, Mapping[str, Any]]] = [
+        (("simulator", "metadata"), simulator.metadata),
+        (("simulator", "options", "metadata"), simulator.options.metadata),
+    ]
+    for place, metadata in places:
+        count = metadata.get("max_turns", 1)
+        if type(count) is not int or count < 1:
+            text = f'"{".".join(map(str, place))}.max_turns" must be a whole number from 1 up'
+            yield Finding(path=(*place, "max_turns"), text=text)
+
+
+def as_grader(rubrics: list[str | Criterion] | None) -> list[Grader]:
+    """Rubrics as one grader; none where there are none."""
+    return [Grader(type="rubrics", criteria=rubrics)] if rubrics else []
+
+
+def findings_of_graders(graders: Sequence[str | Grader], place: JsonPath, has_expected: bool) -> Iterator[Finding]:
+    """What is wrong with a list of graders at a place of a case."""
+    for index, grader in enumerate(graders):
+        if isinstance(grader, str):
+            if grader not in TYPES:
+                continue
+            grader = Grader(type=grader)
+        if grader.type == RUBRICS:
+            problem = _problem_of_rubrics(grader)
+        else:
+            problem = problem_with_assertion(grader, has_expected=has_expected)
+        if problem:
+            yield Finding(path=(*place, index), text=f"assertion {index + 1}: {problem}")
+
+
+def findings_of_grader(grader: str | None) -> Iterator[Finding]:
+    """What is wrong with the name of a validator."""
+    if grader is not None and not agent_id(grader).strip():
+        yield Finding(
+            path=("grader",), text='"grader" must not be empty', hint='It is an agent, such as "workers.test.validator"'
+        )
+
+
+def _problem_of_rubrics(grader: Grader) -> str | None:
+    given = (name for name in sorted(grader.model_fields_set) if getattr(grader, name) not in (None, False))
+    other = next((name for name in given if name not in _RUBRICS_TAKE), None)
+    if other:
+        return f'"{RUBRICS}" does not take "{other}"; it takes criteria, weight, required, options and message'
+    if not grader.criteria:
+        return f'"{RUBRICS}" needs "criteria": a list of texts, or of {{"outcome": ...}}'
+    return None
+
+
+Graders = Annotated[list[CriterionText | Grader], OneOrMany]
+"""Plain texts are criteria for the validator."""
+Rubrics = Annotated[list[CriterionText | Criterion], OneOrMany]
+"""Criteria for the validator, texts or objects."""
+GradedBy = Annotated[Graders | None, Field(spellings=("assertions", "assert"))]
