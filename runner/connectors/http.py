@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from bindings.processes.http import trusted_authorities
-from runner.connectors.proxies import Proxies
+from runner.connectors.wire import Proxies
 from runner.security.keys import Credential
 
 BODY_LIMIT = 64 << 20

@@ -16,8 +16,7 @@ import httpx
 from bindings.processes.http import trusted_authorities
 from runner.assertions.results import shorten
 from runner.connectors.http import AnswerTooLarge, HttpError, Response, Routes, errors_of
-from runner.connectors.proxies import Proxies
-from runner.connectors.sse import EventReader
+from runner.connectors.wire import EventReader, Proxies
 from runner.security.keys import Credential
 
 FAILED = -32050

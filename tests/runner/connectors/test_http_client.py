@@ -24,7 +24,7 @@ from runner.connectors.http import (
     HttpError,
     HttpTimeout,
 )
-from runner.connectors.proxies import Proxies
+from runner.connectors.wire import Proxies
 from runner.errors import ConfigurationError
 
 SHORT = 0.05
