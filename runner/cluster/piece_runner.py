@@ -161,10 +161,10 @@ class Runner:
             self._processes = host.release()
 
     def _set_up_agents(self, service: AgentService) -> None:
-        from runner.cluster.shared_bounds import SharedLimit
+        from runner.cluster.shared_bounds import SharedPlaces
 
         self._service = service
-        self.places = SharedLimit(lambda call: self.say_now(Heard(call=call)))
+        self.places = SharedPlaces(lambda call: self.say_now(Heard(call=call)))
         service.runtime.connectors.share(self.places)
         self._keep_answers(service)
 
@@ -172,8 +172,8 @@ class Runner:
         """Sends answers to the command as they arrive, and uses those that the command has already."""
         if self._options.replay is not None:
             return
-        from runner.answers.journal import Journal
         from runner.cluster.answers import SentAnswers
+        from runner.connectors.journal import Journal
 
         if self.sent_answers is None:
             self.sent_answers = SentAnswers(self.say_now, self._parallel)
@@ -186,9 +186,9 @@ class Runner:
             self._root,
             self._environment.secrets.text,
             lambda problem: self.say(Warned(message=problem)),
-            resumes=True,
+            goes_on=True,
             limit=sys.maxsize,
-            gate=answers,
+            admission=answers,
         )
 
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from runner.connectors.base import ClosedModels
+    from runner.connectors.closed import ClosedModels
     from runner.execution.stopping import Stop
     from runner.fingerprints.parts import PartDigests
     from runner.results.events import Event

@@ -12,7 +12,7 @@ from runner.results.model import TestResult
 from scripttest import Cause, Failure, Status
 
 if TYPE_CHECKING:
-    from runner.answers.recording import Recording
+    from runner.connectors.recording import Recording
     from runner.reporters.stream import Reporter
     from runner.security.secrets import Secrets
 

@@ -10,13 +10,15 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 
-from bindings.processes.http import trusted_authorities
 from runner.assertions.results import shorten
-from runner.connectors.http import AnswerTooLarge, HttpError, Response, Routes, errors_of
-from runner.connectors.wire import EventReader, Proxies
+from runner.connectors.http import AnswerTooLarge, HttpError
+from runner.connectors.httpx_sender import body_of, errors_of, transport_for
+from runner.connectors.proxies import Proxies
+from runner.connectors.sse import EventReader
 from runner.security.keys import Credential
 
 FAILED = -32050
@@ -31,29 +33,33 @@ Failed = Callable[[int | str | None, str, bool], None]
 
 
 def client(
-    credential: Credential | None, variables: Mapping[str, str], longest: int, failed: Failed
+    url: str, credential: Credential | None, variables: Mapping[str, str], longest: int, failed: Failed
 ) -> httpx.AsyncClient:
     """Makes the client for the SDK.
 
     Args:
+        url: the server's; the SDK asks no other host
         credential: sent with each request to its origin
         variables: the environment, with the proxies
         longest: most bytes of an answer, and of a line in a stream of events
         failed: called with failures
     """
-    routes = Routes(Proxies.from_variables(variables), trusted_authorities)
+    parts = urlsplit(url)
+    proxy = Proxies.from_variables(variables).find(parts.scheme, parts.netloc.rpartition("@")[2])
     return httpx.AsyncClient(
         headers={"accept-encoding": "identity"},
         timeout=httpx.Timeout(SECONDS, read=None),
-        transport=_Answering(routes, credential, longest, failed),
+        transport=_Answering(transport_for(proxy), credential, longest, failed),
     )
 
 
 class _Answering(httpx.AsyncBaseTransport):
     """Answers every POST."""
 
-    def __init__(self, routes: Routes, credential: Credential | None, longest: int, failed: Failed) -> None:
-        self._routes = routes
+    def __init__(
+        self, transport: httpx.AsyncBaseTransport, credential: Credential | None, longest: int, failed: Failed
+    ) -> None:
+        self._transport = transport
         self._credential = credential
         self._longest = longest
         self._failed = failed
@@ -61,10 +67,11 @@ class _Answering(httpx.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         host = request.url.netloc.decode("ascii")
         id = _request_id(request.method, await request.aread())
-        request.extensions["credential"] = self._credential
+        if self._credential is not None:
+            request = _with_headers(request, self._credential.headers_for(str(request.url)))
         try:
             with errors_of(host):
-                response = await self._routes.handle_async_request(request)
+                response = await self._transport.handle_async_request(request)
             kind = response.headers.get("content-type", "").lower()
             if response.status_code == 200 and kind.startswith("text/event-stream"):
                 response.stream = _Events(response.stream, host, self._longest, id)
@@ -77,12 +84,16 @@ class _Answering(httpx.AsyncBaseTransport):
             return self._error(id, str(error))
 
     async def aclose(self) -> None:
-        await self._routes.aclose()
+        await self._transport.aclose()
 
     async def _whole(self, request: httpx.Request, response: httpx.Response, host: str, id: Any) -> httpx.Response:
         """The answer with its body, if that is an answer to the request, else an error of the call."""
         try:
-            body = await Response(host, response, self._longest).read()
+            body = b""
+            async for chunk in body_of(response, host):
+                body += chunk
+                if len(body) > self._longest:
+                    raise AnswerTooLarge(f"the answer of {host} exceeds {self._longest >> 20} MB")
         finally:
             await response.aclose()
         begin, more = body[: 8 * _SHOWN], "…" if len(body) > 8 * _SHOWN else ""
@@ -141,6 +152,15 @@ class _Events(httpx.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self._stream.aclose()
+
+
+def _with_headers(request: httpx.Request, headers: Mapping[str, str]) -> httpx.Request:
+    """Another request: whoever follows a redirect copies the headers of the one that it knows."""
+    sent = httpx.Headers(request.headers)
+    sent.update(headers)
+    return httpx.Request(
+        request.method, request.url, headers=sent, stream=request.stream, extensions=request.extensions
+    )
 
 
 def quoted(text: str) -> str:

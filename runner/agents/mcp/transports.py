@@ -93,7 +93,7 @@ async def _http(
     ending: Ending, url: str, credential: Credential | None, variables: Mapping[str, str]
 ) -> AsyncIterator[Streams]:
     async with (
-        client(credential, variables, LONGEST_LINE, ending.request_failed) as http,
+        client(url, credential, variables, LONGEST_LINE, ending.request_failed) as http,
         streamable_http_client(url, http_client=http) as (received, sent, _),
     ):
         yield received, sent
@@ -108,7 +108,7 @@ async def _sse(
         ending.came.set()
 
     def make_client(*_: Any, **__: Any) -> Any:
-        return client(credential, variables, LONGEST_LINE, failed)
+        return client(url, credential, variables, LONGEST_LINE, failed)
 
     async with sse_client(url, httpx_client_factory=make_client) as streams:
         yield streams

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from model_server import ModelServer
 
-from runner.connectors.http import HttpClient
+from runner.connectors.http_client import HttpClient
 from runner.security.keys import Credential, Keys, take_keys
 
 KEY = "sk-0123456789-abcdef"

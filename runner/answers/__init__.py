@@ -1,1 +1,0 @@
-"""Kept answers of models: recordings of cases, and the journal of a run."""

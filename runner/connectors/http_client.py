@@ -1,0 +1,167 @@
+"""The HTTP client for calls of models: one POST at a time, whose answer is read as it arrives.
+
+pyqwest makes the calls. httpx makes them where pyqwest is not installed (its wheels are for Linux, macOS and Windows),
+and to hosts whose certificate only OpenSSL accepts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Awaitable, Mapping
+from contextlib import asynccontextmanager, suppress
+from importlib.util import find_spec
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+from runner.connectors.http import (
+    Answer,
+    AnswerTooLarge,
+    BadProtocol,
+    HttpError,
+    HttpTimeout,
+    Sender,
+)
+from runner.connectors.proxies import Proxies
+from runner.security.keys import Credential
+
+BODY_LIMIT = 64 << 20
+"""Bytes of the largest body that is read."""
+CONNECT_SECONDS = 10.0
+READ_SECONDS = 300.0
+DRAIN_SECONDS = 0.25
+Result = TypeVar("Result")
+
+
+class Response:
+    """The answer to a call. Its body can be read once: by `chunks` or by `read`."""
+
+    def __init__(self, host: str, answer: Answer, limit: int, read_seconds: float) -> None:
+        self._host = host
+        self._body = self._read(answer.chunks, limit, read_seconds)
+        self.status = answer.status
+        self.headers = answer.headers
+        """By lower-case name."""
+
+    def chunks(self) -> AsyncIterator[bytes]:
+        """The pieces of the body as they arrive. Raises HttpError."""
+        return self._body
+
+    async def _read(self, chunks: AsyncIterator[bytes], limit: int, read_seconds: float) -> AsyncIterator[bytes]:
+        size = 0
+        while (chunk := await _in_time(anext(chunks, None), read_seconds, self._host)) is not None:
+            size += len(chunk)
+            if size > limit:
+                raise AnswerTooLarge(f"the answer of {self._host} exceeds {limit >> 20} MB")
+            yield chunk
+
+    async def read(self) -> bytes:
+        """Reads the rest of the body. Raises HttpError."""
+        return b"".join([chunk async for chunk in self._body])
+
+    async def drain(self) -> None:
+        """Reads what little may be left of the body, so that the connection can be used again."""
+        with suppress(TimeoutError, HttpError):
+            async with asyncio.timeout(DRAIN_SECONDS):
+                await self.read()
+
+
+class HttpClient:
+    """Makes calls, any number at a time, and keeps connections for the next ones. For one event loop."""
+
+    def __init__(
+        self,
+        proxies: Proxies | None = None,
+        *,
+        connect_seconds: float = CONNECT_SECONDS,
+        limit: int = BODY_LIMIT,
+        authorities: bytes | None = None,
+        library: str = "",
+    ) -> None:
+        """`authorities` are certificates (PEM) that are trusted besides the usual ones; `library` is `pyqwest` or
+        `httpx`, by default the first of them that is installed."""
+        self._connect_seconds = connect_seconds
+        self._limit = limit
+        self._proxies = proxies or Proxies()
+        self._authorities = authorities
+        self._library = library or ("pyqwest" if find_spec("pyqwest") else "httpx")
+        self._senders: dict[str, Sender] = {}
+        self._by_openssl: set[str] = set()
+        """The hosts whose certificates rustls does not accept, but OpenSSL may."""
+
+    @asynccontextmanager
+    async def post(
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        read_seconds: float = READ_SECONDS,
+        credential: Credential | None = None,
+    ) -> AsyncIterator[Response]:
+        """Sends a POST. `async with` gives the answer, and raises HttpError. Leaving it early closes the connection.
+
+        Args:
+            url: an absolute `http` or `https` URL.
+            headers: in addition to `Host` and `Content-Length`.
+            body: the body.
+            read_seconds: how long the other side may send nothing.
+            credential: is sent only to its own origin.
+        """
+        parts = urlsplit(url)
+        host = parts.netloc.rpartition("@")[2]
+        if re.search(r"[\x00-\x20\x7f]", url):
+            raise BadProtocol(f"the address of {host} cannot be used: it holds a blank or a control character")
+        if credential is not None:
+            headers = {**headers, **credential.headers_for(url)}
+        proxy = self._proxies.find(parts.scheme, host)
+        answer = await _in_time(self._answer(url, headers, body, proxy, host), read_seconds, host)
+        try:
+            yield Response(host, answer, self._limit, read_seconds)
+        finally:
+            await answer.close()
+
+    async def _answer(self, url: str, headers: Mapping[str, str], body: bytes, proxy: str | None, host: str) -> Answer:
+        if self._library == "httpx" or host in self._by_openssl:
+            return await self._sender("httpx").post(url, headers, body, proxy)
+        from runner.connectors.pyqwest_sender import AuthorityAsHost
+
+        try:
+            return await self._sender("pyqwest").post(url, headers, body, proxy)
+        except AuthorityAsHost:
+            self._by_openssl.add(host)
+        return await self._sender("httpx").post(url, headers, body, proxy)
+
+    def _sender(self, library: str) -> Sender:
+        if library not in self._senders:
+            self._senders[library] = _new_sender(library, self._connect_seconds, self._authorities)
+        return self._senders[library]
+
+    def check(self, url: str) -> None:
+        """Raises ConfigurationError when the proxy on the way to this address cannot be used."""
+        parts = urlsplit(url)
+        self._proxies.find(parts.scheme, parts.netloc.rpartition("@")[2])
+
+    async def close(self) -> None:
+        """Closes idle connections."""
+        for sender in self._senders.values():
+            await sender.close()
+
+
+def _new_sender(library: str, connect_seconds: float, authorities: bytes | None) -> Sender:
+    if library == "pyqwest":
+        from runner.connectors.pyqwest_sender import PyqwestSender
+
+        return PyqwestSender(connect_seconds, authorities)
+    from runner.connectors.httpx_sender import HttpxSender
+
+    return HttpxSender(connect_seconds, authorities)
+
+
+async def _in_time(work: Awaitable[Result], seconds: float, host: str) -> Result:
+    try:
+        async with asyncio.timeout(seconds) as limit:
+            return await work
+    except TimeoutError as error:
+        if not limit.expired():
+            raise
+        raise HttpTimeout(f"{host} was silent for too long") from error
