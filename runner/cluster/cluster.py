@@ -1,4 +1,4 @@
-"""`--cluster ADDRESS`: the cluster of one run, from its start to its end. Implements `runner.execution.remote`."""
+"""`--cluster ADDRESS`: the cluster of one run, from its start to its end. Implements `runner.execution.observing`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from runner.cluster.pieces import Setup
     from runner.cluster.preflight import Found
     from runner.environment import Environment
-    from runner.execution.remote import PlanRun
+    from runner.execution.observing import PlanRun
     from runner.execution.services import RunServices
     from runner.options.options import RunOptions
     from runner.options.values import ClusterAddress

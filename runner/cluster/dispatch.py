@@ -19,13 +19,13 @@ from runner.cluster.preflight import Found, Preflight
 from runner.cluster.recordings import write_recording
 from runner.cluster.shared_bounds import KeptBounds
 from runner.errors import ConfigurationError, RunnerError
-from runner.execution.passes import Passes, at_a_time
+from runner.execution.repetition import Passes, at_a_time
 from runner.results.events import AttemptEnd, HookOutput, RunError, SuiteEnd, TestEnd, TestStart, Warned
 
 if TYPE_CHECKING:
     from runner.application.application import TestModule
     from runner.cluster.answers import StoredAnswers
-    from runner.execution.remote import PlanRun
+    from runner.execution.observing import PlanRun
     from runner.options.values import ClusterAddress
     from runner.planning.plan import RunPlan
 

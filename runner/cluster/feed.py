@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from runner.cluster.piece_size import PieceSize
 from runner.cluster.pieces import CasesPart, Done, ModulePart, Piece
-from runner.planning.shards import groups_of
+from runner.planning.case_planning import groups_of
 from scripttest import Status
 from scripttest.values import Value
 

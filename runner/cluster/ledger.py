@@ -14,8 +14,7 @@ from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.cluster.answers import StoredAnswers
-    from runner.execution.passes import Passes
-    from runner.execution.repetition import Repetition
+    from runner.execution.repetition import Passes, Repetition
     from runner.planning.case_source import CaseSource, PlacedCase
 
 MOST_LOSSES = 3

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from runner.options.options import FLAGS, RunOptions
 from runner.planning.case_source import CaseSource, PlacedCase
-from runner.planning.plan import RunPlan, suite_of
-from runner.planning.resumable import ResumeState, Retained
-from runner.planning.saved_run import Saved
+from runner.planning.plan import RunPlan, RunRequest, suite_of
+from runner.planning.planner import selection_of
+from runner.planning.resume import ResumeState, Retained, Saved
 from scripttest import Status
+from scripttest.values import fields_of
 
 if TYPE_CHECKING:
     from runner.application.application import Application
@@ -26,34 +27,24 @@ def options_of(options: RunOptions, recordings: Path | None) -> RunOptions:
     return RunOptions(inputs=("everything",), **kept, **of_run, quiet=True, no_color=True, record=record)
 
 
-def plan_of(piece: Piece, setup: Setup, options: RunOptions, application: Application) -> RunPlan:
+def plan_of(piece: Piece, setup: Setup, request: RunRequest) -> RunPlan:
     """The plan of a piece."""
     modules = tuple(part.module for part in piece.modules)
-    sources = tuple(_source(part, piece, application) for part in piece.cases)
-    saved = Saved(path=application.root, start={}, results=[], is_whole=True, subject="")
+    sources = tuple(_source(part, piece, request.application) for part in piece.cases)
+    saved = Saved(path=request.application.root, start={}, results=[], is_whole=True, subject="")
     records = {part.module.id: _records(part) for part in piece.modules if part.done}
     retained = Retained(saved=saved, results=records, ended={}, gaps=(), warnings=())
     return RunPlan(
-        options=options,
-        application=application,
-        context=setup.context,
-        settings=setup.settings,
-        contexts=setup.contexts,
+        **fields_of(request),
         suites=(*map(suite_of, modules), *(source.suite for source in sources)),
         modules=modules,
         sources=sources,
-        warnings=(),
-        notes=(),
+        selection=selection_of(request.options),
         picked={part.module.id: part.picked for part in piece.modules if part.picked is not None},
         order=setup.order,
-        matched=True,
-        left_out=(),
         resumable=setup.resumable,
         resume=ResumeState(sources=list(sources), retained=retained),
-        store=None,
-        transcripts=None,
         is_part=True,
-        writes_cases=False,
     )
 
 

@@ -26,12 +26,12 @@ from runner.cluster.pieces import Heard, Piece, Setup, Told
 from runner.cluster.shipped import ShippedEvents
 from runner.environment import CONTENT_IN_SPANS, Environment, from_process
 from runner.errors import RunnerError
-from runner.execution.run import begun_modules, open_host, selection_of
+from runner.execution.run import begun_modules, open_host
 from runner.execution.services import RunServices
 from runner.execution.services_of_tests import TestServices
 from runner.execution.session import Session
 from runner.execution.stopping import Stop
-from runner.planning.request import RunRequest
+from runner.planning.plan import RunRequest
 from runner.results.events import RunError, Warned
 from scripttest import ScriptHost, belongings_of, hide_environment, start_processes
 
@@ -66,14 +66,15 @@ class Runner:
         self._processes = start_processes(SCRIPT_PARTS, root) if setup.has_modules else None
         self._options = options_of(setup.options, self._scratch / "recordings" if setup.options.record else None)
         self._parallel = setup.parallel or 1
-        request = RunRequest(
+        self._request = RunRequest(
             options=self._options,
             settings=setup.settings,
             environment=self._environment,
             application=self._application,
             context=setup.context,
+            contexts=setup.contexts,
         )
-        self._services = RunServices(request, key=setup.key)
+        self._services = RunServices(self._request, key=setup.key)
         if setup.counts_usage:
             self._services.count_usage(_Usage(self.say, lambda: self.stop))
         self._service: AgentService | None = None
@@ -128,8 +129,8 @@ class Runner:
             self._services.begin_again({})
         if self._service is not None:
             self._keep_answers(self._service)
-        plan = plan_of(piece, self._setup, self._options, self._application)
-        selection = selection_of(self._options)
+        plan = plan_of(piece, self._setup, self._request)
+        selection = plan.selection
         tests = TestServices(
             self._services, plan, selection, self._environment, stopped=lambda: self.stop.reason is not None
         )

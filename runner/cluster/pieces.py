@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.application.application import TestModule
 from runner.options.options import RunOptions, Settings
-from runner.planning.order import Order
+from runner.planning.selection import Order
 from runner.results.model import Suite
 from scripttest.values import Value
 

@@ -18,7 +18,8 @@ from runner.environment import Environment
 from runner.errors import RunnerError
 from runner.options.flags import Flag
 from runner.options.options import FLAGS, RunOptions
-from runner.planning.inputs import CaseInput, everything, resolve_application, resolve_inputs
+from runner.planning.case_source import CaseInput
+from runner.planning.inputs import everything, resolve_application, resolve_inputs
 from runner.planning.test_functions import functions_in
 from runner.security.files import open_text, read_text
 
@@ -136,7 +137,7 @@ def _tests(application: Application, options: RunOptions, environment: Environme
 
 def _tags(application: Application, options: RunOptions, environment: Environment) -> Iterator[str]:
     """Tags of tests; those of cases are known only when they are read."""
-    from runner.planning.tags import tags_in
+    from runner.planning.test_functions import tags_in
 
     for module in application.modules():
         for tags in tags_in(read_text(module.test, "replace")).of.values():

@@ -171,7 +171,7 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
     except Exception as error:
         if isinstance(error, UnwrittenError) and not error.is_first:  # it has been said
             return exit_codes.RUNTIME
-        from runner.execution.closing import error_of
+        from runner.execution.ending import error_of
 
         broken = error_of(error)
         return say(broken.message, broken.hint, exit_codes.RUNTIME)

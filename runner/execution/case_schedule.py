@@ -9,8 +9,8 @@ from runner.modes.case_environment import CaseEnvironment
 from scripttest.values import Value
 
 if TYPE_CHECKING:
-    from runner.execution.rounds import Rounds
     from runner.execution.stopping import Stop
+    from runner.execution.tally import Rounds
     from runner.planning.case_source import Arrange
 
 

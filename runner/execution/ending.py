@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from runner import exit_codes
+from runner.errors import RunnerError
+from runner.options.options import report_path
+from runner.paths import shown_path
+from runner.reporters.stream import describe
 from runner.results.counts import status_of
-from runner.results.events import RunStatus
-from scripttest import written_files
+from runner.results.events import RunError, RunStatus
+from runner.security.secrets import UnwrittenError
+from scripttest import ScriptError, written_files
 from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+    from pathlib import Path
+    from types import TracebackType
+
     from runner.environment import Environment
     from runner.execution.stopping import Stop
     from runner.options.options import RunOptions
+    from runner.planning.plan import RunPlan
     from runner.results.fold import Execution
+
 
 NO_TESTS = "No tests to run"
 NO_TESTS_HINT = "A test is a function of a *_test.ts file whose name starts with Test"
@@ -75,3 +86,91 @@ def exit_code_of(run: Execution, options: RunOptions, environment: Environment, 
     if not run.counts.total:
         environment.stderr.write(f"Warning: no test matches {options.selecting}\n")
     return exit_codes.PASSED
+
+
+def name_written(
+    written: Collection[Path], options: RunOptions, environment: Environment, write: Callable[[str], object]
+) -> None:
+    """Prints which files of `--output` were written; devices and pipes are not mentioned."""
+    if options.quiet:
+        return
+    directory = environment.directory
+    for path in dict.fromkeys(report_path(output, directory) for output in options.outputs):
+        if path in written and path.is_file():
+            write(f"Wrote {shown_path(path, directory)}\n")
+
+
+def say_baseline(plan: RunPlan, environment: Environment, write: Callable[[str], object]) -> None:
+    """Prints how the run differs from its baseline in the store. A failed comparison changes no result."""
+    from runner.execution.baseline import comparison_text
+
+    store, baseline = plan.store, plan.options.kept_baseline
+    assert store is not None
+    assert baseline is not None
+    try:
+        write(comparison_text(store, baseline, environment.colors and not plan.options.no_color))
+    except RunnerError as error:
+        hint = f"Hint: {error.hint}\n" if error.hint else ""
+        environment.stderr.write(f"Warning: {error.message}\n{hint}")
+
+
+AGAIN = "Run it again with -v -v to see where it broke"
+
+
+def error_of(error: BaseException, doing: str = "") -> RunError:
+    """The error of a run that an exception becomes; `doing` is what was being done, such as "running the tests"; empty
+    when that is not known."""
+    during = f" while {doing}" if doing else ""
+    if isinstance(error, RunnerError | ScriptError):
+        return RunError(message=error.message, hint=error.hint)
+    if isinstance(error, MemoryError):
+        return RunError(message=f"Out of memory{during}", hint="Run fewer tests at a time, with --parallel")
+    if isinstance(error, UnwrittenError):
+        return RunError(message=f"Cannot write the output: {error.strerror}")
+    if isinstance(error, OSError):
+        return RunError(message=f"Cannot go on{doing and f' {doing}'}: {describe(error)}")
+    return RunError(message=f"yao-test broke{during}: {describe(error)}", hint=AGAIN)
+
+
+class Guarded:
+    """A context manager that sends every exception as an error of the run. KeyboardInterrupt stops the run.
+
+    `with guarded("running the tests"): ...`
+    """
+
+    def __init__(
+        self, send: Callable[[RunError], None], stop: Stop, environment: Environment, with_traceback: bool
+    ) -> None:
+        """`with_traceback`: also writes the traceback to standard error."""
+        self.broke = False
+        """Whether an exception was caught."""
+        self._send = send
+        self._stop = stop
+        self._environment = environment
+        self._with_traceback = with_traceback
+        self._doing = ""
+
+    def __call__(self, doing: str) -> Guarded:
+        """Names what is being done, for the error message."""
+        self._doing = doing
+        return self
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
+        if error is None:
+            return False
+        if isinstance(error, KeyboardInterrupt):
+            self._stop.code = self._stop.code or exit_codes.INTERRUPTED
+            self._stop.request("interrupted", 0)
+            return True
+        self.broke = True
+        if self._with_traceback:
+            from traceback import format_exception
+
+            self._environment.stderr.write("".join(format_exception(kind, error, traceback)))
+        self._send(error_of(error, self._doing))
+        return True

@@ -149,7 +149,7 @@ class Listeners:
         memory = memory_of(root, self._environment)
         if memory is None:
             return []
-        from runner.execution.failure_memory import FailureMemory
+        from runner.planning.last_failed import FailureMemory
 
         return [FailureMemory(memory, root)]
 
@@ -162,7 +162,7 @@ class Listeners:
             report = plan.resume.resumed_report.path
         if report is None or not plan.resumable or not report.is_file():
             return []
-        from runner.execution.journaled import JournalWatch
+        from runner.execution.recorded import JournalWatch
 
         options, at_once = plan.options, self._environment.cpus if plan.modules else 1
         self._services.keep_answers(report, goes_on=options.resume is not None, at_once=options.parallel or at_once)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from runner import exit_codes
 from runner.execution.ending import NO_TESTS, NO_TESTS_HINT
-from runner.execution.script_events import broken_failure
+from runner.execution.scripts import broken_failure
 from runner.planning.plan import LeftOut, RunPlan
 from runner.reporters.console.style import Style, count
 from runner.results.places import near

@@ -4,16 +4,21 @@ fails a case that missed a recorded answer, even when the case took that for som
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
 
 from runner.reporters.stream import Multiplexer, describe
-from runner.results.events import Event, RunEnd, RunError, RunStatus, TestEnd, TestStart, Warned
+from runner.results.events import AttemptEnd, Event, RunEnd, RunError, RunStatus, TestEnd, TestStart, Warned
 from runner.results.model import TestResult
+from runner.results.verdict import Verdict, verdict_on
 from scripttest import Cause, Failure, Status
+from scripttest.typing_names import TypeVar
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.connectors.recording import Recording
+    from runner.execution.services import RunServices
+    from runner.execution.stopping import Stop
     from runner.reporters.stream import Reporter
+    from runner.results.fold import Execution
     from runner.security.secrets import Secrets
 
 
@@ -86,3 +91,25 @@ class RecordedStream(Multiplexer):
 
 def _cannot_write(error: Exception) -> RunError:
     return RunError(message=f"Cannot write recordings: {describe(error)}", hint="Calls of some cases are not recorded")
+
+
+class JournalWatch:
+    """A reporter that writes nothing. It comes after the reporter of the report: when answers are deleted, their result
+    is already written."""
+
+    def __init__(self, services: RunServices, stop: Stop) -> None:
+        self._services = services
+        self._stop = stop
+
+    def on_event(self, event: Event, so_far: Execution) -> None:
+        """Records the end of a test, or of one of its runs."""
+        journal = self._services.journal
+        if journal is None or not isinstance(event, AttemptEnd | TestEnd) or event.result.attempts:
+            return
+        result, verdict = event.result, verdict_on(event.result)
+        if verdict is Verdict.SKIPPED and self._stop.reason is not None:
+            return  # it was cut short, and continues in a later run
+        journal.end(result.key, broke=verdict is Verdict.BROKEN)
+
+    def close(self) -> None:
+        """Does nothing."""

@@ -5,23 +5,20 @@ from __future__ import annotations
 
 from bindings import SCRIPT_GLOBALS, SCRIPT_PARTS
 from runner import exit_codes
-from runner.application.context import build_context
 from runner.execution.services import RunServices
 from runner.execution.services_of_tests import TestServices
 from runner.execution.stopping import Interrupted, Signals, Stop, Woken
 from runner.options.options import Settings
-from runner.planning.inputs import named_agent
-from runner.planning.planner import make_plan
-from runner.planning.request import RunRequest
+from runner.planning.plan import RunRequest
+from runner.planning.planner import make_plan, with_contexts
 from scripttest import EVERY_RUN, belongings_of, written_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.application.application import Application
     from runner.environment import Environment
-    from runner.execution.observing import Observer
-    from runner.execution.remote import Remote
-    from runner.execution.script_modules import ScriptModules
+    from runner.execution.observing import Observer, Remote
+    from runner.execution.scripts import ScriptModules
     from runner.options.options import RunOptions
     from runner.planning.plan import RunPlan
     from runner.planning.selection import Selection
@@ -65,24 +62,20 @@ def run(
                 commit = require(options, application.root, environment.directory, environment.variables)
                 if commit and not options.quiet:
                     environment.stderr.write(f"Approved by yao-test.trust of {options.trust_from}, commit {commit}\n")
-            request = RunRequest(
-                options=options,
-                settings=settings or Settings(),
-                environment=environment,
-                application=application,
-                context=build_context(options, environment.directory, named_agent(options, application)),
+            request = with_contexts(
+                RunRequest(
+                    options=options,
+                    settings=settings or Settings(),
+                    environment=environment,
+                    application=application,
+                    regraded_from=regraded_from,
+                )
             )
-            selection = selection_of(options)
             closed = observer.closed if observer is not None else None
             with RunServices(request, coverage=coverage, closed=closed) as services:
                 try:
-                    plan = make_plan(
-                        request,
-                        selection=selection,
-                        agents=services.agents,
-                        fingerprints=services.fingerprints,
-                        regraded_from=regraded_from,
-                    )
+                    plan = make_plan(request, agents=services.agents, fingerprints=services.fingerprints)
+                    selection = plan.selection
                     tests = TestServices(services, plan, selection, environment, results, lambda: bool(stop.reason))
                     if options.kinds != EVERY_RUN:
                         tests.other_kinds()
@@ -149,7 +142,7 @@ def begun_modules(
     which say what they depend on."""
     if host is None:
         return None
-    from runner.execution.script_modules import ScriptModules
+    from runner.execution.scripts import ScriptModules
 
     modules = ScriptModules(
         host=host, plan=plan, services=services, tests=tests, selection=selection, stop=stop, traces=traces
@@ -163,7 +156,7 @@ def _check_selection(
 ) -> None:
     """Lists tests here until `--run` matches one, for a run that has them run elsewhere; where only a subtest may
     match, runs the tests that may have it until one begins. Raises ConfigurationError when it matches none."""
-    from runner.execution.host_modules import host_modules
+    from runner.execution.scripts import host_modules
     from scripttest import start_processes
 
     application, options = plan.application, plan.options
@@ -209,27 +202,17 @@ def open_host(
     )
 
 
-def selection_of(options: RunOptions) -> Selection | None:
-    """The pattern of `--run`, `--fuzz` or `--bench`; None when none of them is given."""
-    if not options.pattern:
-        return None
-    from runner.planning.selection import Selection
-
-    flag = "--run" if options.run else "--fuzz" if options.fuzz else "--bench"
-    return Selection(options.pattern, options.selecting, flag)
-
-
 def _list(
     plan: RunPlan, host: ScriptHost | None, selection: Selection | None, stop: Stop, environment: Environment
 ) -> int:
     """Prints the plan, writes generated cases to the files of `--output`, and returns the exit code."""
-    from runner.execution.host_modules import host_modules
     from runner.execution.listing import print_plan
+    from runner.execution.scripts import host_modules
 
     records = host.run(host_modules(plan), stop.left) if host else iter(())
     code = print_plan(plan, records, selection, environment)
     if plan.writes_cases:
-        from runner.execution.last_lines import name_written
+        from runner.execution.ending import name_written
         from runner.planning.generators import write_cases
 
         written = write_cases(plan.sources, plan.options.outputs, environment.directory, environment.secrets.text)

@@ -14,13 +14,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.chat import JudgeUse
+from runner.execution.attempts import CaseRun
 from runner.execution.case_schedule import CaseSchedule
-from runner.execution.hooks import HookError
-from runner.execution.passes import Passes, at_a_time
-from runner.execution.repetition import Repetition
-from runner.execution.suite_run import SuiteRun
-from runner.execution.trials import CaseRun
-from runner.execution.turns import in_turns
+from runner.execution.repetition import Passes, Repetition, at_a_time
+from runner.execution.suite_run import HookError, SuiteRun
+from runner.execution.tally import in_turns
 from runner.modes.base import CaseAttempt
 from runner.planning.case_source import CaseSource, PlacedCase
 from runner.results.events import Event, SuiteEnd, SuiteStart, TestStart, TurnStart, Warned

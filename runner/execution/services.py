@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from runner.fingerprints.fingerprints import Fingerprints
     from runner.options.options import RunOptions
     from runner.parts import Part
-    from runner.planning.request import RunRequest
+    from runner.planning.plan import RunRequest
     from scripttest import Coverage, FunctionPool, FunctionServices, TestKey
 
 
@@ -188,21 +188,19 @@ class RunServices:
     def fingerprints(self) -> Fingerprints:
         """Makes the fingerprints of the results of this run, and compares those of an earlier one."""
         if self._fingerprints is None:
-            from runner.application.context import build_context
             from runner.application.dotenv import variables_of
             from runner.fingerprints.fingerprints import AgentSettings, Fingerprints
             from runner.fingerprints.parts import PartDigests
-            from runner.planning.inputs import named_agent
-            from runner.planning.saved_run import key_of
+            from runner.planning.resume import key_of
 
             request, options, directory = self._request, self._request.options, self._request.environment.directory
-            named, root = named_agent(options, request.application), request.application.root
+            root = request.application.root
             variables = variables_of(request.application.root, request.environment.variables).every
             replays = self.recording is not None and self.recording.mode == "replay"
             folder = self.recording.folder if self.recording is not None and replays else None
             parts = PartDigests(request.application, variables, self._key or key_of(options, directory), folder)
             agents = {
-                agent: AgentSettings(options=own.placed(root, directory), context=build_context(own, directory, named))
+                agent: AgentSettings(options=own.placed(root, directory), context=request.contexts[agent])
                 for agent, own in request.settings.agents.items()
             }
             self._fingerprints = Fingerprints(parts, options.placed(root, directory), request.context, agents)

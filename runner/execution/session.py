@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import gc
 
-from runner.execution.closing import Guarded
-from runner.execution.ending import ending_of, exit_code_of
-from runner.execution.last_lines import name_written, say_baseline
+from runner.execution.ending import Guarded, ending_of, exit_code_of, name_written, say_baseline
 from runner.execution.listeners import Listeners
 from runner.execution.repetition import Repetition
 from runner.execution.services import RunServices
@@ -28,13 +26,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from runner.environment import Environment
-    from runner.execution.budgets import Budgets
-    from runner.execution.observing import Observer
+    from runner.execution.observing import Observer, Remote
     from runner.execution.outcome import Lines, Outcome
-    from runner.execution.remote import Remote
-    from runner.execution.rounds import Rounds
-    from runner.execution.script_modules import ScriptModules
+    from runner.execution.scripts import ScriptModules
     from runner.execution.snapshots import SnapshotWatch
+    from runner.execution.stopping import Budgets
+    from runner.execution.tally import Rounds
     from runner.options.options import RunOptions
     from runner.reporters.stream import Multiplexer
     from runner.results.coverage import CoverageReport
@@ -240,14 +237,14 @@ class Session:
         options = self._options
         if (options.max_cost, options.max_tokens, options.max_duration) == (None, None, None):
             return
-        from runner.execution.budgets import Budgets
+        from runner.execution.stopping import Budgets
 
         self._budgets = Budgets(options, self._stop)
         self._services.count_usage(self._budgets)
 
     def _run_remote(self, remote: Remote, stream: Multiplexer, repetition: Repetition) -> int:
         """Runs all tests on other machines, and returns how many were not even listed."""
-        from runner.execution.remote import PlanRun
+        from runner.execution.observing import PlanRun
 
         run = PlanRun(
             plan=self._plan,
@@ -303,7 +300,7 @@ class Session:
     def _open_rounds(self, repetition: Repetition) -> Rounds | None:
         if not self._options.until_decided:
             return None
-        from runner.execution.rounds import Rounds
+        from runner.execution.tally import Rounds
 
         self._rounds = Rounds(self._options.runs, self._plan.sources, repetition.open_results)
         return self._rounds

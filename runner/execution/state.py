@@ -8,22 +8,19 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from bindings import SCRIPT_PARTS
-from runner.application.context import build_context
 from runner.errors import ConfigurationError
-from runner.execution.host_modules import host_modules
-from runner.execution.run import open_host, selection_of
+from runner.execution.run import open_host
+from runner.execution.scripts import host_modules
 from runner.execution.services import RunServices
 from runner.execution.services_of_tests import TestServices
 from runner.options.carried import TYPED, taken_over
 from runner.options.options import FLAGS, RunOptions, absolute
 from runner.planning.configured import with_configuration
-from runner.planning.gaps import Gap, Reason
-from runner.planning.inputs import is_generator, named_agent, resolve_application
-from runner.planning.planner import make_plan
-from runner.planning.request import RunRequest
-from runner.planning.resumable import Retained
-from runner.planning.resume import retain, with_saved_options
-from runner.planning.saved_run import read_saved
+from runner.planning.inputs import is_generator, resolve_application
+from runner.planning.plan import RunRequest
+from runner.planning.planner import make_plan, with_contexts
+from runner.planning.resume import Retained, read_saved, retain, with_saved_options
+from runner.planning.still_valid import Gap, Reason
 from scripttest import Listed, start_processes
 from scripttest.values import Value
 
@@ -67,17 +64,11 @@ def state_of(report: str, typed: RunOptions, environment: Environment) -> State:
         inputs=tuple(input for input in found.options.inputs if input not in generated),
         dry_run=True,
     )
-    request = RunRequest(
-        options=options,
-        settings=found.settings,
-        environment=environment,
-        application=application,
-        context=build_context(options, directory, named_agent(options, application)),
-    )
-    selection = selection_of(options)
+    request = RunRequest(options=options, settings=found.settings, environment=environment, application=application)
+    request = with_contexts(request)
     with RunServices(request, permitted=typed) as services:
-        plan = make_plan(request, selection=selection, agents=services.agents, fingerprints=services.fingerprints)
-        tests = TestServices(services, plan, selection, environment)
+        plan = make_plan(request, agents=services.agents, fingerprints=services.fingerprints)
+        tests = TestServices(services, plan, plan.selection, environment)
         results = [record for record in saved.results if record["suite"] not in generated]
         retained = retain(saved.replace(results=results), options, plan.sources, plan.suites, services.fingerprints())
         listed = dict(_listed(plan, tests, environment.cpus))

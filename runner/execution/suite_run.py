@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bindings import DATABASE, World
+from runner.agents.answer import AgentError
 from runner.agents.chat import Chat
+from runner.agents.references import ScriptReferenceError, call_function
+from runner.agents.requests import Scope
+from runner.cases.messages import input_of
 from runner.connectors.timing import CaseTime
 from runner.durations import in_words
 from runner.execution.case_schedule import CaseSchedule
-from runner.execution.dependencies import DependencyState
-from runner.execution.hooks import Hook, HookError, told_of_case
 from runner.planning.case_source import CaseSource
 from runner.results.events import Event, HookOutput, SuiteEnd, Warned
 from runner.results.model import TestResult
-from scripttest import Cause, Failure
+from scripttest import Cause, Failure, HostError, Status
+from scripttest.values import Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from bindings import Contents
+    from runner.agents.assistant import Assistant
     from runner.cases.model import Case
     from runner.modes.base import CaseAttempt
+    from runner.modes.case_environment import CaseEnvironment
     from runner.parts import Part
 
 
@@ -157,3 +163,88 @@ class SuiteRun:
             logs, self._chat.logs = tuple(self._chat.logs), []
             if logs:
                 self._send(HookOutput(suite=self.source.suite.id, hook=f"{kind} {reference}", logs=logs))
+
+
+class DependencyState:
+    """Remembers how the cases ended that others depend on."""
+
+    def __init__(self, ids: frozenset[str]) -> None:
+        self._ids = ids
+        self._ended: dict[str, Status] = {}
+
+    def end(self, id: str, status: Status) -> bool:
+        """Records the status of a case, and returns whether other cases wait for it. The first one counts: in rounds,
+        that of the first run."""
+        if id not in self._ids or id in self._ended:
+            return False
+        self._ended[id] = status
+        return True
+
+    def waits(self, depends_on: Sequence[str]) -> bool:
+        """Whether a case has to wait: a case that it depends on has not ended, and no other one keeps it from
+        running."""
+        return any(id not in self._ended for id in depends_on) and self.obstacle(depends_on) is None
+
+    def obstacle(self, depends_on: Sequence[str]) -> str | None:
+        """Why a case cannot run; None when all cases that it depends on and that have ended have passed."""
+        for id in depends_on:
+            status = self._ended.get(id, Status.PASSED)
+            if status != Status.PASSED:
+                return f'depends on "{id}", which {"failed" if status == Status.FAILED else "was skipped"}'
+        return None
+
+
+class HookError(Exception):
+    """A hook failed."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+class Hook(Value):
+    """Calls hooks for one case or suite."""
+
+    environment: CaseEnvironment
+    assistant: Assistant
+    chat: Chat
+
+    async def call(self, reference: str, kind: str, arguments: list[Any]) -> Any:
+        """Calls a hook and returns its result, or the field `data` of it, if there is one. `kind` is used in messages.
+        Raises HookError."""
+        scope = Scope(chat=self.chat, assistant=self.assistant, context=self.chat.context, depth=0)
+        try:
+            value = await call_function(
+                reference,
+                (),
+                [None, *arguments],
+                scope,
+                self.environment.runtime,
+                self.environment.application,
+                what=f"{kind} {reference}",
+                context_at=0,
+            )
+        except ScriptReferenceError as error:
+            message = error.message + (f". {error.hint}" if error.hint else "")
+            raise HookError(
+                Failure(cause=Cause.INFRASTRUCTURE if error.infrastructure else Cause.SETUP, message=message)
+            ) from error
+        except AgentError as error:
+            cause = Cause.INFRASTRUCTURE if error.infrastructure else Cause.SETUP
+            raise HookError(error.failure.replace(cause=cause, message=error.message)) from error
+        except HostError as error:
+            raise HookError(Failure(cause=Cause.INFRASTRUCTURE, message=error.message)) from error
+        return value["data"] if isinstance(value, dict) and "data" in value else value
+
+
+def told_of_case(case: Case) -> dict[str, Any]:
+    """The description of a case that hooks get: `{id, input, metadata, assert?}`."""
+    record: dict[str, Any] = {"id": case.id, "input": input_of(case), "metadata": case.metadata}
+    if case.assertions:
+        record["assert"] = [_written(assertion) for assertion in case.assertions]
+    return record
+
+
+def _written(assertion: Any) -> Any:
+    """An assertion as a JSON value; in conversations it may be a text."""
+    return assertion if isinstance(assertion, str) else assertion.model_dump(exclude_defaults=True)

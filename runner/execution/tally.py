@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import count, zip_longest
 
+from runner.errors import ConfigurationError
+from runner.results.change_report import Verdict as ChangeVerdict
 from runner.results.model import TestResult
+from runner.results.report import Report
+from runner.results.result_json import result_line
 from runner.results.stability import pass_rate
+from runner.results.suite_json import suite_record
+from runner.results.variants import verdicts_on
 from runner.results.verdict import Verdict, verdict_on
 from scripttest import Status
+from scripttest.typing_names import TypeVar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from runner.planning.case_source import CaseSource
 
 
 class Tally:
@@ -79,3 +89,75 @@ class Tally:
 
         ordered = sorted(self.results, key=lambda result: result.run)
         return repeat_of(self.policy, [verdict_on(result) for result in ordered]).verdict
+
+
+class Rounds:
+    """The rounds of one run."""
+
+    def __init__(
+        self, planned: int, sources: Sequence[CaseSource], results: Callable[[], Iterable[TestResult]]
+    ) -> None:
+        """`results` returns the results of all runs that have ended."""
+        self.planned = planned
+        self.made = 0
+        """How many rounds have begun."""
+        self._sources = sources
+        self._suites = {source.suite.id: source.suite for source in sources}
+        self._results = results
+
+    def begin(self) -> None:
+        """Begins the first round, or the one that a resumed run had reached; none when the variants already differ
+        clearly."""
+        ended = [_ended(source.done.get(located.case.id, {})) for source in self._sources for located in source.cases()]
+        known = [rounds for rounds in ended if rounds is not None]
+        self.made = min([self.planned, *known])
+        if not self.made or max(known) > self.made:  # there was a look after these rounds, which did not decide
+            self.made = min(self.made + 1, self.planned)
+        else:
+            self.goes_on()
+
+    def goes_on(self) -> bool:
+        """Decides whether another round is needed, and counts it."""
+        if self.made >= self.planned or self._is_decided():
+            return False
+        self.made += 1
+        return True
+
+    def _is_decided(self) -> bool:
+        lines = [result_line(result, self._suites[result.suite]) for result in self._results()]
+        report = Report(
+            start={"timestamp": "", "suites": [suite_record(suite) for suite in self._suites.values()]},
+            results=lines,
+            errors=[],
+            warnings=[],
+            summary={"rounds": {"made": self.made, "planned": self.planned}},
+        )
+        try:
+            verdicts = verdicts_on(report).verdicts
+        except ConfigurationError:  # nothing has a verdict yet
+            return False
+        return all(found.verdict is not ChangeVerdict.CANNOT_TELL for found in verdicts)
+
+
+def _ended(done: Mapping[int, Status]) -> int | None:
+    """In how many rounds a case has a result; None: it has no runs, because it is skipped."""
+    return None if 0 in done else next(number for number in count() if number + 1 not in done)
+
+
+T = TypeVar("T")
+
+
+def in_turns(lists: Sequence[Sequence[T]], seed: str) -> list[T]:
+    """The first item of each list, then the second of each, and so on; each round is in a random order, which depends
+    on the seed."""
+    if len(lists) == 1:
+        return list(lists[0])
+    from random import Random
+
+    draw = Random(seed)
+    found: list[T] = []
+    for taken in zip_longest(*lists):
+        present = [item for item in taken if item is not None]
+        draw.shuffle(present)
+        found += present
+    return found

@@ -1,22 +1,36 @@
-"""Plans the cases of a run: reads them, or has generators make them, and checks that everything that they name exists.
-This is the part of planning that may need agents."""
+"""Plans the cases of a run: reads them, or has generators make them, checks everything that they name, and takes the
+part of a shard or makes the variants of `--variant`. This is the part of planning that may need agents.
+
+With `--shard I/N`, a case belongs to the shard that a hash of its file and id names, so that it stays where it is when
+others are added or removed; cases that depend on each other, or share a chat, stay together. Test modules are not
+divided: the hash is of their id.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import chain
+from pathlib import Path
 
+from runner.agents.assistant import Assistant, Assistants, stand_in
+from runner.cases.model import Case
+from runner.cases.reader import AbsentFilesError, CaseFile, LocatedCase
+from runner.cases.selection import Chosen, both, chooser, needs_of
+from runner.errors import BrokenError, ConfigurationError
 from runner.options.options import absolute
-from runner.planning.case_source import CaseSource, Sources
-from runner.planning.inputs import CaseInput, GeneratorInput
+from runner.paths import shown_path
+from runner.planning.case_source import CaseInput, CaseSource, GeneratorInput
+from runner.results.model import Suite, SuiteKind
 from runner.security.terminal import own
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.agents.service import AgentService
     from runner.cases.reader import MadeCases
-    from runner.planning.picks import Picks
-    from runner.planning.request import RunRequest
+    from runner.options.values import Shard, Variant
+    from runner.planning.plan import RunRequest
+    from runner.planning.selection import TestFilter
 
 
 class CasePlanning:
@@ -25,68 +39,89 @@ class CasePlanning:
     def __init__(self, request: RunRequest, agents: Callable[[], AgentService]) -> None:
         self._request = request
         self._options = request.options
+        self._application = request.application
+        self._directory = request.environment.directory
         self._agents = agents
+        self._assistants = Assistants(request.application)
+        self.warnings: list[str] = []
+        """About the cases that `sources` has found."""
 
-    def sources(self, inputs: list[CaseInput | GeneratorInput], picks: Picks | None) -> Sources:
-        """The cases of some inputs."""
-        if not inputs:
-            return Sources(sources=[], warnings=[])
-        from runner.planning.sources import open_sources
+    def sources(self, inputs: list[CaseInput | GeneratorInput], tests: TestFilter | None) -> list[CaseSource]:
+        """The cases of inputs, in their order. Blocks while cases are generated, before which all others are checked.
+        `tests` selects by tags and earlier failures. Raises ConfigurationError with everything that is wrong with a
+        file."""
+        by_name = chooser(self._options.run) if self._options.run else None
+        generators = [input for input in inputs if isinstance(input, GeneratorInput)]
+        found: list[CaseSource] = []
+        absent: list[AbsentFilesError] = []
+        self.warnings = []
+        for input in sorted(inputs, key=lambda input: isinstance(input, GeneratorInput)):
+            chosen = both(by_name, tests.chosen(input.id) if tests is not None else None)
+            if isinstance(input, GeneratorInput):
+                if input is generators[0]:
+                    self._check_files(absent, found, generators)
+                    self._check_references(found, generators)
+                found.append(self._generated(input, chosen))
+            else:
+                found.append(self._read(input, chosen, absent))
+        self._check_files(absent, found, [])
+        order = [input.id for input in inputs]
+        clean = self._request.environment.secrets.text
+        return [source.cleaned(clean) for source in sorted(found, key=lambda source: order.index(source.suite.id))]
 
-        request, environment = self._request, self._request.environment
-        found = open_sources(
-            inputs,
-            request.options,
-            request.application,
-            environment.directory,
-            self._generate,
-            self.check_references,
-            picks,
-            request.settings,
-        )
-        return found.replace(sources=[source.cleaned(environment.secrets.text) for source in found.sources])
+    def check(self, sources: list[CaseSource], *, only_cases: bool) -> None:
+        """Raises ConfigurationError when the cases that will run, or flags, name something that does not exist or
+        cannot be used; in a run with `only_cases`, also when none of them can ask a model."""
+        self._check_references(sources, [])
+        options, settings = self._options, self._request.settings
+        given = options.connector or any(settings.of(one.assistant.id, options).connector for one in sources)
+        asks = not (options.dry_run or options.replay is not None or options.variants)
+        if only_cases and sources and asks and not given:
+            from runner.planning.references import check_own_connectors
 
-    def check_references(self, sources: list[CaseSource], generators: list[GeneratorInput]) -> None:
-        """Raises ConfigurationError when the cases that will run, or flags, name something that does not exist, or when
-        the connector of `--connector` or `--judge-connector` cannot be used."""
-        options, application = self._options, self._request.application
+            check_own_connectors(sources, self._assistants, self._check_connector)
+
+    def _check_references(self, sources: list[CaseSource], generators: list[GeneratorInput]) -> None:
+        options = self._options
         if options.judge_connector and not options.dry_run:
             self._check_connector(options.judge_connector)
         if not sources and not generators:
             return
-        from runner.agents.assistant import Assistants
-        from runner.planning.resolution import check_references, named_by
+        from runner.planning.references import check_references, named_by
 
         if generators and options.shard is not None:
-            from runner.planning.shards import parts_of
-
-            sources = parts_of(sources, options.shard, application.root, self._request.context["chat_id"])
+            sources = parts_of(sources, options.shard, self._application.root, self._request.context["chat_id"])
         folders = {source.assistant.id: source.assistant.folder for source in sources}
         for generator in generators:
-            agent = Assistants(application).find(generator.agent)
+            agent = self._assistants.find(generator.agent)
             folders[agent.id] = agent.folder
         named = named_by(sources, generators, options, folders)
         for first in named:
             service = self._agents()
-            service.run(check_references(chain([first], named), service.runtime, application))
+            service.run(check_references(chain([first], named), service.runtime, self._application))
+        if options.dry_run:
+            return
         own = [self._request.settings.of(source.assistant.id, options).connector for source in sources]
-        for connector in dict.fromkeys((options.connector, *own)):
-            if connector and not options.dry_run:
-                self._check_connector(connector)
-        for variant in options.variants if not options.dry_run else ():
+        for connector in filter(None, dict.fromkeys((options.connector, *own))):
+            self._check_connector(connector)
+        for variant in options.variants:
             if variant.connector:
                 self._check_connector(variant.connector, dict(variant.env))
 
-    def check_own_connectors(self, sources: list[CaseSource]) -> None:
-        """Raises ConfigurationError when no case can ask a model, because the connectors of all agents are unusable."""
-        options, settings = self._options, self._request.settings
-        given = options.connector or any(settings.of(one.assistant.id, options).connector for one in sources)
-        if not sources or given or options.dry_run or options.replay is not None or options.variants:
+    def _check_files(
+        self, absent: list[AbsentFilesError], sources: list[CaseSource], generators: list[GeneratorInput]
+    ) -> None:
+        """Raises ConfigurationError for files that are not there, with all else that leads nowhere."""
+        if not absent:
             return
-        from runner.agents.assistant import Assistants
-        from runner.planning.own_connectors import check_own_connectors
+        from runner.planning.references import ReferencesError
 
-        check_own_connectors(sources, Assistants(self._request.application), self._check_connector)
+        lines = [line for error in absent for line in error.lines]
+        try:
+            self._check_references(sources, generators)
+        except ReferencesError as error:
+            raise ReferencesError.of([*lines, *error.lines]) from error
+        raise absent[0] if len(absent) == 1 else ReferencesError.of(lines)
 
     def _check_connector(self, id: str, variables: Mapping[str, str] | None = None) -> None:
         """Raises ConfigurationError when a connector cannot be used; `variables` are added to the environment
@@ -99,9 +134,97 @@ class CasePlanning:
         find = connectors.get if has_keys else connectors.model
         find(connectors.resolve(id))
 
+    def _connector(self, agent: str) -> str:
+        return self._request.settings.of(agent, self._options).connector or ""
+
+    def _read(self, input: CaseInput, chosen: Chosen | None, absent: list[AbsentFilesError]) -> CaseSource:
+        """The cases of a file, or a message. An agent whose files cannot be used has a substitute."""
+        lenient = self._options.lenient
+        try:
+            assistant, broken = self._assistants.get(input.agent), ""
+        except BrokenError as error:
+            assistant = stand_in(self._assistants.find(input.agent))
+            broken = error.message + (f". {error.hint}" if error.hint else "")
+        if broken and self._options.dry_run:
+            self.warnings.append(f"the cases of {assistant.id} cannot run: {broken}")
+        suite = Suite(
+            id=input.id,
+            kind=SuiteKind.MESSAGE,
+            label=f'"{input.message}"',
+            file="",
+            agent=input.agent,
+            connector=self._connector(assistant.id),
+        )
+        source = CaseSource(
+            suite=suite, assistant=assistant, folder=self._directory, selected=1, total=1, cases=tuple, broken=broken
+        )
+        if input.path is None:
+            case = LocatedCase(line=0, case=Case(id="message", input=input.message))
+            return source.replace(cases=lambda: [case])
+        name = shown_path(input.path, self._directory)
+        try:
+            file = CaseFile.check(input.path, lenient, chosen, name)
+        except AbsentFilesError as error:
+            absent.append(error)
+            file = error.file
+        self.warnings += file.warnings
+        self.warnings += [f'{name}: "{id}" runs too, "{other}" depends on it' for id, other in file.needs.added.items()]
+        return source.replace(
+            suite=suite.replace(
+                kind=SuiteKind.CASE_FILE,
+                label=name,
+                file=str(input.path),
+                agent=assistant.id,
+                multi_turn=file.several_turns,
+            ),
+            folder=file.folder,
+            selected=file.count,
+            total=file.total,
+            cases=partial(iter, file),
+            ids=partial(_ids, input.path, lenient),
+            waited=file.needs.ids,
+            refers=file.refers,
+        )
+
+    def _generated(self, input: GeneratorInput, chosen: Chosen | None) -> CaseSource:
+        made = self._generate(input)
+        self.warnings += made.warnings
+        left_out = frozenset(case.id for case in made.cases if chosen is not None and not chosen(case))
+        needs = needs_of({case.id: case.depends_on for case in made.cases}, left_out)
+        selected = [
+            LocatedCase(line=0, case=case) for case in made.cases if case.id not in left_out or case.id in needs.added
+        ]
+        ids = [case.id for case in made.cases]
+        assistant = self._usable(input.agent)
+        suite = Suite(
+            id=input.id,
+            kind=SuiteKind.GENERATED,
+            label=input.id,
+            file="",
+            agent=assistant.id,
+            connector=self._connector(assistant.id),
+            multi_turn=any(case.in_turns for case in made.cases),
+        )
+        return CaseSource(
+            suite=suite,
+            assistant=assistant,
+            folder=self._directory,
+            selected=len(selected),
+            total=len(ids),
+            cases=lambda: selected,
+            ids=lambda: ids,
+            waited=needs.ids,
+        )
+
+    def _usable(self, agent: str) -> Assistant:
+        try:
+            return self._assistants.get(agent)
+        except BrokenError:
+            return stand_in(self._assistants.find(agent))
+
     def _generate(self, input: GeneratorInput) -> MadeCases:
-        """Has generators make cases; at a terminal, a line says that they are at work."""
-        from runner.planning.generators import Generators, generate
+        """Has a generator make cases; at a terminal, a line says that it is at work."""
+        from runner.planning.generators import generate
 
         options, environment = self._options, self._request.environment
         stdout, directory = environment.stdout, environment.directory
@@ -112,16 +235,88 @@ class CasePlanning:
             stdout.flush()
         try:
             service = self._agents()
-            generators = Generators(
-                application=self._request.application,
-                runtime=service.runtime,
-                helpers=service.helpers,
-                context=self._request.context,
-                connector=options.connector or "",
-                timeout=options.case_timeout,
-                seed=options.seed,
-            )
-            return service.run(generate(input, generators, folder, options.lenient))
+            return service.run(generate(input, self._request, service, folder))
         finally:
             if shows:
                 stdout.write(own("\r\x1b[K"))
+
+
+def _ids(path: Path, lenient: bool) -> Iterator[str]:
+    try:
+        file = CaseFile.check(path, lenient)
+    except AbsentFilesError as error:
+        file = error.file
+    return (located.case.id for located in file)
+
+
+def parts_of(
+    sources: Iterable[CaseSource], shard: Shard, root: Path, chat: str, empty: bool = False
+) -> list[CaseSource]:
+    """What belongs to a shard of all cases. Reads the cases.
+
+    Args:
+        root: of the application, from which files are named.
+        chat: id of the chat that all cases of a file share; empty: each has its own.
+        empty: whether sources stay of which nothing belongs to it, since an earlier run may have results of them.
+    """
+    parts = [_part_of(source, shard, root, chat) for source in sources]
+    return [part for part in parts if part.selected or empty]
+
+
+def _part_of(source: CaseSource, shard: Shard, root: Path, chat: str) -> CaseSource:
+    file = Path(source.suite.file) if source.suite.file else None
+    name = str(file.relative_to(root)) if file and file.is_relative_to(root) else source.suite.label
+    groups = groups_of(source) if source.waited else {}
+
+    def cases() -> Iterator[LocatedCase]:
+        for located in source.cases():
+            id = located.case.id
+            if shard.has(f"{name}\0{'' if chat else groups.get(id, id)}"):
+                yield located
+
+    return source.replace(selected=sum(1 for _ in cases()), cases=cases)
+
+
+def groups_of(source: CaseSource) -> dict[str, str]:
+    """Case → the case that represents its group, for cases that are connected by dependencies."""
+    leaders: dict[str, str] = {}
+
+    def leader(id: str) -> str:
+        while (above := leaders.setdefault(id, id)) != id:
+            id = above
+        return id
+
+    for located in source.cases():
+        for needed in located.case.depends_on:
+            first, second = sorted((leader(located.case.id), leader(needed)))
+            leaders[second] = first
+    return {id: leader(id) for id in leaders}
+
+
+def varied(
+    sources: Iterable[CaseSource], variants: Iterable[Variant], directory: Path, *, in_rounds: bool
+) -> list[CaseSource]:
+    """The sources once for each `--variant`; those of one input follow each other. `in_rounds`: with
+    `--until-decided`. Raises ConfigurationError."""
+    from runner.agents.variants import agent_variant
+
+    found = []
+    for source in sources:
+        own = [located.case.id for located in source.cases() if located.case.repeat is not None] if in_rounds else []
+        if own:
+            raise ConfigurationError(
+                f'Cannot run {source.suite.label} with --until-decided: case "{own[0]}" says itself how often it runs',
+                "Leave its `repeat` out, or --until-decided",
+            )
+        for variant in variants:
+            suite = source.suite.replace(
+                id=f"{source.suite.id} [{variant.name}]",
+                variant=variant.name,
+                connector=variant.connector or source.suite.connector,
+            )
+            found.append(source.replace(suite=suite, variant=agent_variant(variant, source.assistant, directory)))
+    if not found:
+        raise ConfigurationError(
+            "There are no cases for --variant", "Script tests have no connector and no prompts: leave --variant out"
+        )
+    return found

@@ -1,5 +1,5 @@
-"""The cases of one input. They are read from the file again for each use, so that they need little memory, however many
-there are."""
+"""What has cases, and the cases of one input. They are read from the file again for each use, so that they need little
+memory, however many there are."""
 
 from __future__ import annotations
 
@@ -11,11 +11,44 @@ from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from runner.agents.assistant import Assistant
     from runner.agents.variants import AgentVariant
     from runner.cases.model import Case
     from runner.cases.reader import LocatedCase
+    from runner.cases.references import Reference
     from scripttest import Status
+
+
+class CaseInput(Value):
+    """A case file, or a message."""
+
+    agent: str
+    """Id of the tested agent."""
+    path: Path | None
+    """Absolute path of the case file; None for a message."""
+    message: str = ""
+
+    @property
+    def id(self) -> str:
+        """The id of this input, unique in a run."""
+        return str(self.path) if self.path else f"message {self.message}"
+
+
+class GeneratorInput(Value):
+    """An input whose cases an agent or a script makes."""
+
+    agent: str
+    """Id of the tested agent."""
+    id: str
+    """As the user wrote it."""
+    reference: Reference
+    """Who makes them."""
+    named: str
+    """The same as the user wrote it: `agents:workers.test.generator`, `scripts:tests.expense.generate`."""
+    parameters: dict[str, Any]
+    """The parameters after the `?`: texts, numbers and booleans."""
 
 
 Arrange = Callable[[str, Sequence[str]], Sequence[int]]
@@ -89,10 +122,3 @@ def _cleaned(case: Case, clean: Callable[[str], str]) -> Case:
     if id == case.id and needed == case.depends_on:
         return case
     return case.model_copy(update={"id": id, "depends_on": needed})
-
-
-class Sources(Value):
-    """The cases of all inputs of a run."""
-
-    sources: list[CaseSource]
-    warnings: list[str]

@@ -8,9 +8,10 @@ case file.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bindings import World
 from runner.agents.answer import AgentError
@@ -21,75 +22,86 @@ from runner.cases.reader import MadeCases, cases_from_values
 from runner.durations import in_words
 from runner.errors import ConfigurationError
 from runner.options.options import report_path
-from runner.planning.generator_parameters import DEFAULT_COUNT
 from runner.reading.helper_answers import read_cases
 from scripttest import HostError
-from scripttest.values import Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.agents.assistant import Assistant
-    from runner.agents.helpers import Helpers
     from runner.agents.runtime import Runtime
-    from runner.application.application import Application
-    from runner.planning.case_source import CaseSource
-    from runner.planning.inputs import GeneratorInput
+    from runner.agents.service import AgentService
+    from runner.planning.case_source import CaseSource, GeneratorInput
+    from runner.planning.plan import RunRequest
 
 ROLES = ("Generate",)
 """The functions that may be meant by a script reference without a function name."""
 SHOWN = 300
 """At most this many characters of an answer without cases are shown."""
-
+DEFAULT_COUNT = 5
+"""How many cases are asked for when the parameters do not say it."""
+_TARGET = ("target_agent", "target_description", "target_tools")
+"""What a generator gets besides its parameters."""
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})(\.\d{1,15})?")
 _FORM = 'It must give {"cases": [{"id": "G001", "input": "..."}]}, or the list alone'
 
 
-class Generators(Value):
-    """Calls generators with the services of one run."""
-
-    application: Application
-    runtime: Runtime
-    helpers: Helpers
-    context: Mapping[str, Any]
-    """The fields of the run's context."""
-    connector: str
-    """`--connector`; empty when it is not given."""
-    timeout: float
-    """Seconds for one generator."""
-    seed: int | None
-    """`--seed`."""
-
-
-async def generate(input: GeneratorInput, generators: Generators, folder: Path, lenient: bool) -> MadeCases:
-    """Calls the generator. Each case that it makes has a unique id.
-
-    Args:
-        folder: where relative attachments of the cases are looked for.
-        lenient: leave out wrong cases with a warning.
-
-    Raises:
-        ConfigurationError: there is no such generator, it failed, or it made no case that can be run.
-    """
+async def generate(input: GeneratorInput, request: RunRequest, service: AgentService, folder: Path) -> MadeCases:
+    """Calls the generator. Each case that it makes has a unique id. Relative attachments are looked for in `folder`.
+    Raises ConfigurationError when there is no such generator, it fails, or it makes no case that can be run."""
     import asyncio
 
-    generation = _Generation(input, generators)
+    options = request.options
+    seed = "" if options.seed is None else f"{options.seed} @generate"
+    world = World(suite=input.id, test="@generate", seed=seed, mocked=False)
     try:
-        async with asyncio.timeout(generators.timeout):
-            answer = await generation.answer()
+        async with asyncio.timeout(options.case_timeout):
+            answer = await _answer(input, request, service, world)
     except TimeoutError as error:
-        raise _failed(input, f"timeout after {in_words(generators.timeout)}") from error
+        raise _failed(input, f"timeout after {in_words(options.case_timeout)}") from error
     except AgentError as error:
         raise _failed(input, error.placed, error.hint) from error
     except (ScriptReferenceError, HostError) as error:
         raise _failed(input, error.message, error.hint) from error
     finally:
-        generation.world.close()
+        world.close()
     values = read_cases(answer)
     if not values:
         said = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
         shown = said if len(said) <= SHOWN else f"{said[:SHOWN]}... ({len(said)} characters)"
         raise _failed(input, f"it gave no cases: {shown}", _FORM)
-    made = cases_from_values(with_ids(values), input.named, folder, lenient)
-    missing = [f"{input.named}: {call.warning}" for call in generation.world.ledger.missing]
+    made = cases_from_values(with_ids(values), input.named, folder, options.lenient)
+    missing = [f"{input.named}: {call.warning}" for call in world.ledger.missing]
     return made.replace(warnings=(*made.warnings, *missing))
+
+
+async def _answer(input: GeneratorInput, request: RunRequest, service: AgentService, world: World) -> Any:
+    """The answer of a generator as a JSON value. Its argument is `{target_agent, target_description, target_tools,
+    count, focus?, complexity?, ...}`."""
+    runtime, reference = service.runtime, input.reference.text
+    target = runtime.assistants.get(input.agent)
+    payload = {
+        "target_agent": target.id,
+        "target_description": target.description,
+        "target_tools": await _tools(target, runtime),
+        "count": DEFAULT_COUNT,
+        **input.parameters,
+    }
+    chat = Chat({**request.context, "assistant_id": target.id, "chat_id": "agent-test-generate"}, world, of_suite=True)
+    if not input.reference.is_agent:
+        scope = Scope(chat=chat, assistant=target, context=chat.context, depth=0)
+        return await call_function(reference, ROLES, [payload], scope, runtime, request.application)
+    has_own = runtime.assistants.get(reference).connector or request.options.connector
+    options = {} if has_own or runtime.connectors.has_role("default") else {"connector": target.connector}
+    return (await service.helpers.ask(reference, "generator", payload, options, chat)).output
+
+
+async def _tools(target: Assistant, runtime: Runtime) -> list[dict[str, Any]]:
+    """The tools of the tested agent as `{name, description, parameters}`, named as for `tool_called`."""
+    if not target.servers:
+        return []
+    box = await runtime.toolbox(target.servers, str(target.folder / "package.yao"))
+    found = [(box.find(tool["name"]), tool) for tool in box.tools()]
+    return [{**tool, "name": offered.tool.name if offered else tool["name"]} for offered, tool in found]
 
 
 def with_ids(values: Iterable[Any]) -> list[Any]:
@@ -139,60 +151,33 @@ def write_cases(
     return paths
 
 
-class _Generation:
-    def __init__(self, input: GeneratorInput, generators: Generators) -> None:
-        self._input = input
-        self._generators = generators
-        self._target = generators.runtime.assistants.get(input.agent)
-        seed = "" if generators.seed is None else f"{generators.seed} @generate"
-        self.world = World(suite=input.id, test="@generate", seed=seed, mocked=False)
-
-    async def answer(self) -> Any:
-        """The answer of the generator as a JSON value."""
-        payload = await self._payload()
-        context = {**self._generators.context, "assistant_id": self._target.id, "chat_id": "agent-test-generate"}
-        chat = Chat(context, self.world, of_suite=True)
-        if self._input.reference.is_agent:
-            return await self._of_agent(payload, chat)
-        return await self._of_script(payload, chat)
-
-    async def _payload(self) -> dict[str, Any]:
-        """The argument of a generator: `{target_agent, target_description, target_tools, count, focus?, complexity?,
-        ...}`."""
-        target = self._target
-        return {
-            "target_agent": target.id,
-            "target_description": target.description,
-            "target_tools": await self._tools(target),
-            "count": DEFAULT_COUNT,
-            **self._input.parameters,
-        }
-
-    async def _tools(self, target: Assistant) -> list[dict[str, Any]]:
-        """The tools of the tested agent as `{name, description, parameters}`, named as for `tool_called`."""
-        if not target.servers:
-            return []
-        box = await self._generators.runtime.toolbox(target.servers, str(target.folder / "package.yao"))
-        found = [(box.find(tool["name"]), tool) for tool in box.tools()]
-        return [{**tool, "name": offered.tool.name if offered else tool["name"]} for offered, tool in found]
-
-    async def _of_agent(self, payload: dict[str, Any], chat: Chat) -> Any:
-        generators, id = self._generators, self._input.reference.text
-        generator = generators.runtime.assistants.get(id)
-        options: dict[str, Any] = {}
-        if (
-            not generator.connector
-            and not generators.connector
-            and not generators.runtime.connectors.has_role("default")
-        ):
-            options["connector"] = self._target.connector
-        return (await generators.helpers.ask(id, "generator", payload, options, chat)).output
-
-    async def _of_script(self, payload: dict[str, Any], chat: Chat) -> Any:
-        generators, reference = self._generators, self._input.reference.text
-        scope = Scope(chat=chat, assistant=self._target, context=chat.context, depth=0)
-        return await call_function(reference, ROLES, [payload], scope, generators.runtime, generators.application)
-
-
 def _failed(input: GeneratorInput, why: str, hint: str | None = None) -> ConfigurationError:
     return ConfigurationError(f"Cannot generate cases with {input.named}: {why}", hint)
+
+
+def parameters(query: str, where: str) -> dict[str, Any]:
+    """Reads `count=10&focus=edge-cases`. Numbers, `true` and `false` become numbers and booleans, everything else stays
+    text. Raises ConfigurationError, whose message names `where`."""
+    from urllib.parse import parse_qsl
+
+    try:
+        pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=True) if query else []
+    except ValueError as error:
+        raise ConfigurationError(f"Cannot read {where}: its parameters are not name=value&name=value") from error
+    values = {name: _typed(value) for name, value in pairs}
+    for name in values:
+        if name in _TARGET:
+            raise ConfigurationError(f'Cannot use {where}: "{name}" is set with -n, and cannot be a parameter')
+    count = values.get("count", DEFAULT_COUNT)
+    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+        raise ConfigurationError(f"Cannot use {where}: count must be a whole number from 1 up")
+    return values
+
+
+def _typed(text: str) -> Any:
+    if text in ("true", "false"):
+        return text == "true"
+    number = _NUMBER.fullmatch(text)
+    if number is None:
+        return text
+    return float(text) if number[1] else int(text)

@@ -11,14 +11,8 @@ from runner.application.application import Application, TestModule, find_root, t
 from runner.errors import ConfigurationError
 from runner.options.options import RunOptions, absolute
 from runner.paths import beside_missing
+from runner.planning.case_source import CaseInput, GeneratorInput
 from runner.security.walk import CODE, SUFFIXES, is_closed, is_report, is_test, looks_like_test, walk
-from scripttest.values import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from runner.cases.references import Reference
 
 CASE_SUFFIXES = (".jsonl", ".json", ".yaml", ".yml")
 _FILES_OF_AGENTS = ("prompts.yml", "replies.yml", "runner.yml")
@@ -30,36 +24,6 @@ _FEW = 20
 """From more modules on, twins are looked for in the whole application at once."""
 _GENERATOR = r"(?s)((?:agents|scripts):[\w./-]*)(?:\?(.*))?"
 """Matches `agents:id?name=value`. A text with a blank after the colon is a message."""
-
-
-class CaseInput(Value):
-    """A case file, or a message."""
-
-    agent: str
-    """Id of the tested agent."""
-    path: Path | None
-    """Absolute path of the case file; None for a message."""
-    message: str = ""
-
-    @property
-    def id(self) -> str:
-        """The id of this input, unique in a run."""
-        return str(self.path) if self.path else f"message {self.message}"
-
-
-class GeneratorInput(Value):
-    """An input whose cases an agent or a script makes."""
-
-    agent: str
-    """Id of the tested agent."""
-    id: str
-    """As the user wrote it."""
-    reference: Reference
-    """Who makes them."""
-    named: str
-    """The same as the user wrote it: `agents:workers.test.generator`, `scripts:tests.expense.generate`."""
-    parameters: dict[str, Any]
-    """The parameters after the `?`: texts, numbers and booleans."""
 
 
 Input = TestModule | CaseInput | GeneratorInput
@@ -279,7 +243,7 @@ def _generator(input: str, reference: str, query: str, options: RunOptions, appl
     from bindings import agent_id
     from runner.agents.assistant import Assistants
     from runner.cases.references import generator_reference
-    from runner.planning.generator_parameters import parameters
+    from runner.planning.generators import parameters
 
     if reference.endswith(":"):
         raise ConfigurationError(

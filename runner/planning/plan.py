@@ -1,4 +1,4 @@
-"""Everything that is decided before a run begins, as one value."""
+"""What a run is asked to do, and what it will do for that: its plan."""
 
 from __future__ import annotations
 
@@ -14,11 +14,36 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from runner.environment import Environment
     from runner.modes.transcripts import Transcripts
     from runner.planning.case_source import CaseSource
-    from runner.planning.order import Order
-    from runner.planning.resumable import ResumeState
+    from runner.planning.resume import ResumeState
+    from runner.planning.selection import Order, Selection
     from runner.store.places import StorePlace
+
+
+class RunRequest(Value):
+    """What the command line asks a run to do."""
+
+    options: RunOptions
+    settings: Settings = Settings()
+    """The other settings of the configuration file."""
+    environment: Environment
+    application: Application
+    regraded_from: str | None = None
+    """The report whose answers are graded again; None: agents are asked."""
+    context: Mapping[str, Any] = {}
+    """The context of the run: the fields of `agent.Context`. It is read from a file when the run begins."""
+    contexts: Mapping[str, Mapping[str, Any]] = {}
+    """Agent → the context of its tests, for agents with settings of their own."""
+
+    def options_of(self, agent: str) -> RunOptions:
+        """The options for the tests of an agent."""
+        return self.settings.of(agent, self.options)
+
+    def context_of(self, agent: str) -> Mapping[str, Any]:
+        """The context of the tests of an agent."""
+        return self.contexts.get(agent, self.context)
 
 
 class LeftOut(Value):
@@ -42,53 +67,43 @@ class LeftOut(Value):
         return " and ".join(f"{number} {word}{'' if number == 1 else 's'}" for number, word in parts if number)
 
 
-class RunPlan(Value):
-    """What will run, and how."""
+class RunPlan(RunRequest):
+    """What a run was asked to do, and what it does for that."""
 
-    options: RunOptions
-    application: Application
-    context: Mapping[str, Any]
-    """The context of the run: the fields of `agent.Context`."""
-    settings: Settings
-    """The settings of the configuration file."""
-    contexts: Mapping[str, Mapping[str, Any]]
-    """Agent → the context of its tests, for agents with settings of their own."""
     suites: tuple[Suite, ...]
     """All suites, in the order in which they were named."""
     modules: tuple[TestModule, ...]
     """Suites that are test modules."""
     sources: tuple[CaseSource, ...]
     """The cases of the other suites, which are read again for each use."""
-    warnings: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
     """Warnings that are printed before anything runs."""
-    notes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
     """Notes about the selection and the order of the tests, one sentence each."""
+    selection: Selection | None
+    """What `--run`, `--fuzz` or `--bench` selects; None: all tests."""
     picked: Mapping[str, frozenset[str] | None]
     """Module → its tests that flags select; None, or no entry: all of its tests."""
     order: Order | None
     """The order in which tests run; None: that of the files."""
-    matched: bool
+    matched: bool = True
     """Whether `--run` is certain to match something; else that is known only when the modules are loaded."""
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[LeftOut, ...] = ()
     """What flags leave out, as far as that is known before modules are loaded."""
     resumable: bool
     """Whether the run writes a report that a later run can resume."""
     resume: ResumeState | None
     """What is taken from an earlier run, and what a later run will need; None when no report can be resumed."""
-    store: StorePlace | None
+    store: StorePlace | None = None
     """Where the store keeps the run; None: it does not."""
-    transcripts: Transcripts | None
+    transcripts: Transcripts | None = None
     """The transcripts of a saved run that is graded again; None: agents are asked."""
     run_id: str = ""
     """The id of the run in reports and in the store; empty for a part of a run."""
     is_part: bool = False
     """Whether other machines run other tests of the same suites."""
-    writes_cases: bool
+    writes_cases: bool = False
     """Whether the cases that generators made are written to `--output`, and nothing runs."""
-
-    def context_of(self, agent: str) -> Mapping[str, Any]:
-        """The context of the tests of an agent."""
-        return self.contexts.get(agent, self.context)
 
     @property
     def total_cases(self) -> int | None:

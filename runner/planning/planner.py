@@ -6,29 +6,21 @@ If a step raises, nothing has run yet, except generators of cases.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from functools import cached_property
 from itertools import chain
 
 from runner.application.application import TestModule, repository_of
 from runner.application.context import build_context
 from runner.application.dotenv import all_variables
 from runner.errors import ConfigurationError
-from runner.options.options import absolute
-from runner.planning.case_planning import CasePlanning
-from runner.planning.inputs import (
-    CaseInput,
-    GeneratorInput,
-    Modules,
-    everything,
-    named_agent,
-    not_collected,
-    resolve_inputs,
-)
+from runner.planning.case_source import GeneratorInput
+from runner.planning.inputs import Modules, everything, named_agent, not_collected, resolve_inputs
 from runner.planning.last_failed import store_of
 from runner.planning.plan import LeftOut, RunPlan, suite_of
 from runner.results.events import new_run
 from scripttest import kind_of
-from scripttest.values import Value
+from scripttest.values import fields_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,73 +29,71 @@ if TYPE_CHECKING:
     from runner.agents.service import AgentService
     from runner.fingerprints.fingerprints import Fingerprints
     from runner.modes.transcripts import Transcripts
+    from runner.options.options import RunOptions
+    from runner.planning.case_planning import CasePlanning
     from runner.planning.case_source import CaseSource
-    from runner.planning.choice import Choice
-    from runner.planning.regraded_cases import Regrading
-    from runner.planning.request import RunRequest
-    from runner.planning.resumable import ResumeState
-    from runner.planning.selection import Selection
+    from runner.planning.inputs import Input
+    from runner.planning.plan import RunRequest
+    from runner.planning.regrading import Regrading
+    from runner.planning.resume import ResumeState
+    from runner.planning.selection import Selection, SelectionAndOrder, TestFilter
     from runner.results.model import Suite
     from runner.store.places import StorePlace
 
 
 def make_plan(
-    request: RunRequest,
-    *,
-    selection: Selection | None,
-    agents: Callable[[], AgentService],
-    fingerprints: Callable[[], Fingerprints],
-    regraded_from: str | None = None,
+    request: RunRequest, *, agents: Callable[[], AgentService], fingerprints: Callable[[], Fingerprints]
 ) -> RunPlan:
     """Decides what will run. Blocks while cases are generated. Raises ConfigurationError.
 
     Args:
-        selection: what `--run` selects.
+        request: with its contexts.
         agents: returns the agents of the run; generators and references need them.
         fingerprints: returns the object that makes and compares fingerprints of results.
-        regraded_from: the report whose answers are graded; then no agent is asked.
     """
-    planner = _Planner(request, selection, CasePlanning(request, agents))
-    planner.find(regraded_from)
+    planner = _Planner(request, agents)
+    planner.find()
     planner.take_shard()
     planner.warn()
     planner.vary()
     return planner.plan(fingerprints)
 
 
-class _Chosen(Value):
-    """The tests and cases of the inputs that the flags select."""
+def with_contexts(request: RunRequest) -> RunRequest:
+    """The same request with the contexts of its tests, which may be in files. Raises ConfigurationError."""
+    options, directory = request.options, request.environment.directory
+    named = named_agent(options, request.application)
+    return request.replace(
+        context=build_context(options, directory, named),
+        contexts={agent: build_context(own, directory, named) for agent, own in request.settings.agents.items()},
+    )
 
-    modules: list[TestModule]
-    sources: list[CaseSource]
-    picked: dict[str, frozenset[str] | None]
-    """See `RunPlan`."""
-    warnings: list[str]
-    left_out: LeftOut
-    names: Callable[[], Iterable[str]]
-    """Returns the names of all tests and cases of the inputs."""
 
-    @property
-    def is_nothing(self) -> bool:
-        """Whether the flags select no test and no case."""
-        return not (self.modules or self.sources)
+def selection_of(options: RunOptions) -> Selection | None:
+    """The pattern of `--run`, `--fuzz` or `--bench`; None when none of them is given. Raises ConfigurationError."""
+    if not options.pattern:
+        return None
+    from runner.planning.selection import Selection
+
+    flag = "--run" if options.run else "--fuzz" if options.fuzz else "--bench"
+    return Selection(options.pattern, options.selecting, flag)
 
 
 class _Planner:
     """Makes the plan of one run. Each step leaves fewer tests to run."""
 
-    def __init__(self, request: RunRequest, selection: Selection | None, cases: CasePlanning) -> None:
+    def __init__(self, request: RunRequest, agents: Callable[[], AgentService]) -> None:
         self._request = request
         self._options = request.options
         self._named = request.options
         """The options, with the inputs of a run without `-i` filled in."""
         self._environment = request.environment
         self._application = request.application
+        self._agents = agents
         self._every = Modules(request.application)
-        self._selection = selection
-        self._cases = cases
-        self._choice = _choice(request, selection)
-        self._inputs: list[TestModule | CaseInput | GeneratorInput] = []
+        self._selection = selection_of(request.options)
+        self._choice = self._choose()
+        self._inputs: list[Input] = []
         self._modules: list[TestModule] = []
         self._sources: list[CaseSource] = []
         self._warnings = list(request.settings.warnings)
@@ -113,42 +103,57 @@ class _Planner:
         self._writes_cases = False
         self._transcripts: Transcripts | None = None
 
-    def find(self, regraded_from: str | None) -> None:
+    def _choose(self) -> SelectionAndOrder | None:
+        """The selection by tags and earlier failures, and the order; None when no flag asks for either."""
+        options, selection = self._options, self._selection
+        if not (options.tags or options.last_failed or options.reorders):
+            return None
+        from runner.planning.selection import selection_and_order
+
+        named = selection.test if selection is not None else None
+        return selection_and_order(options, self._environment, self._application, named)
+
+    @property
+    def _filter(self) -> TestFilter | None:
+        return self._choice.filter if self._choice is not None else None
+
+    @cached_property
+    def _cases(self) -> CasePlanning:
+        from runner.planning.case_planning import CasePlanning
+
+        return CasePlanning(self._request, self._agents)
+
+    def find(self) -> None:
         """Resolves the inputs and selects tests and cases by the flags."""
         options, selection = self._options, self._selection
         all_variables(self._application.root, self._environment)
-        regrading = self._name_inputs(regraded_from)
+        regrading = self._name_inputs()
         self._resolve_inputs()
-        modules = [item for item in self._inputs if isinstance(item, TestModule)]
-        of_cases = [item for item in self._inputs if not isinstance(item, TestModule)]
-        self._writes_cases = options.dry_run and any(isinstance(item, GeneratorInput) for item in of_cases)
+        self._writes_cases = options.dry_run and any(isinstance(item, GeneratorInput) for item in self._inputs)
         if self._writes_cases:
             from runner.planning.generators import check_outputs
 
             check_outputs(options.outputs)
-        self._choose(modules, of_cases)
+        self._select()
         if regrading is not None:
-            regraded = regrading.cases(self._sources)
-            self._sources, self._transcripts = regraded.sources, regraded.transcripts
-            self._warnings += regraded.warnings
-        matched = selection is None or any(source.selected for source in self._sources)
-        if selection is not None and not matched and not self._modules:
+            self._sources = regrading.cases(self._sources)
+            self._transcripts = regrading.transcripts
+            self._warnings += regrading.warnings
+        self._matched = selection is None or any(source.selected for source in self._sources)
+        if selection is not None and not self._matched and not self._modules:
             raise selection.nothing(id for source in self._sources for id in source.ids())
-        self._matched = matched
 
-    def _name_inputs(self, regraded_from: str | None) -> Regrading | None:
+    def _name_inputs(self) -> Regrading | None:
         """Fills in the inputs of a run that names none. When a saved run is graded again, finds the cases that it is
         graded by."""
         options, application, directory = self._options, self._application, self._environment.directory
-        if regraded_from is None:
+        if self._request.regraded_from is None:
             if not options.inputs:
                 self._named = options.replace(inputs=(everything(options, application, directory),))
             return None
-        from runner.planning.regraded_cases import Regrading
-        from runner.planning.regrading import transcripts_in
+        from runner.planning.regrading import Regrading
 
-        saved = transcripts_in(regraded_from, absolute(regraded_from, directory))
-        regrading = Regrading(saved, options, application, directory)
+        regrading = Regrading(self._request)
         self._named = options.replace(inputs=regrading.inputs())
         return regrading
 
@@ -161,67 +166,59 @@ class _Planner:
             inputs = [item for item in inputs if isinstance(item, TestModule)]
         self._inputs = inputs
 
-    def _choose(self, modules: list[TestModule], of_cases: list[CaseInput | GeneratorInput]) -> None:
+    def _select(self) -> None:
         """Selects by `--tag` and `--last-failed`; with `--last-failed`, everything when no test is known to have
         failed."""
-        choice = self._choice
-        chosen = self._chosen(modules, of_cases)
-        if choice is not None and choice.picks is not None and choice.picks.by_failure and chosen.is_nothing:
+        found = self._apply_filter()
+        if self._choice is not None and self._filter is not None and self._filter.by_failure and self._has_nothing:
             if self._options.resume is not None:
                 raise ConfigurationError(
                     f"Cannot resume {self._options.resume}: none of the tests that had failed is there any more",
                     "Begin a new report with -o",
                 )
-            choice = self._choice = choice.of_all(self._options, self._application)
-            chosen = self._chosen(modules, of_cases)
-        if choice is not None and choice.picks is not None and chosen.is_nothing:
-            raise choice.picks.nothing() if self._selection is None else self._selection.nothing(chosen.names())
-        self._modules, self._sources, self._picked = chosen.modules, chosen.sources, chosen.picked
-        self._warnings += chosen.warnings
-        self._left_out.append(chosen.left_out)
-
-    def _chosen(self, modules: list[TestModule], of_cases: list[CaseInput | GeneratorInput]) -> _Chosen:
-        picks, flag = self._choice.picks if self._choice is not None else None, self._options.selecting
-        picked = picks.modules(modules) if picks is not None else {}
-        found = self._cases.sources(of_cases, picks)
-        unpicked = sum(source.total - source.selected for source in found.sources)
-
-        def names() -> Iterable[str]:
+            self._choice = self._choice.of_all(self._options, self._application)
+            found = self._apply_filter()
+        tests = self._filter
+        if tests is not None and self._has_nothing:
+            if self._selection is None:
+                raise tests.nothing()
             from runner.planning.test_functions import names_in
 
-            return chain(names_in(module.test for module in modules), *(source.ids() for source in found.sources))
+            files = (item.test for item in self._inputs if isinstance(item, TestModule))
+            raise self._selection.nothing(chain(names_in(files), *(source.ids() for source in found)))
+        modules = sum(isinstance(item, TestModule) for item in self._inputs) - len(self._modules)
+        unselected = sum(source.total - source.selected for source in found)
+        self._left_out.append(LeftOut(flag=self._options.selecting, modules=modules, tests=unselected))
+        self._warnings += self._cases.warnings if found else []
+        self._warnings += tests.warnings if tests is not None else []
 
-        if picks is None:
-            left_out = LeftOut(flag=flag, tests=unpicked)
-            return _Chosen(
-                modules=modules,
-                sources=found.sources,
-                picked={},
-                warnings=found.warnings,
-                left_out=left_out,
-                names=names,
-            )
-        kept = [module for module in modules if module.id in picked]
-        return _Chosen(
-            modules=kept,
-            sources=[source for source in found.sources if source.selected or picks.keeps(source.suite.id)],
-            picked=picked,
-            warnings=[*found.warnings, *picks.warnings],
-            left_out=LeftOut(flag=flag, modules=len(modules) - len(kept), tests=unpicked),
-            names=names,
-        )
+    def _apply_filter(self) -> list[CaseSource]:
+        """Selects modules and cases, and returns all cases, also those of files of which none is selected."""
+        modules = [item for item in self._inputs if isinstance(item, TestModule)]
+        of_cases = [item for item in self._inputs if not isinstance(item, TestModule)]
+        tests = self._filter
+        self._picked = tests.modules(modules) if tests is not None else {}
+        self._modules = [module for module in modules if tests is None or module.id in self._picked]
+        found = self._cases.sources(of_cases, tests) if of_cases else []
+        self._sources = [one for one in found if tests is None or one.selected or tests.keeps(one.suite.id)]
+        return found
+
+    @property
+    def _has_nothing(self) -> bool:
+        return not (self._modules or self._sources)
 
     def take_shard(self) -> None:
         """Leaves out the tests of other shards."""
         shard = self._options.shard
         if shard is None:
             return
-        from runner.planning.shards import parts_of
-
         modules, sources = self._modules, self._sources
         self._modules = [module for module in modules if shard.has(module.id)]
-        resumes, chat = self._options.resume is not None, self._request.context["chat_id"]
-        self._sources = parts_of(sources, shard, self._application.root, chat, empty=resumes)
+        if sources:
+            from runner.planning.case_planning import parts_of
+
+            resumes, chat = self._options.resume is not None, self._request.context["chat_id"]
+            self._sources = parts_of(sources, shard, self._application.root, chat, empty=resumes)
         cases = sum(source.selected for source in sources) - sum(source.selected for source in self._sources)
         others = len(modules) - len(self._modules)
         self._left_out.append(LeftOut(flag=f"--shard {shard}", modules=others, tests=cases))
@@ -245,7 +242,7 @@ class _Planner:
         variants = self._options.variants
         if not variants:
             return
-        from runner.planning.variants import varied
+        from runner.planning.case_planning import varied
 
         for variant in variants:
             self._environment.secrets.add_variables(dict(variant.env))
@@ -255,41 +252,25 @@ class _Planner:
     def plan(self, fingerprints: Callable[[], Fingerprints]) -> RunPlan:
         """Finishes the plan: takes out what an earlier run has results of, and checks that everything that is named
         exists. Raises ConfigurationError."""
-        options, settings, directory = self._options, self._request.settings, self._environment.directory
+        options = self._options
         suites = self._suites()
         store = self._store()
         resumable = self._is_resumable(store)
         resume = None
         if resumable:
-            from runner.planning.resumable import ResumeState, origin_of
-
-            prints = fingerprints()
-            failed = self._failed()
-            origin = origin_of(self._named, settings.typed or options, self._sources, prints.parts.key, failed)
-            resume = ResumeState(sources=self._sources, origin=origin)
-            if options.resume is not None:
-                from runner.planning.resume import take_up
-
-                resume = take_up(self._named, origin, self._sources, suites, directory, prints)
-                self._sources = resume.sources
-                self._warnings += resume.warnings
-                self._left_out.append(LeftOut(flag=f"--resume {options.resume}", tests=resume.retained_count))
+            resume = self._resume(suites, fingerprints())
         elif options.dry_run and options.outputs and not self._writes_cases:
             self._warnings.append(f"--dry-run writes no report to {', '.join(options.outputs)}")
         self._check(resume)
-        named = named_agent(options, self._application)
         choice, run_id = self._choice, _run_id(resume)
         return RunPlan(
-            options=options,
-            application=self._application,
-            context=self._request.context,
-            settings=settings,
-            contexts={agent: build_context(own, directory, named) for agent, own in settings.agents.items()},
+            **fields_of(self._request),
             suites=suites,
             modules=tuple(self._modules),
             sources=tuple(self._sources),
             warnings=tuple(self._warnings),
             notes=choice.notes_on(self._picked, self._sources) if choice is not None else (),
+            selection=self._selection,
             picked=self._picked,
             order=choice.order if choice is not None else None,
             matched=self._matched,
@@ -301,11 +282,6 @@ class _Planner:
             transcripts=self._transcripts,
             writes_cases=self._writes_cases,
         )
-
-    def _failed(self) -> dict[str, list[str]]:
-        """Suite key → its tests, if `--last-failed` has selected them."""
-        picks = self._choice.picks if self._choice is not None else None
-        return picks.failed_of(item.id for item in self._inputs) if picks is not None else {}
 
     def _suites(self) -> tuple[Suite, ...]:
         """The suites that run, in the order of the inputs."""
@@ -336,12 +312,27 @@ class _Planner:
         named = any(output.lower().endswith(".jsonl") for output in options.outputs)
         return bool(options.resume or store or named or writes_own)
 
+    def _resume(self, suites: tuple[Suite, ...], fingerprints: Fingerprints) -> ResumeState:
+        """What a later run will need, and what is taken from an earlier one with `--resume`."""
+        from runner.planning.resume import ResumeState, origin_of, take_up
+
+        tests, typed = self._filter, self._request.settings.typed or self._options
+        failed = tests.failed_of(item.id for item in self._inputs) if tests is not None else {}
+        origin = origin_of(self._named, typed, self._sources, fingerprints.parts.key, failed)
+        if self._options.resume is None:
+            return ResumeState(sources=self._sources, origin=origin)
+        resume = take_up(self._named, origin, self._sources, suites, self._environment.directory, fingerprints)
+        self._sources = resume.sources
+        self._warnings += resume.warnings
+        self._left_out.append(LeftOut(flag=f"--resume {self._options.resume}", tests=resume.retained_count))
+        return resume
+
     def _check(self, resume: ResumeState | None) -> None:
         """Raises ConfigurationError when something that will run names what does not exist or cannot be used."""
+        if not self._sources and not self._options.judge_connector:
+            return
         try:
-            self._cases.check_references(self._sources, [])
-            if not self._modules and self._transcripts is None:
-                self._cases.check_own_connectors(self._sources)
+            self._cases.check(self._sources, only_cases=not self._modules and self._transcripts is None)
         except BaseException:
             if resume is not None and resume.resumed_report is not None:
                 resume.resumed_report.close()
@@ -364,17 +355,6 @@ def _run_id(resume: ResumeState | None) -> str:
     from runner.store.rows import id_of
 
     return id_of(resume.retained.saved.start)
-
-
-def _choice(request: RunRequest, selection: Selection | None) -> Choice | None:
-    """The selection by tags and earlier failures, and the order; None when no flag asks for either."""
-    options = request.options
-    if not (options.tags or options.last_failed or options.reorders):
-        return None
-    from runner.planning.choice import choice_of
-
-    named = selection.test if selection is not None else None
-    return choice_of(options, request.environment, request.application, named)
 
 
 def _is_test(name: str, modules: list[TestModule], sources: list[CaseSource]) -> bool:

@@ -1,18 +1,29 @@
-"""`yao-test regrade REPORT`: reads the flags and the transcripts of a saved report. `regraded_cases` finds the cases
-that they are graded by."""
+"""`yao-test regrade REPORT`: reads the flags and the transcripts of a saved report, and finds the cases that they are
+graded by.
+
+A case that is in its file is graded as the file has it now, because regrading is for changed assertions. One that is
+no longer there, or whose file does not exist, is graded as the report has it. If a file was moved, name it with `-i`.
+"""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from runner.errors import ConfigurationError
+from runner.agents.assistant import Assistant, Assistants, stand_in
+from runner.application.application import AgentFolder, repository_of
+from runner.cases.model import Case
+from runner.cases.reader import LocatedCase, cases_from_values
+from runner.cases.selection import Chosen, chooser
+from runner.errors import BrokenError, ConfigurationError
 from runner.modes.transcripts import Transcripts, problem_of
 from runner.options.carried import saved_values
 from runner.options.flags import Regrade
-from runner.options.options import FLAGS
-from runner.planning.saved_run import made_problem
+from runner.options.options import FLAGS, absolute
+from runner.planning.case_source import CaseSource
+from runner.planning.resume import made_problem
 from runner.results.looks import looks_in
 from runner.results.model import Suite, TestResult
 from runner.results.regradable import regradable_in
@@ -24,6 +35,16 @@ from runner.results.suite_json import blank_suite, has_cases, suite_of
 from runner.security.files import read_bytes
 from scripttest import TestKey
 from scripttest.typing_names import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from runner.planning.plan import RunRequest
+    from runner.results.regradable import Regradable
+
+NAMED = 10
+"""Most results that are named when they are left out."""
+NOT_KEPT = "its case is in no file any more, and the report does not have it"
+NO_FILES = "its case is in no file any more, and the files that were sent with it are in no report"
 
 
 def saved_options(shown: str, path: Path) -> tuple[tuple[str, ...], Record]:
@@ -120,3 +141,189 @@ def _record(line: bytes) -> Record | None:
     except (ValueError, RecursionError):
         return None
     return record if isinstance(record, dict) else None
+
+
+class Regrading:
+    """Finds the cases that the results of a report are graded by."""
+
+    def __init__(self, request: RunRequest) -> None:
+        """Reads the report of a request. Raises ConfigurationError when it has no transcripts."""
+        assert request.regraded_from is not None
+        self._options = request.options
+        self._application = request.application
+        self._directory = request.environment.directory
+        self.transcripts = transcripts_in(request.regraded_from, absolute(request.regraded_from, self._directory))
+        """The transcripts of the cases, after `cases` by suites of this run."""
+        self.warnings: list[str] = []
+        """About the cases that `cases` has found."""
+        self._chosen: Chosen | None = chooser(self._options.run) if self._options.run else None
+        self._suites = [suite for suite in self.transcripts.suites if not suite.is_message]
+        self._places = {suite.label: self._place(suite) for suite in self._suites}
+        self._refused = dict(self.transcripts.refused)
+        self._kept: list[str] = []
+        """Names of cases that are taken from the report, for the warning about them."""
+
+    def inputs(self) -> tuple[str, ...]:
+        """The inputs of the report that still exist, as paths where their files are now."""
+        found = ((input, self._places.get(input, Path())) for input in self._options.inputs)
+        return tuple(input if place == Path() else str(place) for input, place in found if place is not None)
+
+    def cases(self, sources: Sequence[CaseSource]) -> list[CaseSource]:
+        """The cases that are graded; `sources` are the cases of the inputs that exist. Raises ConfigurationError when
+        there is none."""
+        kept: list[CaseSource] = []
+        results: dict[TestKey, TestResult] = {}
+        moved = self._moved(sources)
+        for suite in self._suites:
+            place = self._places[suite.label]
+            base = next((source for source in sources if place and source.suite.file == str(place)), None)
+            base = base or (moved if place is None else None)
+            if base is None and (place is not None or not self._is_wanted(suite)):
+                continue
+            of_suite = {key: result for key, result in self.transcripts.results.items() if key.suite == suite.id}
+            source = self._source(suite, base, of_suite)
+            if source is not None:
+                kept.append(source)
+                results |= {key.replace(suite=source.suite.id): result for key, result in of_suite.items()}
+        if not kept:
+            raise ConfigurationError(f"Cannot regrade {self.transcripts.report}: {self._nothing()}")
+        self.transcripts = self.transcripts.replace(results=results)
+        self.warnings = list(self._warnings(sum(source.selected for source in kept)))
+        return kept
+
+    def _nothing(self) -> str:
+        refused = next(iter(self._refused.items()), None)
+        return "it has no transcripts of these cases" + (f"; {refused[0]}: {refused[1]}" if refused else "")
+
+    def _warnings(self, count: int) -> Iterator[str]:
+        cases = "1 case" if count == 1 else f"{count} cases"
+        yield f"Regraded from {self.transcripts.report}: {cases}; no agent was asked"
+        yield from self._kept
+        if self._refused:
+            named = _listed([f"{id} ({why})" for id, why in self._refused.items()])
+            results = "1 result has" if len(self._refused) == 1 else f"{len(self._refused)} results have"
+            left_out = "is" if len(self._refused) == 1 else "are"
+            yield f"{results} no transcript and {left_out} left out: {named}"
+
+    def _place(self, suite: Suite) -> Path | None:
+        """The file of a suite, looked for from the working directory, then from the root of the repository."""
+        if not suite.file:
+            return None
+        places = (absolute(suite.label, self._directory), self._written(suite))
+        return next((place for place in places if place.is_file()), None)
+
+    def _written(self, suite: Suite) -> Path:
+        """The path that the file of a suite had when the report was written."""
+        return repository_of(self._application.root) / suite.file
+
+    def _moved(self, sources: Sequence[CaseSource]) -> CaseSource | None:
+        """The input that replaces the one missing file, when there is exactly one of each."""
+        gone = [label for label, place in self._places.items() if place is None]
+        known = set(map(str, self._places.values()))
+        strange = [source for source in sources if source.suite.file and source.suite.file not in known]
+        return strange[0] if len(gone) == len(strange) == 1 else None
+
+    def _is_wanted(self, suite: Suite) -> bool:
+        """Whether `-i` names a suite whose file is missing."""
+        path = absolute(suite.label, self._directory) if suite.file else None
+        return any(
+            input == suite.label or (path is not None and path.is_relative_to(self._directory / input))
+            for input in self._options.inputs
+        )
+
+    def _source(
+        self, suite: Suite, base: CaseSource | None, results: Mapping[TestKey, TestResult]
+    ) -> CaseSource | None:
+        """The cases of a suite that have a transcript."""
+        runs: dict[str, list[int]] = {}
+        for key in results:
+            runs.setdefault(key.test, []).append(key.run)
+        left = runs.keys() - set(base.ids()) if base is not None else runs.keys()
+        of_report = self._of_report(result for key, result in results.items() if key.test in left)
+        if of_report:
+            ids = [located.case.id for located in of_report]
+            gone = f"{suite.label} is not there" if base is None else f"no longer in {base.suite.label}"
+            self._kept.append(f"Graded as the report has them, since they are {gone}: {_listed(ids)}")
+
+        def cases() -> Iterator[LocatedCase]:
+            if base is not None:
+                wanted = (located for located in base.cases() if located.case.id in runs)
+                yield from (located.replace(case=_alone(located.case)) for located in wanted)
+            yield from of_report
+
+        selected = sum(1 for _ in cases())
+        if not selected:
+            return None
+        numbers = {case: tuple(sorted(made)) for case, made in runs.items()}
+        if base is None:
+            place = self._written(suite) if suite.file else self._directory / "cases"
+            suite = suite.replace(file=str(place) if suite.file else "")
+            assistant, folder = self._assistant(suite.agent), place.parent
+        else:
+            own = f"{base.suite.id} [{suite.variant}]" if suite.variant else base.suite.id
+            suite = base.suite.replace(id=own, label=suite.label, variant=suite.variant)
+            assistant, folder = base.assistant, base.folder
+        return CaseSource(
+            suite=suite,
+            assistant=assistant,
+            folder=folder,
+            selected=selected,
+            total=selected,
+            cases=cases,
+            ids=base.ids if base is not None else lambda: runs,
+            runs=numbers,
+        )
+
+    def _assistant(self, id: str) -> Assistant:
+        """The agent; when it is missing or cannot be used, a substitute without its files."""
+        assistants = Assistants(self._application)
+        try:
+            return assistants.get(id)
+        except BrokenError:
+            return stand_in(assistants.find(id))
+        except ConfigurationError:
+            return stand_in(AgentFolder(id=id, folder=self._application.assistants.joinpath(*id.split("."))))
+
+    def _of_report(self, results: Iterable[TestResult]) -> list[LocatedCase]:
+        """Cases that are in no file, as the report holds them."""
+        found: list[LocatedCase] = []
+        made: set[str] = set()
+        for result in results:
+            if result.name in made or result.case is None:
+                continue
+            made.add(result.name)
+            try:
+                case = _case_in(result, result.regradable)
+            except ValueError as error:
+                self._refused.setdefault(result.name, str(error))
+                continue
+            if self._chosen is None or self._chosen(case):
+                found.append(LocatedCase(line=result.case.line, case=case))
+        return found
+
+
+def _case_in(result: TestResult, regradable: Regradable | None) -> Case:
+    """The case in the record of a result. Raises ValueError, whose message says why it cannot be read."""
+    said = result.case
+    assert said is not None
+    if regradable is None or regradable.case is None:
+        raise ValueError(NOT_KEPT)
+    if said.attachments or any(turn.attachments for turn in said.turns):
+        raise ValueError(NO_FILES)
+    begun = {"id": result.name} if said.input is None else {"id": result.name, "input": said.input}
+    try:
+        (case,) = cases_from_values([{**begun, **regradable.case}], "the report", Path()).cases
+    except ConfigurationError as error:
+        wrong = " ".join(error.message.split())
+        raise ValueError(f"its case is in no file any more: {wrong}") from error
+    return case
+
+
+def _alone(case: Case) -> Case:
+    """The same case without hooks and dependencies, and not marked as skipped."""
+    return case.model_copy(update={"before": None, "after": None, "depends_on": [], "skip": False})
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"{', '.join(names[:NAMED])}{more}"

@@ -1,17 +1,34 @@
-"""Applies `--run`, `--fuzz` or `--bench` to tests and subtests, and makes the error if nothing matches."""
+"""The flags that select tests, and that order them: `--run`, `--fuzz` and `--bench` by name, `--tag` and
+`--last-failed` before any module is loaded, `--shuffle` and `--failed-first`. Reports list tests in their usual order.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from pathlib import Path
 
 from runner.errors import ConfigurationError
 from runner.filters import Filter
-from scripttest import Broken, Ended, HostError, HostRecord, Listed, Outcome, Status
+from runner.planning.last_failed import suite_key
+from runner.planning.test_functions import tags_in
+from runner.security.files import read_text
+from scripttest import Broken, Ended, HostError, HostRecord, Listed, Outcome, Status, kind_of
+from scripttest.typing_names import TypeVar
+from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from runner.application.application import Application, TestModule
+    from runner.cases.model import Case
+    from runner.cases.selection import Chosen
+    from runner.environment import Environment
+    from runner.options.options import RunOptions
+    from runner.planning.case_source import CaseSource
+
 
 SHOWN = 5
 """At most this many existing names are shown."""
@@ -24,6 +41,9 @@ _MATCHED = {
     "--bench": ("Benchmark function", "Benchmark functions"),
 }
 """What the pattern of a flag matches: behind "no", and in the plural."""
+_NOTHING = "No failure is known: all tests run"
+_NOT_IN_CI = "In CI, earlier runs are known only from a store: all tests run"
+T = TypeVar("T")
 
 
 class Selection:
@@ -167,3 +187,206 @@ def hint_of(text: str, names: Iterable[str], kind: str) -> str:
     shown = ", ".join(known[:SHOWN]) + (f" and {more} more" if more > 0 else "")
     meant = f"Did you mean {' or '.join(plain[name] for name in near[:3])}? " if near else ""
     return f"{meant}There are: {shown}"
+
+
+class Order(Value):
+    """The order of one run. Whether one test runs before another depends on these two only, so that a part of the tests
+    runs in the same order."""
+
+    root: Path
+    """The root of the application."""
+    seed: int | None
+    """The seed of the random order; None: failed tests come first."""
+    failed: Mapping[str, Sequence[str]]
+    """Suite key → its tests that failed."""
+
+    def suites(self, items: Sequence[T], id_of: Callable[[T], str]) -> list[T]:
+        """Sorts suites into the order in which they run."""
+        keys = [suite_key(id_of(item), self.root) for item in items]
+        places = self._sorted(keys, lambda key: key in self.failed)
+        return [items[place] for place in places]
+
+    def tests(self, suite: str, names: Sequence[str]) -> list[int]:
+        """Positions of the tests of a suite, in the order in which they run."""
+        key = suite_key(suite, self.root)
+        failed = frozenset(self.failed.get(key, ()))
+        return self._sorted([f"{key}\0{name}" for name in names], lambda name: name.partition("\0")[2] in failed)
+
+    def _sorted(self, keys: Sequence[str], is_first: Callable[[str], bool]) -> list[int]:
+        if self.seed is None:
+            return sorted(range(len(keys)), key=lambda place: not is_first(keys[place]))
+        return sorted(range(len(keys)), key=lambda place: self._number(keys[place]))
+
+    def _number(self, key: str) -> bytes:
+        from hashlib import blake2b
+
+        return blake2b(f"{self.seed}\0{key}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
+
+
+class TestFilter:
+    """Selects tests and cases by tags and earlier failures, and collects the tags that it meets."""
+
+    def __init__(
+        self,
+        root: Path,
+        tags: Sequence[str],
+        failed: Mapping[str, Sequence[str]] | None,
+        *,
+        named: Callable[[str], bool] | None = None,
+        resumes: bool = False,
+    ) -> None:
+        """Reads nothing yet.
+
+        Args:
+            root: the application.
+            tags: a test must have one of these; empty: all tests are selected.
+            failed: key of a suite → its tests that failed, which are selected; None: all are.
+            named: whether `--run` selects a test of a module; None: it selects all.
+            resumes: whether suites stay in the run when none of their tests that failed is there any more.
+        """
+        self._root = root
+        self._tags = frozenset(tags)
+        self._failed = failed
+        self._named = named
+        self._resumes = resumes
+        self._seen: set[str] = set()
+        """All tags that were met."""
+        self.warnings: list[str] = []
+
+    @property
+    def by_failure(self) -> bool:
+        """Whether only tests that failed are selected."""
+        return self._failed is not None
+
+    def failed_of(self, suites: Iterable[str]) -> dict[str, list[str]]:
+        """Key → the tests that failed, for those of these suites that have some."""
+        keys = (suite_key(id, self._root) for id in suites)
+        return {key: list(names) for key in keys if (names := (self._failed or {}).get(key))}
+
+    def keeps(self, suite: str) -> bool:
+        """Whether a suite stays in the run although none of its tests is selected."""
+        return self._resumes and suite_key(suite, self._root) in (self._failed or {})
+
+    def modules(self, modules: Sequence[TestModule]) -> dict[str, frozenset[str] | None]:
+        """Module → its selected tests, None for all; modules without selected tests are left out."""
+        found: dict[str, frozenset[str] | None] = {}
+        for module in modules:
+            names = self._of_module(module)
+            if names is None or names or self.keeps(module.id):
+                found[module.id] = names
+        return found
+
+    def chosen(self, suite: str) -> Chosen:
+        """Returns the function that says whether a case of this suite is selected."""
+        failed = None if self._failed is None else frozenset(self._failed.get(suite_key(suite, self._root), ()))
+
+        def is_picked(case: Case) -> bool:
+            self._seen.update(case.tags)
+            return (failed is None or case.id in failed) and (not self._tags or not self._tags.isdisjoint(case.tags))
+
+        return is_picked
+
+    def nothing(self) -> ConfigurationError:
+        """The error for a run in which no test has one of the tags."""
+        first, *others = sorted(self._tags)
+        what = f"one of the tags {', '.join([first, *others])}" if others else f"the tag {first}"
+        return ConfigurationError(f"No test and no case has {what}", hint_of(first, sorted(self._seen), "tags"))
+
+    def _of_module(self, module: TestModule) -> frozenset[str] | None:
+        failed = None if self._failed is None else self._failed.get(module.id, ())
+        if failed is not None and not failed:
+            return frozenset()
+        try:
+            source = read_text(module.test, "replace")
+        except OSError:  # said when the module is compiled
+            return None
+        names = None
+        if failed is not None and all(map(kind_of, failed)):
+            names = frozenset(name for name in failed if re.search(rf"\b{re.escape(name)}\b", source))
+            if self._named is not None:
+                names = frozenset(filter(self._named, names))
+        if not self._tags:
+            return names
+        tags = tags_in(source)
+        self._seen.update(*tags.of.values())
+        self.warnings += [
+            f"{module.label}:{line}: @tag {text} stands above no test, and tags nothing" for line, text in tags.stray
+        ]
+        tagged = frozenset(name for name, of in tags.of.items() if not self._tags.isdisjoint(of))
+        return tagged if names is None else tagged & names
+
+
+class SelectionAndOrder(Value):
+    """Which tests of a run are selected, and in which order they run."""
+
+    filter: TestFilter | None = None
+    """Selects by tags and earlier failures; None: all tests."""
+    order: Order | None = None
+    """The order; None: that of the files."""
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def notes_on(self, picked: Mapping[str, Collection[str] | None], sources: Iterable[CaseSource]) -> tuple[str, ...]:
+        """The notes of a run of these tests of modules (None: all tests of the module) and these cases."""
+        if self.filter is None or not self.filter.by_failure:
+            return self.notes
+        tests = sum(len(names) for names in picked.values() if names is not None)
+        tests += sum(source.selected for source in sources)
+        modules = sum(names is None for names in picked.values())
+        parts = ((tests, "test"), (modules, "module"))
+        counts = " and ".join(f"{number} {word}{'' if number == 1 else 's'}" for number, word in parts if number)
+        return (*self.notes, f"Only what failed last time runs: {counts}")
+
+    def of_all(self, options: RunOptions, application: Application) -> SelectionAndOrder:
+        """The same choice for a run in which no failed test is known: it selects by names and tags only."""
+
+        tags = TestFilter(application.root, options.tags, None) if options.tags else None
+        flags = options.replace(last_failed=False).selecting
+        note = f"No failure is known of what {flags} selects: all of it runs" if flags else _NOTHING
+        return self.replace(filter=tags, notes=(note, *self.notes))
+
+
+def selection_and_order(
+    options: RunOptions,
+    environment: Environment,
+    application: Application,
+    named: Callable[[str], bool] | None = None,
+) -> SelectionAndOrder:
+    """The choice that the flags make; `named` says which tests of modules `--run` selects. Raises
+    ConfigurationError."""
+    root = application.root
+    failed: Mapping[str, list[str]] = {}
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    saved = _resumed(options, environment)
+    if options.last_failed or options.failed_first:
+        from runner.planning.last_failed import Failures, known_failures
+
+        known = Failures(tests=saved) if saved is not None else known_failures(options, environment, application)
+        failed = known.tests
+        warnings = (known.problem,) if known.problem is not None else ()
+        if not failed and not (options.watch and options.failed_first):
+            notes = (_NOTHING if known.is_known else _NOT_IN_CI,)
+    order = None
+    if options.shuffle is not None:
+        order = Order(root=root, seed=options.shuffle, failed={})
+        notes = (*notes, f"Order: shuffled, and the same with --shuffle={options.shuffle}")
+    elif options.failed_first and failed:
+        order = Order(root=root, seed=None, failed=failed)
+    tests = None
+    if options.tags or (options.last_failed and failed):
+        known_to_fail = failed if options.last_failed and failed else None
+        tests = TestFilter(root, options.tags, known_to_fail, named=named, resumes=saved is not None)
+    return SelectionAndOrder(filter=tests, order=order, notes=notes, warnings=warnings)
+
+
+def _resumed(options: RunOptions, environment: Environment) -> Mapping[str, list[str]] | None:
+    """Suite key → its tests, as `--last-failed` of the run that is resumed selected them; empty: it selected all. None
+    when no such run is resumed."""
+    if options.resume is None or not options.last_failed:
+        return None
+    from runner.options.options import absolute
+    from runner.planning.resume import read_saved
+
+    saved = read_saved(absolute(options.resume, environment.directory))
+    return saved.start["resume"].get("failed", {}) if saved.start else None

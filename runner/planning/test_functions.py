@@ -9,6 +9,7 @@ from pathlib import Path
 
 from runner.security.files import read_text
 from scripttest import EVERY_RUN, kind_of
+from scripttest.values import Value
 
 _FUNCTION = re.compile(
     r"(?:\s*export\s+)?(?:default\s+)?"
@@ -53,3 +54,35 @@ def names_in(files: Iterable[Path]) -> Iterator[str]:
         except OSError:
             continue
         yield from (name for name, _ in functions_in(source))
+
+
+_TAG = re.compile(r"(?://|/?\*+)\s*@tag\s+(.*?)\s*(?:\*/)?")
+
+
+class Tags(Value):
+    """The tags of one test file."""
+
+    of: dict[str, frozenset[str]]
+    """Function → its tags, for functions that have some."""
+    stray: tuple[tuple[int, str], ...]
+    """Line and text of tags that are above no test."""
+
+
+def tags_in(source: str) -> Tags:
+    """Finds the tags in a source text. Between a tag and its function, there may be only comments and empty lines."""
+    found: dict[str, frozenset[str]] = {}
+    stray: list[tuple[int, str]] = []
+    pending: list[tuple[int, str]] = []
+    lines = source.split("\n")
+    for number, (line, is_comment) in enumerate(zip(lines, comments_in(lines), strict=True), 1):
+        text = line.strip()
+        if tag := _TAG.fullmatch(text):
+            pending.append((number, tag[1]))
+        if is_comment or not pending:
+            continue
+        if test := function_of(text):
+            found[test] = frozenset(word for _, words in pending for word in re.split(r"[\s,]+", words) if word)
+        else:
+            stray += pending
+        pending = []
+    return Tags(of=found, stray=(*stray, *pending))

@@ -14,8 +14,7 @@ from runner.application.application import Application, find_root, twins_among, 
 from runner.errors import ConfigurationError, RunnerError
 from runner.paths import shown_path
 from runner.planning.inputs import RENAME
-from runner.planning.tags import tags_in
-from runner.planning.test_functions import functions_in
+from runner.planning.test_functions import functions_in, tags_in
 from runner.pytest_plugin.finding import CLOSED, GIVEN, OF_PYTEST
 from runner.security.files import read_text
 from runner.security.walk import is_closed, is_report, is_test

@@ -44,7 +44,7 @@ def is_number(value: Any) -> bool:
 
 
 def _problem_of_origin(origin: Record) -> str | None:
-    """The error in how the run was made, as `origin_of` in `runner.planning.resumable` writes it."""
+    """The error in how the run was made, as `origin_of` in `runner.planning.resume` writes it."""
     for name in ("options", "failed", "planned"):
         if not isinstance(origin.get(name, {}), dict):
             return f'the "{name}" of "resume" is not an object'

@@ -20,9 +20,10 @@ from runner.errors import RunnerError
 from runner.execution.run import run
 from runner.execution.stopping import Interrupted, Signals, Stop, UndoneAtOnce
 from runner.options.options import Configured, Settings
-from runner.planning.inputs import CaseInput, Input, everything, resolve_inputs
+from runner.planning.case_source import CaseInput
+from runner.planning.inputs import Input, everything, resolve_inputs
+from runner.planning.last_failed import suite_key
 from runner.planning.selection import Selection
-from runner.planning.suite_key import suite_key
 from runner.reporters.console.style import Style
 from runner.results.events import STALE
 from runner.watch.answers import AnswerFolder

@@ -20,13 +20,12 @@ from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.fingerprints.fingerprints import Fingerprints
 from runner.fingerprints.parts import PartDigests
-from runner.options.options import RunOptions, Settings
+from runner.options.options import RunOptions
 from runner.planning.case_source import CaseSource
 from runner.planning.inputs import resolve_application
+from runner.planning.plan import RunRequest
 from runner.planning.planner import make_plan
-from runner.planning.request import RunRequest
-from runner.planning.resume import retain, with_saved_options
-from runner.planning.saved_run import read_saved
+from runner.planning.resume import read_saved, retain, with_saved_options
 from runner.results import saved
 from runner.results.model import Suite
 from runner.results.suite_json import suite_of
@@ -75,12 +74,9 @@ def report(request: pytest.FixtureRequest, shared_app: MakeApplication) -> Repor
         directory=app.root, variables={}, stdout=sys.stdout, stderr=sys.stderr, cpus=1, secrets=Secrets({})
     )
     fingerprints = Fingerprints(parts, options, context)
-    asked = RunRequest(
-        options=options, settings=Settings(), environment=environment, application=application, context=context
-    )
+    asked = RunRequest(options=options, environment=environment, application=application, context=context)
     plan = make_plan(
         asked,
-        selection=None,
         agents=nobody,
         fingerprints=lambda: fingerprints,
     )

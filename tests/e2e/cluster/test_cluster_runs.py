@@ -307,7 +307,7 @@ def test_fail_fast_stops_all_workers(app: MakeApplication, cluster: DaskCluster)
 def test_what_broke_runs_again_in_a_later_pass(
     app: MakeApplication, cluster: DaskCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runner.execution.passes.FIRST_PAUSE", 0.1)
+    monkeypatch.setattr("runner.execution.repetition.FIRST_PAUSE", 0.1)
     with ModelServer() as server:
         server.plan(status(500, "not today"), status(500, "not today"))
         here = model_talks(app, server, 4, retries=0)

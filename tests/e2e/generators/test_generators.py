@@ -12,8 +12,7 @@ from agent_files import agent, case_file, lines, run_cases, server
 from command import Application, MakeApplication, eventually
 
 from runner.errors import ConfigurationError
-from runner.planning.generator_parameters import parameters
-from runner.planning.generators import with_ids
+from runner.planning.generators import parameters, with_ids
 
 TELL = """\
 - reply:

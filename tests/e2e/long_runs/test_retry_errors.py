@@ -18,7 +18,7 @@ from command import Application, MakeApplication, Record, eventually
 from faults import lines_of, with_model, worker_pids
 from model_server import Behaviour, Exchange, ModelServer, echo, says, status
 
-QUICK = "import os, runner.execution.passes as passes; passes.FIRST_PAUSE = 0.05; from runner.commands.main import main; os._exit(main())"
+QUICK = "import os, runner.execution.repetition as passes; passes.FIRST_PAUSE = 0.05; from runner.commands.main import main; os._exit(main())"
 """The command, with shorter pauses."""
 
 
@@ -36,7 +36,7 @@ def start(here: Application, *arguments: str) -> subprocess.Popen[bytes]:
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same for commands in this process."""
-    monkeypatch.setattr("runner.execution.passes.FIRST_PAUSE", 0.05)
+    monkeypatch.setattr("runner.execution.repetition.FIRST_PAUSE", 0.05)
 
 
 def breaking(times: int, which: str = "") -> Behaviour:

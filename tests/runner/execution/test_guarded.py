@@ -10,7 +10,7 @@ import pytest
 
 from runner.environment import Environment
 from runner.errors import ConfigurationError
-from runner.execution.closing import Guarded, error_of
+from runner.execution.ending import Guarded, error_of
 from runner.execution.stopping import Stop
 from runner.reporters.stream import Multiplexer
 from runner.results.events import Event, RunEnd, RunError, RunStart

@@ -17,7 +17,7 @@ from runner.errors import ConfigurationError
 from runner.options.carried import saved_values, taken_over
 from runner.options.flags import Carried, Changes, Flag, Regrade, flag
 from runner.options.options import FLAGS, RunOptions, check_needs, options_from, texts_in
-from runner.planning.resumable import origin_of
+from runner.planning.resume import origin_of
 from scripttest.values import names_of
 
 INPUT = ["-i", "scripts.demo.a"]

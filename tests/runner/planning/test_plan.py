@@ -11,16 +11,13 @@ from typing import Any
 import pytest
 from command import make_application
 
-from runner.application.context import build_context
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.execution.services import RunServices
-from runner.options.options import Settings, options_from, texts_in
+from runner.options.options import options_from, texts_in
 from runner.planning.inputs import resolve_application
-from runner.planning.plan import RunPlan
-from runner.planning.planner import make_plan
-from runner.planning.request import RunRequest
-from runner.planning.selection import Selection
+from runner.planning.plan import RunPlan, RunRequest
+from runner.planning.planner import make_plan, with_contexts
 from runner.security.secrets import Secrets
 
 CASES = "assistants/demo/tests/cases.jsonl"
@@ -40,16 +37,9 @@ def planned(folder: Path, line: str, files: Mapping[str, str] = FILES) -> RunPla
     stream = io.StringIO()
     environment = Environment(directory=root, variables={}, stdout=stream, stderr=stream, cpus=2, secrets=Secrets())
     application = resolve_application(options, root)
-    request = RunRequest(
-        options=options,
-        settings=Settings(),
-        environment=environment,
-        application=application,
-        context=build_context(options, root),
-    )
-    selection = Selection(options.run, options.selecting) if options.run else None
+    request = with_contexts(RunRequest(options=options, environment=environment, application=application))
     with RunServices(request) as services:
-        return make_plan(request, selection=selection, agents=services.agents, fingerprints=services.fingerprints)
+        return make_plan(request, agents=services.agents, fingerprints=services.fingerprints)
 
 
 def cases_of(plan: RunPlan) -> list[str]:

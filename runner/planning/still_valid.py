@@ -14,7 +14,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 
 from runner.errors import ConfigurationError
@@ -28,12 +28,13 @@ from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from runner.cases.model import Case
     from runner.fingerprints.fingerprints import Fingerprints
     from runner.planning.case_source import CaseSource
-    from runner.planning.kept_runs import Runs
-    from runner.planning.saved_run import Saved
     from runner.results.model import Suite
+
 UNDECIDED = "as many runs as needed"
 NAMED = 10
 """At most this many tests of one group are named."""
@@ -122,7 +123,8 @@ class _Suite:
 
 
 def holding(
-    saved: Saved,
+    saved: Iterable[Record],
+    subject: str,
     fingerprints: Fingerprints,
     sources: Iterable[CaseSource],
     suites: Iterable[Suite],
@@ -135,14 +137,14 @@ def holding(
 
     known = {suite.name: suite for suite in suites}
     records: dict[str, list[Record]] = {id: [] for id in known}
-    for record in saved.results:
+    for record in saved:
         if record["suite"] not in known:
             raise ConfigurationError(
-                f"{saved.subject}: it has results of {record['suite']}, which this run does not test",
+                f"{subject}: it has results of {record['suite']}, which this run does not test",
                 "Run it from the same folder, with the same -i",
             )
         records[record["suite"]].append(record)
-    keys = {key for record in saved.results for key in record.get("fingerprint") or ()}
+    keys = {key for record in saved for key in record.get("fingerprint") or ()}
     take_scripts(filter(None, map(part_in, sorted(keys))), fingerprints.root, fingerprints.parts)
     of_cases = {source.suite.name: source for source in sources}
     found = []
@@ -262,3 +264,50 @@ def _stale(
     of_source = (source.folder, source.variant) if source is not None else ()
     parts = fingerprints.changed(fingerprint, found.suite.agent, case, *of_source)
     return _Why(reason=Reason.CHANGED, parts=parts) if parts else None
+
+
+class Runs(Value):
+    """How often cases run that have no number of runs of their own."""
+
+    count: int
+    """`--runs`."""
+    repeat: str | None
+    """`--repeat`."""
+
+    def policy_of(self, case: Case) -> Any:
+        """The policy of a case, as it is written in its file or in `--repeat`; None: it has none."""
+        if case.repeat is None:
+            return self.repeat
+        from runner.cases.repeats import repeat_of
+
+        return repeat_of(case)
+
+    def usable(self, case: Case, records: Sequence[Record]) -> list[Record]:
+        """Those results of a case that fit the runs that this run would make, each with the policy of now."""
+        if all(record["status"] == Status.SKIPPED and "run" not in record for record in records):
+            return list(records)
+        policy = self.policy_of(case)
+        repeats = policy is not None or self.count > 1
+        kept = [record for record in records if ("run" in record) is repeats]
+        if policy is None:
+            return [{key: value for key, value in record.items() if key != "repeat"} for record in kept]
+        ordered = sorted(kept, key=lambda record: int(record["run"]))
+        enough = next(
+            (at for at in range(1, len(ordered)) if self.status(case, ordered[:at]) is not None), len(ordered)
+        )
+        return [{**record, "repeat": policy} for record in ordered[:enough]]
+
+    def status(self, case: Case, records: Sequence[Record]) -> Status | None:
+        """The status of a case by its usable results; None when it needs more runs."""
+        policy = self.policy_of(case)
+        if not records or (policy is None and "run" in records[0] and len(records) < self.count):
+            return None
+        if policy is None or "run" not in records[0]:
+            return min(Status(record["status"]) for record in records)  # FAILED comes before PASSED
+        from runner.results.repeating import repeat_of
+
+        ordered = sorted(records, key=lambda record: int(record["run"]))
+        verdict = repeat_of(policy, [verdict_in(record) for record in ordered]).verdict
+        if verdict is None:
+            return None
+        return Status.PASSED if verdict is Verdict.PASSED else verdict.status

@@ -1,29 +1,32 @@
-"""Checks, before any model is asked, whether everything exists that cases and flags name: agents, functions of
-scripts, connectors. What cases name only while they run is checked then.
+"""Checks before the run, and before any model is asked, whether everything exists that cases and flags name: agents,
+functions of scripts, connectors. What cases name only while they run is checked then.
 
-A script that cannot be loaded is not reported here: it breaks only the cases that need it.
-"""
+A script that cannot be loaded is not reported here: it breaks only the cases that need it. Nor is the connector of an
+agent that cannot be used, unless no case of the run can ask a model: then the run does not start."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from bindings import given_mocks
+from runner.agents.assistant import Assistant, Assistants
 from runner.agents.references import ScriptReferenceError, find_function
 from runner.cases.references import Reference, simulator_reference
 from runner.errors import ConfigurationError
+from runner.security.files import read_text
 from scripttest.values import Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.agents.runtime import Runtime
     from runner.application.application import Application
     from runner.options.options import RunOptions
-    from runner.planning.case_source import CaseSource
-    from runner.planning.inputs import GeneratorInput
+    from runner.planning.case_source import CaseSource, GeneratorInput
+
 
 SHOWN = 20
 """At most this many references are listed in an error, each with at most this many places."""
@@ -150,3 +153,55 @@ def _listed(places: list[str]) -> tuple[str, str]:
         return first, ""
     more = [f"{len(others) - SHOWN} more"] if len(others) > SHOWN else []
     return first, f" (also {', '.join([*others[:SHOWN], *more])})"
+
+
+_MAY_CHOOSE = r"\b(?:connector|delegate|import|require)\b"
+"""Words in a handler that show that its Create hook may choose another connector or another agent."""
+
+
+def check_own_connectors(sources: Sequence[CaseSource], assistants: Assistants, check: Callable[[str], None]) -> None:
+    """Raises ConfigurationError when no case can ask its model, since the connector in `package.yao` of each agent is
+    not there or cannot be used. `check` raises it for one reference."""
+    problems: dict[str, ConfigurationError] = {}
+    for source in sources:
+        if not _runs(source):
+            continue
+        try:
+            assistant = assistants.get(source.assistant.id)
+            if source.broken or not _asks(assistant):
+                return
+        except (ConfigurationError, OSError, UnicodeDecodeError):
+            return  # its cases say it
+        try:
+            check(assistant.connector)
+        except ConfigurationError as error:
+            problems[assistant.id] = error
+        if assistant.id not in problems or _names_connector(source):
+            return
+    if len(problems) == 1:
+        (id, problem), *_ = problems.items()
+        raise ConfigurationError(f"Cannot run the cases of {id}: {problem.message}", problem.hint)
+    if problems:
+        listing = "".join(f"\n  {id}: {problem.message}" for id, problem in problems.items())
+        raise ConfigurationError(f"Cannot run the cases: no agent can ask its model{listing}", "Nothing was run")
+
+
+def _runs(source: CaseSource) -> bool:
+    return bool(source.broken) or any(
+        not located.case.skip and located.case.id not in source.ended for located in source.cases()
+    )
+
+
+def _asks(assistant: Assistant) -> bool:
+    """Whether an agent is certain to ask the model of its own connector."""
+    if assistant.sandbox is not None or not (assistant.prompts or assistant.servers):
+        return False
+    handler = "" if assistant.script is None else read_text(assistant.script)
+    return "Create" not in handler or not re.search(_MAY_CHOOSE, handler)
+
+
+def _names_connector(source: CaseSource) -> bool:
+    """Whether a case names a connector itself."""
+    return source.refers and any(
+        reference.kind == "connector" for located in source.cases() for reference in located.case.references()
+    )

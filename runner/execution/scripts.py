@@ -1,16 +1,21 @@
-"""Turns what the script host reports about script tests into events."""
+"""Runs the test modules of a run, and makes events of what the script host reports about them."""
 
 from __future__ import annotations
 
+import json
+import os
 import time
 from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
 
-from runner.execution.passes import Passes
-from runner.execution.repetition import Repetition
+from bindings import DATABASE
+from runner.execution.repetition import Passes, Repetition
+from runner.paths import shown_path
 from runner.results.events import Event, SuiteEnd, SuiteStart, TestStart
 from runner.results.model import TestResult
 from runner.results.test_place import TestPlace
 from scripttest import (
+    FUZZ,
     Broken,
     Ended,
     Failure,
@@ -18,19 +23,199 @@ from scripttest import (
     Line,
     Listed,
     LogLine,
+    Module,
     Outcome,
+    Source,
     Started,
     Status,
     TestKey,
+    kind_of,
 )
 from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from bindings import RunSnapshots, World, Worlds
+    from runner.application.application import TestModule
+    from runner.execution.services import RunServices
+    from runner.execution.services_of_tests import TestServices
+    from runner.execution.stopping import Stop
+    from runner.planning.plan import RunPlan
     from runner.planning.selection import Selection
+    from scripttest import Compiled, ScriptHost
+
+
+LISTING = 2.0
+"""Time limit in seconds for modules to list their tests when the run has ended."""
+
+
+class ScriptModules:
+    """The test modules of a plan, on a script host."""
+
+    def __init__(
+        self,
+        *,
+        host: ScriptHost,
+        plan: RunPlan,
+        services: RunServices,
+        tests: TestServices,
+        selection: Selection | None,
+        stop: Stop,
+        traces: bool,
+    ) -> None:
+        """`traces`: results get fingerprints, which say what they depend on."""
+        self._host = host
+        self._plan = plan
+        self._services = services
+        self._tests = tests
+        self._selection = selection
+        self._stop = stop
+        self._traces = traces
+        self._sources: Mapping[str, Source] = {}
+        """Finds what test modules depend on, if their results have fingerprints."""
+        self._agents = {module.id: module.agent for module in plan.modules}
+        self._modules = host_modules(plan)
+        self._records: Iterator[HostRecord] = iter(())
+
+    def compile(self) -> None:
+        """Begins to compile them; does not block."""
+        plan, host = self._plan, self._host
+        takers = [self._services.fingerprints().parts.take] if self._traces else []
+        takers += [self._tests.other_kinds().fuzz().take] if plan.options.fuzz else []
+        if takers:
+
+            def told(compiled: Compiled) -> None:
+                for take in takers:
+                    take(compiled)
+
+            host.tell_compiled(told)
+        if self._traces:
+            self._sources = {module.source.key: module.source for module in self._modules}
+        host.begin(self._modules)
+
+    def begin(self) -> None:
+        """Begins to run them; blocks until the compiler has answered for the first. Raises ConfigurationError when
+        `--run` turns out to match nothing."""
+        plan, stop = self._plan, self._stop
+        stop.listen(self._host.wake)
+        self._records = self._host.run(self._modules, stop.left)
+        if self._selection is None or plan.matched:
+            return
+        ids = (id for source in plan.sources for id in source.ids())
+        self._records = self._selection.begun(self._records, plan.retained_tests, ids, lambda: bool(stop.reason))
+
+    def run(self, send: Callable[[Event], None], repetition: Repetition) -> int:
+        """Runs the modules until they have ended, or the run shall stop, or too many tests have failed; tests that are
+        running then have no result. Returns how many tests have sent nothing when too many have failed. Blocks. Raises
+        HostError."""
+        from runner.execution.repetition import Passes
+
+        options, modules = self._plan.options, [module.id for module in self._plan.modules]
+        most = options.failure_limit
+        events = ScriptEvents(
+            send=send,
+            repetition=repetition,
+            retained=self._plan.retained_places,
+            selection=self._selection,
+            fingerprint=self._fingerprint if self._traces else None,
+            passes=Passes(options.retry_errors, send, self._stop),
+            worlds=self._services.worlds,
+            snapshots=self._tests.snapshots,
+            calls=self._tests.calls_of_scripts(),
+        )
+        try:
+            while True:
+                for record in self._records:
+                    events.take(record)
+                    if most is not None and repetition.failures >= most:
+                        self._host.only_list(LISTING)
+                        return _listed(self._records, set(modules) - events.known)
+                again = events.next_pass()
+                if again is None:
+                    return 0
+                self._records = self._again(again)
+        finally:
+            events.give_up_held()
+            for module in modules:
+                repetition.cut(module)
+
+    def kill(self) -> None:
+        """Kills the processes of the host, which has nothing more to run. They end while the run is reported."""
+        self._host.kill()
+
+    def _again(self, tests: Mapping[str, Collection[str] | None]) -> Iterator[HostRecord]:
+        """Runs tests of modules again; None: all tests of a module."""
+        self._tests.begin_again(tests)
+        modules = [module for module in host_modules(self._plan) if module.source.key in tests]
+        return self._host.run(modules, self._stop.left)
+
+    def _fingerprint(self, test: TestKey) -> Mapping[str, Any]:
+        """The fingerprint of a script test."""
+        from runner.fingerprints.parts import part_of, parts_of_database, parts_of_world
+        from runner.parts import Part
+
+        fingerprints, root = self._services.fingerprints(), self._plan.application.root
+        module = test.suite
+        own = self._sources[module]
+        parts = [part_of(source, root) for source in (own, *self._host.called_by(module))]
+        world = self._services.worlds.known(test)
+        parts += parts_of_database(world.held(DATABASE) if world is not None else None)
+        parts += parts_of_world(world)
+        if own.script is None:
+            parts.append(Part(kind="handler", name=module))
+        if kind_of(test.test) == FUZZ:
+            corpus = self._tests.other_kinds().fuzz().corpus_of(module, test.test)
+            parts.append(Part(kind="corpus", name=shown_path(corpus, root)))
+        digests = {part: fingerprints.parts.of(part) for part in parts}
+        used = {**digests, **self._services.parts_of(test)}
+        return fingerprints.of_test(self._agents[module], used, judged=world is not None and world.is_judged)
+
+
+def _listed(records: Iterator[HostRecord], modules: set[str]) -> int:
+    """How many tests some modules have, as the host lists them. A module that cannot be listed in time counts as one
+    test."""
+    counts = dict.fromkeys(modules, 1)
+    waiting = set(modules)
+    while waiting and (record := next(records, None)) is not None:
+        if isinstance(record, Listed):
+            counts[record.module] = len(record.tests)
+        waiting.discard(record.module)
+    return sum(counts.values())
+
+
+def host_modules(plan: RunPlan) -> list[Module]:
+    """All test modules of a plan."""
+    return [_host_module(module, plan) for module in plan.modules]
+
+
+def _host_module(module: TestModule, plan: RunPlan) -> Module:
+    context = plan.context_of(module.agent)
+    own = {**context, "assistant_id": context["assistant_id"] or module.agent}
+    folder = f"{str(module.test)[: -len(module.label)]}{module.label.partition('/src/')[0]}"
+    if os.path.isfile(f"{folder}/sandbox.yao"):
+        own = _in_sandbox(own, Path(folder))
+    return Module(
+        source=Source(key=module.id, test=module.test, script=module.script),
+        context=json.dumps(own),
+        timeout=plan.settings.of(module.agent, plan.options).script_timeout,
+    )
+
+
+def _in_sandbox(context: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The context of an agent with a sandbox. It is unchanged when the sandbox file is wrong, which calls of the agent
+    report."""
+    from runner.application.sandbox import read_sandbox
+    from runner.errors import ConfigurationError
+
+    try:
+        sandbox = read_sandbox(folder)
+    except ConfigurationError:
+        return context
+    return context if sandbox is None else sandbox.context(context)
+
 
 _NO_PLACE = -1
 """Position of the placeholder for a module that cannot be loaded, until it is sent; no test has it."""
