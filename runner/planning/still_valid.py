@@ -278,7 +278,7 @@ class Runs(Value):
         """The policy of a case, as it is written in its file or in `--repeat`; None: it has none."""
         if case.repeat is None:
             return self.repeat
-        from runner.cases.repeats import repeat_of
+        from runner.cases.checks import repeat_of
 
         return repeat_of(case)
 
