@@ -98,12 +98,14 @@ ROOMS = {
     "runner/benchmarks": "runner runner/statistics",
     "runner/application": "runner runner/security runner/options",
     "runner/connectors": "runner runner/security runner/options runner/application",
+    "runner/scripted": "runner runner/application runner/connectors",
+    "runner/answers": "runner runner/security runner/options runner/connectors",
     "runner/shapes": "runner runner/application",
     "runner/reading": "runner",
     "runner/assertions": "runner runner/shapes runner/reading",
     "runner/cases": "runner runner/security runner/statistics runner/application runner/shapes runner/assertions",
     "runner/agents/mcp": "runner runner/security runner/application runner/assertions runner/connectors",
-    "runner/agents": "runner runner/security runner/options runner/application runner/assertions runner/cases runner/connectors runner/agents/mcp runner/reading",
+    "runner/agents": "runner runner/security runner/options runner/application runner/assertions runner/cases runner/connectors runner/scripted runner/answers runner/agents/mcp runner/reading",
     "runner/fingerprints": "runner runner/security runner/options runner/application runner/cases runner/connectors"
     " runner/agents/mcp runner/agents",
     "runner/results": "runner runner/security runner/statistics runner/assertions",
@@ -119,11 +121,11 @@ ROOMS = {
     "runner/planning": "runner runner/security runner/options runner/application runner/connectors runner/agents runner/cases"
     " runner/fingerprints runner/modes runner/reading runner/results runner/store",
     "runner/execution": "runner runner/options runner/security runner/fuzzing runner/benchmarks runner/application runner/agents runner/cases"
-    " runner/connectors runner/fingerprints runner/modes runner/planning runner/reporters runner/reporters/console"
+    " runner/connectors runner/answers runner/fingerprints runner/modes runner/planning runner/reporters runner/reporters/console"
     " runner/reporters/opening runner/results runner/store",
     "runner/watch": "runner runner/security runner/options runner/application runner/connectors runner/fingerprints runner/planning"
     " runner/execution runner/reporters/console runner/results",
-    "runner/cluster": "runner runner/security runner/options runner/application runner/connectors runner/cases runner/agents"
+    "runner/cluster": "runner runner/security runner/options runner/application runner/connectors runner/answers runner/cases runner/agents"
     " runner/fingerprints runner/planning runner/execution runner/results",
     "runner/pytest_plugin": "runner runner/security runner/options runner/application runner/connectors runner/cases"
     " runner/agents runner/fingerprints runner/planning runner/execution runner/reporters runner/reporters/console"
@@ -160,7 +162,9 @@ DOORS = {
     "runner/benchmarks": "benchmark_tests lines",
     "runner/commands": "__init__ main",
     "runner/application": "application configuration configuration_schema context documents dotenv json_parts models positions programs sandbox trust yaml_keys",
-    "runner/connectors": "base capabilities closed endpoint http httpx_sender journal limits load parts proxies recording runner_rules sse stored_answers timing",
+    "runner/connectors": "base definition http httpx_sender limits load timing usage wire",
+    "runner/answers": "journal recording",
+    "runner/scripted": "runner",
     "runner/shapes": "declared fast_validation fields",
     "runner/reading": "helper_answers json_in_text thinking",
     "runner/assertions": "__init__ base checking judges model results snapshots tools values votes",

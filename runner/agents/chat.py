@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from runner.agents.variants import AgentVariant
     from runner.assertions.base import AgentUse, ToolUse
     from runner.connectors.base import Completion, Usage
-    from runner.connectors.endpoint import Endpoint
+    from runner.connectors.wire import Endpoint
     from runner.parts import Part
     from scripttest import StackFrame
 

@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from runner.agents.answer import AgentError
 from runner.agents.chat import ModelCall, ModelStep
-from runner.connectors.base import Completion, ConnectorError, ModelRequest, Usage
+from runner.connectors.base import Completion, ConnectorError, ModelAnswer, ModelRequest, Usage, ask
 from runner.connectors.load import RUNNER
-from runner.connectors.stored_answers import Answer as ModelAnswer
-from runner.connectors.stored_answers import ask
 from runner.connectors.timing import case_now
 from runner.parts import Part
 from runner.paths import shown_path
@@ -29,11 +27,10 @@ if TYPE_CHECKING:
     from runner.agents.mcp.toolbox import ToolBox
     from runner.agents.prompts import PromptVariables
     from runner.agents.requests import Scope
-    from runner.connectors.base import Message
-    from runner.connectors.closed import ClosedModels
-    from runner.connectors.journal import Journal
+    from runner.answers.journal import Journal
+    from runner.answers.recording import Recording
+    from runner.connectors.base import ClosedModels, Message
     from runner.connectors.load import Connectors
-    from runner.connectors.recording import Recording
     from scripttest import Compiled, FunctionPool, Returned, TestKey
 
 REFUSALS = (400, 413, 422)

@@ -15,7 +15,7 @@ from runner.assertions.base import ToolUse
 from runner.assertions.results import shorten
 from runner.connectors.base import Completion, ModelRequest
 from runner.connectors.load import RUNNER
-from runner.connectors.runner_rules import Product, product_of
+from runner.scripted.runner import Product
 from runner.security.files import read_named
 from scripttest import RefusedFileError
 
@@ -105,7 +105,7 @@ async def _reply(scope: Scope, mock: Mock, command: str) -> dict[str, object]:
 async def run(runtime: Runtime, request: ModelRequest, scope: Scope) -> Completion:
     """Calls the runner of an agent, writes its files, and returns its answer. Raises AgentError."""
     completion = await runtime.ask(RUNNER, request, scope)
-    product = product_of(json.loads(completion.content))
+    product = Product(**json.loads(completion.content))
     if product.delay:
         await asyncio.sleep(product.delay)
     _write(product, _workspace(runtime, scope))

@@ -18,7 +18,7 @@ from bindings import DATABASE, ProcessError, agent_id
 from runner.agents.answer import AgentError
 from runner.agents.mocked import mocked_process
 from runner.agents.requests import AgentRequest
-from runner.connectors.parts import text_of
+from runner.connectors.base import text_of
 from runner.errors import RunnerError
 from runner.reading.json_in_text import extract_json
 

@@ -23,7 +23,7 @@ from runner.connectors.timing import CaseTime
 
 if TYPE_CHECKING:
     from runner.agents.prompts import PromptVariables
-    from runner.connectors.recording import Recording
+    from runner.answers.recording import Recording
     from runner.parts import Part
     from scripttest import FunctionPool, FunctionServices, TestKey
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from runner.agents.answer import AgentError, UsedTool, tool_call_records
 from runner.agents.chat import ToolStep
 from runner.assertions.base import ToolUse
-from runner.connectors.parts import text_of
+from runner.connectors.base import text_of
 from runner.connectors.timing import case_now
 
 if TYPE_CHECKING:

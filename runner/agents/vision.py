@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from bindings import ProcessError, agent_id
 from runner.agents.answer import AgentError
 from runner.agents.requests import AgentRequest
-from runner.connectors.capabilities import capabilities_of
-from runner.connectors.parts import content_parts, url_of
+from runner.connectors.base import content_parts, url_of
+from runner.connectors.definition import capabilities_of
 from runner.errors import RunnerError
 
 if TYPE_CHECKING:

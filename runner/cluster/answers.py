@@ -11,14 +11,13 @@ So if one of the two is killed, at most that many calls are lost, even if the co
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runner.answers.journal import Journal
 from runner.cluster.pieces import Heard
-from runner.connectors.journal import Journal
 from runner.connectors.limits import Limits
 from runner.connectors.timing import Timing
 from runner.results.verdict import Verdict, verdict_on
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class SentAnswers:
-    """In a runner process: the lines of its journal, as its `Lines` and its `Admission`."""
+    """In a runner process: the lines of its journal, as its `JournalFile` and its `CallGate`."""
 
     def __init__(self, send: Callable[[Heard], None], at_once: int) -> None:
         """`at_once`: most calls that are running, or whose answers are not stored yet."""
@@ -43,16 +42,16 @@ class SentAnswers:
         self._changed = threading.Condition()
 
     async def begin(self) -> None:
-        """See `Admission`."""
+        """See `CallGate`."""
         self._loop = asyncio.get_running_loop()
         await self._limits.__aenter__()
 
     def give_up(self) -> None:
-        """See `Admission`."""
+        """See `CallGate`."""
         self._limits.leave()
 
     def end(self) -> None:
-        """See `Admission`."""
+        """See `CallGate`."""
         with self._changed:
             if self._kept < self._sent:
                 self._open.append(self._sent)
@@ -121,22 +120,4 @@ class StoredAnswers:
         if self._services.keeps_answers:
             self._services.agents()  # which opens the journal of the run
         else:
-            nowhere = Path(os.devnull).parent / "yao-test-has-no-journal"
-            self._own = Journal(nowhere, lambda _: _Nowhere(), self._root, str, _unsaid, goes_on=False)
-
-
-class _Nowhere:
-    """A file that keeps nothing; implements `runner.connectors.journal.Lines`."""
-
-    def replace(self, lines: Iterable[str]) -> None:
-        """Keeps nothing."""
-
-    def write(self, line: str) -> None:
-        """Keeps nothing."""
-
-    def close(self) -> None:
-        """Has nothing to close."""
-
-
-def _unsaid(_: str) -> None:
-    """Nothing that is not written needs to be said."""
+            self._own = Journal(None, None, self._root)

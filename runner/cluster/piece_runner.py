@@ -162,10 +162,10 @@ class Runner:
             self._processes = host.release()
 
     def _set_up_agents(self, service: AgentService) -> None:
-        from runner.cluster.shared_bounds import SharedPlaces
+        from runner.cluster.shared_bounds import SharedLimit
 
         self._service = service
-        self.places = SharedPlaces(lambda call: self.say_now(Heard(call=call)))
+        self.places = SharedLimit(lambda call: self.say_now(Heard(call=call)))
         service.runtime.connectors.share(self.places)
         self._keep_answers(service)
 
@@ -173,8 +173,8 @@ class Runner:
         """Sends answers to the command as they arrive, and uses those that the command has already."""
         if self._options.replay is not None:
             return
+        from runner.answers.journal import Journal
         from runner.cluster.answers import SentAnswers
-        from runner.connectors.journal import Journal
 
         if self.sent_answers is None:
             self.sent_answers = SentAnswers(self.say_now, self._parallel)
@@ -187,9 +187,9 @@ class Runner:
             self._root,
             self._environment.secrets.text,
             lambda problem: self.say(Warned(message=problem)),
-            goes_on=True,
+            resumes=True,
             limit=sys.maxsize,
-            admission=answers,
+            gate=answers,
         )
 
 

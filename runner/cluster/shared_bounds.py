@@ -22,7 +22,7 @@ from contextvars import ContextVar
 from itertools import count
 from typing import Any
 
-from runner.connectors.limits import MAX_CONCURRENCY, Limits, Places
+from runner.connectors.limits import MAX_CONCURRENCY, GlobalLimit, Limits
 from runner.connectors.timing import Timing, uncounted
 
 RENEW = 2.0
@@ -34,7 +34,7 @@ _begins: ContextVar[bool] = ContextVar("begins", default=False)
 """Whether the call of this context has not gone out yet."""
 
 
-class SharedPlaces(Places):
+class SharedLimit(GlobalLimit):
     """In a runner process: gives connectors their bounds."""
 
     def __init__(self, ask: Callable[[tuple[Any, ...]], None]) -> None:
@@ -47,7 +47,7 @@ class SharedPlaces(Places):
         self._renewing: threading.Thread | None = None
 
     def limits(self, connector: str, options: Mapping[str, Any], timing: Timing) -> Limits:
-        """See `Places`; those of all machines, where the file of the connector names bounds."""
+        """See `GlobalLimit`; those of all machines, where the file of the connector names bounds."""
         bounds = tuple(options.get(name) for name in BOUNDS)
         if not any(bounds):
             return super().limits(connector, options, timing)
@@ -109,7 +109,7 @@ def _settle(future: asyncio.Future[None]) -> None:
 class _Asking(Limits):
     """The bounds of one connector, in a runner process."""
 
-    def __init__(self, connector: str, bounds: tuple[Any, ...], places: SharedPlaces, timing: Timing) -> None:
+    def __init__(self, connector: str, bounds: tuple[Any, ...], places: SharedLimit, timing: Timing) -> None:
         super().__init__(MAX_CONCURRENCY, None, timing)
         self._of = connector, bounds
         self._places = places
@@ -186,7 +186,7 @@ class KeptBounds:
         limits = self._limits.get(connector)
         if limits is None:
             options = {name: value for name, value in zip(BOUNDS, bounds, strict=True) if value is not None}
-            limits = self._limits[connector] = Places().limits(connector, options, Timing())
+            limits = self._limits[connector] = GlobalLimit().limits(connector, options, Timing())
         if what == "enter":
             self._start(attempt, number, self._enter(attempt, number, connector, limits))
         elif what == "again":

@@ -22,7 +22,7 @@ from runner.results.events import (
 from scripttest import Status
 
 if TYPE_CHECKING:
-    from runner.connectors.recording import Recording
+    from runner.answers.recording import Recording
     from runner.execution.stopping import Stop
     from runner.fingerprints.parts import PartDigests
     from runner.results.fold import Execution

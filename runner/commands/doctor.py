@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from runner.commands.flags import Command
-from runner.commands.reports import writing
+from runner.commands.inputs import writing
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from scripttest import install_command

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import click
 
 from runner import exit_codes
 from runner.commands.flags import Command
-from runner.commands.history_lines import history_record, run_record, table_of, text_of
-from runner.commands.stores import HELP, store_folder
+from runner.commands.inputs import HELP, store_folder
+from runner.costs import Estimate, dollars
 from runner.environment import Environment
 from runner.errors import ConfigurationError, did_you_mean
-from runner.reporters.console.style import Style, count
-from runner.store.history import histories
+from runner.reporters.console.change_lines import aligned
+from runner.reporters.console.style import Style, count, in_milliseconds
+from runner.results.fingerprint_changes import change_text, changed, described
+from runner.security.terminal import in_line
+from runner.store.history import SCRIPTED, Level, Since, TestHistory, Trend, histories
+from runner.store.kept import KeptRun
 from runner.store.store import Store
+from scripttest.typing_names import Record
 
 RUNS = 100
 """How many runs are read where no number is given."""
@@ -83,3 +88,216 @@ def _matching(tests: Sequence[tuple[str, str]], name: str) -> list[tuple[str, st
     if chosen := exact or [one for one in tests if name in whole[one]]:
         return chosen
     raise ConfigurationError(f"No run has a test {name}", did_you_mean(name, [test for _, test in tests]))
+
+
+Row = tuple[str, ...]
+SHORT = 7
+"""Characters of a commit that are shown."""
+HEAD: Row = ("Test", "Connector", "Passed", "Trend", "Since", "Took", "Cost")
+OF_RUN: Row = ("Run", "When", "Branch", "Commit", "Connector")
+OF_TEST: Row = (*OF_RUN, "Verdict", "Passed", "Took", "Tokens", "Cost", "Changed")
+OF_RUNS: Row = (*OF_RUN, "State", "Passed", "Failed", "Errors", "Skipped", "Labels")
+COLORS = {
+    **dict.fromkeys((Trend.BROKE, Trend.FAILS, Trend.NO_VERDICT), "red"),
+    **dict.fromkeys((Trend.FLAKY, Trend.SLOWER, Trend.DEARER), "yellow"),
+    **dict.fromkeys((Trend.FIXED, Trend.FASTER, Trend.CHEAPER, Trend.STEADY), "green"),
+    Trend.SKIPPED: "cyan",
+}
+
+
+def table_of(found: Sequence[TestHistory], style: Style) -> str:
+    """A table of all tests, the worst first."""
+    several = len({one.suite for one in found}) > 1
+    rows = [HEAD]
+    for one in found:
+        name = f"{one.suite} › {one.test}" if several else one.test
+        asks = one.asked[-1] if len(set(one.asked)) > 1 else ""
+        rows.append((name, asks, rate_of(one), ", ".join(one.trends), _short_since(one), _took(one), _cost(one)))
+    head, *lines = aligned(_filled(rows)).split("\n")
+    painted = [style.paint(line, COLORS[one.worst]) for line, one in zip(lines, found, strict=False)]
+    return "\n".join([head, *painted, *lines[len(found) :]])
+
+
+def text_of(one: TestHistory, store: Store, runs: Mapping[str, KeptRun], style: Style) -> str:
+    """The runs of one test as text, the newest first."""
+    text = f"{in_line(one.suite)} › {style.paint(in_line(one.test), 'bold')}\n"
+    before = "" if one.rate_before is None else f", {_percent(one.rate_before)} before"
+    asks = f" with {one.asked[-1]}" if len(set(one.asked)) > 1 else ""
+    text += f"  Passed:  {rate_of(one)} of {count(one.judged, 'run')}{asks}{before}\n" if one.judged else ""
+    for trend in one.trends:
+        if said := _said(one, trend):
+            text += f"  {style.paint(trend.capitalize(), COLORS[trend])} {said}\n"
+    if one.failing and Trend.BROKE not in one.trends:
+        text += f"  Failed in the newest {count(one.failing, 'run') if one.failing > 1 else 'run'}"
+        text += f", {since_text(one.failing_since)}\n" if one.failing_since else "\n"
+    rows = [OF_TEST]
+    asked = _worth_naming(one.asked)
+    for at, result in reversed(list(enumerate(one.results))):
+        run = runs[result.run]
+        parts: tuple[str, ...] = ()
+        if at:
+            earlier = one.results[at - 1]
+            made_of = store.fingerprint(earlier.made_of), store.fingerprint(result.made_of)
+            parts = changed(*made_of, earlier.connector, result.connector)
+        passed = f"{result.passed}/{result.judged}" if result.judged > 1 else ""
+        tokens = "" if result.tokens is None else f"{result.tokens:.0f}"
+        cost = "" if result.cost is None else dollars(result.cost)
+        took = in_milliseconds(result.duration_ms)
+        about = (run.id, when(run), run.branch or "", commit(run), asked[at])
+        rows.append((*about, result.verdict, passed, took, tokens, cost, described(parts)))
+    return text + "\n" + aligned(_filled(rows))
+
+
+def list_of(runs: Sequence[KeptRun]) -> str:
+    """The runs of a store as a table, the newest first."""
+    rows = [OF_RUNS]
+    asked = _worth_naming([", ".join(run.connectors) for run in runs])
+    for run, connectors in zip(runs, asked, strict=True):
+        counts = run.counts
+        errors = counts.get("broken", 0) + counts.get("inconclusive", 0)
+        numbers = (counts.get("passed", 0), counts.get("failed", 0), errors, counts.get("skipped", 0), run.labels)
+        state = ", ".join(dict.fromkeys((run.state, str(run.summary.get("stopped", run.state)))))
+        about = (run.id, when(run), run.branch or "", commit(run), connectors)
+        rows.append((*about, state, *map(_number, numbers)))
+    return aligned(_filled(rows))
+
+
+def run_record(run: KeptRun) -> Record:
+    """`{id, started_at, ended_at, state, branch, commit, profile, connectors, reports, counts, labels}`."""
+    own = ("id", "started_at", "ended_at", "state", "branch", "commit", "profile", "connectors", "reports", "counts")
+    return {name: getattr(run, name) for name in (*own, "labels")}
+
+
+def history_record(one: TestHistory, *, with_results: bool = False) -> Record:
+    """`{suite, test, runs, passed, judged, pass_rate, pass_rate_interval, broken, trends, since?, failing,
+    failing_since?, duration_ms, tokens, cost, slower?, dearer?, results?}`; rates are 0 to 1, `passed` and `judged`
+    count runs since the pass rate last changed, `slower` and `dearer` are there too where it became faster or
+    cheaper."""
+    interval = [round(one.interval.low, 4), round(one.interval.high, 4)]
+    record: Record = {
+        "suite": one.suite,
+        "test": one.test,
+        "runs": len(one.results),
+        "passed": one.passed,
+        "judged": one.judged,
+        "pass_rate": round(one.passed / one.judged, 4) if one.judged else None,
+        "pass_rate_interval": interval if one.judged else None,
+        "broken": one.broken,
+        "trends": list(one.trends),
+        "failing": one.failing,
+        "duration_ms": _rounded(one.milliseconds),
+        "tokens": _rounded(one.tokens),
+        "cost": one.cost,
+        **({"cost_estimated": True} if isinstance(one.cost, Estimate) else {}),
+    }
+    if one.since is not None and one.rate_before is not None:
+        record["since"] = {"pass_rate_before": round(one.rate_before, 4), **_since_record(one.since)}
+    if one.failing_since is not None:
+        record["failing_since"] = _since_record(one.failing_since)
+    record |= {name: _level_record(level) for name, level in (("slower", one.duration), ("dearer", one.price)) if level}
+    if with_results:
+        left_out = ("suite", "test", "position", "attempt")
+        record["results"] = [
+            {key: value for key, value in result.__dict__.items() if key not in left_out} | {"asked": asked}
+            for result, asked in zip(one.results, one.asked, strict=True)
+        ]
+    return record
+
+
+def rate_of(one: TestHistory) -> str:
+    """A pass rate with its interval, such as `91.7% (64.6-98.5%)`."""
+    if not one.judged:
+        return ""
+    return f"{_percent(one.passed / one.judged)} ({one.interval.low * 100:.1f}-{one.interval.high * 100:.1f}%)"
+
+
+def since_text(since: Since) -> str:
+    """`since 3fa9c1d (main, 2026-11-20 03:00): the prompts of refunds changed`."""
+    run = since.run
+    facts = ", ".join(filter(None, (run.branch if run.commit else None, when(run))))
+    text = f"since {commit(run)} ({facts})" if run.commit else f"since run {run.id} ({facts})"
+    if since.parts:
+        return f"{text}: {change_text(since.parts)}"
+    return f"{text}: nothing that it is made of changed" if since.is_known else text
+
+
+def when(run: KeptRun) -> str:
+    """A time in UTC, such as `2026-11-20 03:00`."""
+    return run.started_at[:16].replace("T", " ")
+
+
+def commit(run: KeptRun) -> str:
+    """The commit of a run, shortened; empty when it is not known."""
+    return (run.commit or "")[:SHORT]
+
+
+def _said(one: TestHistory, trend: Trend) -> str:
+    if trend in (Trend.BROKE, Trend.FIXED) and one.since is not None:
+        chance = f", p {one.since.p:.3f}" if one.since.p >= 0.001 else ", p < 0.001" if one.since.p else ""
+        return since_text(one.since) + chance
+    if trend in (Trend.SLOWER, Trend.FASTER) and one.duration is not None:
+        before, after = in_milliseconds(one.duration.before), in_milliseconds(one.duration.after)
+        return f"x{one.duration.ratio:.2g}, {before} → {after}, {since_text(one.duration.since)}"
+    if trend in (Trend.DEARER, Trend.CHEAPER) and one.price is not None:
+        show = dollars if one.cost is not None else lambda tokens: f"{tokens:.0f} tokens"
+        return (
+            f"x{one.price.ratio:.2g}, {show(one.price.before)} → {show(one.price.after)}, {since_text(one.price.since)}"
+        )
+    if trend is Trend.FLAKY:
+        return f"{one.judged - one.passed} of {count(one.judged, 'run')} failed, and its pass rate did not change"
+    return ""
+
+
+def _worth_naming(asked: Sequence[str]) -> Sequence[str]:
+    """What runs have asked; nothing where that was no model in any of them."""
+    return [""] * len(asked) if {*asked} <= {"", SCRIPTED} else asked
+
+
+def _short_since(one: TestHistory) -> str:
+    levels = (one.duration, one.price)
+    since = one.since or one.failing_since or next((level.since for level in levels if level is not None), None)
+    return "" if since is None else f"{commit(since.run) or since.run.id} {when(since.run)[:10]}"
+
+
+def _took(one: TestHistory) -> str:
+    took = "" if one.milliseconds is None else in_milliseconds(one.milliseconds)
+    return took if one.duration is None else f"{took} (x{one.duration.ratio:.2g})"
+
+
+def _cost(one: TestHistory) -> str:
+    cost = "" if one.cost is None else dollars(one.cost)
+    return cost if one.price is None or one.cost is None else f"{cost} (x{one.price.ratio:.2g})"
+
+
+def _filled(rows: Sequence[Row]) -> list[Row]:
+    """The rows without their empty columns."""
+    used = [place for place in range(len(rows[0])) if any(row[place] for row in rows[1:])]
+    return [tuple(row[place] for place in used) for row in rows]
+
+
+def _level_record(level: Level) -> Record:
+    return {
+        "ratio": round(level.ratio, 4),
+        "before": round(level.before, 6),
+        "after": round(level.after, 6),
+        **_since_record(level.since),
+    }
+
+
+def _since_record(since: Since) -> Record:
+    """`{run, previous, commit, branch, started_at, changed, p}`."""
+    run = since.run
+    about = {"commit": run.commit, "branch": run.branch, "started_at": run.started_at}
+    return {"run": run.id, "previous": since.before.id, **about, "changed": list(since.parts), "p": round(since.p, 6)}
+
+
+def _percent(rate: float) -> str:
+    return f"{rate * 100:.1f}%"
+
+
+def _number(number: int) -> str:
+    return str(number or "")
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 1)

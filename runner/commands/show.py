@@ -1,15 +1,25 @@
-"""`yao-test show REPORT`: shows a saved run on the console, or writes it in any format."""
+"""`yao-test show REPORT` and `extract REPORT`: a saved run on the console, in another format, or in many files."""
 
 from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator
 
 import click
 
 from runner.commands.flags import Command
-from runner.commands.reports import EXTENSION_LIST, read_report, understanding, write_reports
-from runner.commands.stores import HELP
+from runner.commands.inputs import EXTENSION_LIST, HELP, read_report, understanding, write_reports, writing
 from runner.environment import Environment
 from runner.errors import ConfigurationError
+from runner.options.options import absolute
+from runner.reporters.document import write_whole
+from runner.reporters.markdown_pieces import body, heading
 from runner.results.report import Report
+from runner.results.result_texts import name_of
+from runner.security.files import check_target
+from scripttest.typing_names import Record
 
 
 @click.command(
@@ -74,3 +84,79 @@ def _on_console(environment: Environment, report: Report, verbose: int, quiet: b
     for event in events_of(report):
         run.add(event)
         console.on_event(event, run)
+
+
+NAME_LIMIT = 100
+"""At most this many bytes of a file name, without the number that makes it unique and without its extension."""
+RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
+"""Names that Windows keeps for devices, with any extension."""
+
+
+@click.command("extract", cls=Command, help="Writes one file for each result of a saved .jsonl or .json report.")
+@click.argument("report", metavar="REPORT")
+@click.option(
+    "-d", "-o", "--directory", metavar="DIR", help="Folder for the files. Default: beside the report, named like it."
+)
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(["md", "markdown", "json"]),
+    default="md",
+    help="Format of the files: Markdown or JSON.",
+)
+@click.option(
+    "--status",
+    type=click.Choice(["passed", "failed", "skipped"]),
+    multiple=True,
+    help="Only results with this status. Repeatable.",
+)
+@click.pass_obj
+def extract(environment: Environment, report: str, directory: str | None, kind: str, status: tuple[str, ...]) -> int:
+    """Writes the files and prints how many."""
+    saved = read_report(environment, report)
+    kind = kind.replace("markdown", "md")
+    path = absolute(report, environment.directory)
+    folder = absolute(directory, environment.directory) if directory else path.with_suffix("")
+    if folder == path:
+        raise ConfigurationError(f"Cannot write results into {folder}: it is the report", "Name a folder with -d")
+    if folder.exists() and not folder.is_dir():
+        raise ConfigurationError(f"Cannot write results into {folder}: it is not a folder")
+    suites = {suite["id"]: suite for suite in saved.suites}
+    chosen = [record for record in saved.results if not status or record["status"] in status]
+    for name, record in named(chosen, several=len(suites) > 1):
+        file = folder / f"{name}.{kind}"
+        suite = suites[record["suite"]]
+        with understanding(file):
+            text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+            if kind == "md":
+                text = heading(record).removeprefix("##") + body(record, suite, names_suite=True)
+        with writing(file):
+            check_target(file)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(file, text)
+    environment.stdout.write(f"Wrote {len(chosen)} file{'' if len(chosen) == 1 else 's'} into {folder}\n")
+    return 0
+
+
+def named(results: list[Record], several: bool) -> Iterator[tuple[str, Record]]:
+    """Each result with a file name that is unique even where case does not count. Results of several suites get a
+    folder for each suite."""
+    taken: set[str] = set()
+    for record in results:
+        name = f"{safe(record['suite'])}/{safe(name_of(record))}" if several else safe(name_of(record))
+        unique, number = name, 1
+        while unicodedata.normalize("NFKC", unique).casefold() in taken:
+            number += 1
+            unique = f"{name}-{number}"
+        taken.add(unicodedata.normalize("NFKC", unique).casefold())
+        yield unique, record
+
+
+def safe(name: str) -> str:
+    """A name that every file system accepts: letters, digits, `-`, `_`, and dots within it."""
+    text = re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFC", name)).strip("-.")
+    while len(text.encode()) > NAME_LIMIT:
+        text = text[:-1].rstrip("-.")
+    if RESERVED.fullmatch(text.partition(".")[0]):
+        text = f"_{text}"
+    return text or "result"

@@ -9,8 +9,8 @@ import click
 
 from runner import exit_codes
 from runner.commands.flags import Command
-from runner.commands.history_lines import list_of, run_record
-from runner.commands.stores import HELP, named_store, store_folder
+from runner.commands.history import list_of, run_record
+from runner.commands.inputs import HELP, named_store, store_folder
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options.values import read_store_keep

@@ -2,21 +2,65 @@
 
 from __future__ import annotations
 
+import os
+import re
+from collections.abc import Iterator
+from json import dumps
 from pathlib import Path
 
 import click
 
 from runner import exit_codes
-from runner.application.application import Application, find_root
+from runner.application.application import Application, TestModule, find_root
 from runner.commands.flags import Command
-from runner.commands.reports import writing
-from runner.commands.type_projects import APART, MADE, PROJECTS, TARGET, projects
+from runner.commands.inputs import writing
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.security.files import check_target, read_text
+from runner.security.walk import SUFFIXES
 
+TARGET = "types/yao-test"
+PROJECTS = f"{TARGET}/.tests"
+"""Where they are, below the root of an application. A pattern of a `tsconfig.json` finds nothing in such a folder."""
+APART = f"./{PROJECTS}/apart.json"
+MADE = "// Made by: yao-test types\n"
+"""The first line of each generated file."""
+_UP = "../" * (PROJECTS.count("/") + 1)
+
+_NAME = r"([\w$]+)"
+_DECLARED = re.compile(
+    r"^(?:[ \t]*(export)\s+(default\s+)?)?(?:declare\s+|abstract\s+|async\s+)*"
+    rf"(function|class|const|let|var|enum|namespace|interface|type)\b(?:\s+enum\b)?[\s*]*{_NAME}",
+    re.MULTILINE,
+)
+"""A declaration at the top level: one that is exported, or that begins its line."""
+_LIST = re.compile(r"^[ \t]*export\s*(?:type\s*)?\{([^}]*)\}", re.MULTILINE)
+_OF_LIST = re.compile(rf"^(?:type\s+)?{_NAME}(?:\s+as\s+{_NAME})?$")
+_ALL = re.compile(r"""^[ \t]*export\s*\*\s*from\s*["'](\.[^"']+)["']""", re.MULTILINE)
+_SYNTAX = re.compile(r"^[ \t]*(?:import\b(?!\s*\()|export\b)", re.MULTILINE)
+_SUFFIXES = ("", *SUFFIXES, *(f"/index{suffix}" for suffix in SUFFIXES))
+_TYPES = ("interface", "type", "namespace")
 DECLARATIONS = Path(__file__).resolve().parents[2] / "bindings" / "types"
 CONFIG = "tsconfig.json"
+
+TSCONFIG = f"""{{
+  "extends": "{APART}",
+  "compilerOptions": {{
+    "target": "es2024",
+    "lib": ["es2024"],
+    "types": [],
+    "module": "esnext",
+    "moduleResolution": "bundler",
+    "moduleDetection": "force",
+    "resolveJsonModule": true,
+    "strict": true,
+    "noEmit": true,
+    "paths": {{ "@scripts/*": ["./scripts/*"] }}
+  }},
+  "include": ["{TARGET}", "scripts", "assistants"],
+  "references": [{{ "path": "./{PROJECTS}" }}]
+}}
+"""
 
 
 @click.command(
@@ -109,21 +153,106 @@ def _content(path: Path) -> str | None:
         return None
 
 
-TSCONFIG = f"""{{
-  "extends": "{APART}",
-  "compilerOptions": {{
-    "target": "es2024",
-    "lib": ["es2024"],
-    "types": [],
-    "module": "esnext",
-    "moduleResolution": "bundler",
-    "moduleDetection": "force",
-    "resolveJsonModule": true,
-    "strict": true,
-    "noEmit": true,
-    "paths": {{ "@scripts/*": ["./scripts/*"] }}
-  }},
-  "include": ["{TARGET}", "scripts", "assistants"],
-  "references": [{{ "path": "./{PROJECTS}" }}]
-}}
-"""
+def projects(application: Application) -> dict[str, str]:
+    """All files of the projects: path from the root of the application → text."""
+    root = application.root
+    apart: dict[str, TestModule] = {}
+    for module in application.modules():
+        if module.script is not None and not _imports(_text(module.test), module.script):
+            apart.setdefault(module.id.partition(".")[2], module)
+    tests = [_UP + os.path.relpath(module.test, root) for module in apart.values()]
+    references = [{"path": f"./{name}.json"} for name in apart]
+    solution = {
+        "extends": "./apart.json",  # without it, a list of no references is an error
+        "compilerOptions": {"composite": True},
+        "files": [],
+        "references": references,
+    }
+    files = {"apart.json": _json({"exclude": tests}), "tsconfig.json": _json(solution)}
+    for (name, module), test in zip(apart.items(), tests, strict=True):
+        assert module.script is not None
+        files[f"{name}.json"] = _json(_project(name, test, module))
+        files[f"{name}.d.ts"] = MADE + _declarations(module.script, module.test, root)
+    return {f"{PROJECTS}/{name}": text for name, text in files.items()}
+
+
+def _project(name: str, test: str, module: TestModule) -> dict[str, object]:
+    options: dict[str, object] = {
+        "moduleDetection": "legacy",  # what is neither imported nor exported is a global
+        "noImplicitAny": False,
+        "noEmit": True,
+        "skipLibCheck": True,
+    }
+    if {module.test.suffix, getattr(module.script, "suffix", "")} & {".js"}:
+        options["allowJs"] = True
+    return {
+        "extends": f"{_UP}tsconfig.json",
+        "compilerOptions": options,
+        "files": [f"./{name}.d.ts", test],
+        "include": [],
+        "exclude": [],
+    }
+
+
+def _declarations(script: Path, test: Path, root: Path) -> str:
+    """The declarations of the script beside a test, as the text of a declaration file."""
+    path = _UP + os.path.relpath(script, root)
+    text = _content(script) or ""
+    lines = ['/// <reference path="../index.d.ts" />']
+    if not _SYNTAX.search(text):
+        return "\n".join([*lines, f'/// <reference path="{path}" />', ""])
+    own = {name for _, _, _, name in _DECLARED.findall(_text(test))}
+    exported = {name: of for name, of in _exported(script, text, set()).items() if name not in own}
+    beside = dumps(os.path.splitext(path)[0])
+    lines += [f"import * as beside from {beside};", "", "declare global {"]
+    lines += [f"  export import {name} = beside.{of};" for name, of in exported.items() if of != "default"]
+    for _, _, kind, name in _DECLARED.findall(text):
+        if exported.get(name) == "default":
+            lines.append(f"  var {name}: typeof beside.default;")
+            lines += [f"  type {name} = beside.default;"] * (kind == "class")
+        elif name not in exported and name not in own and kind not in _TYPES:
+            exported[name] = name
+            lines.append(
+                f"  {'function ' + name + '(...values: any[])' if kind == 'function' else 'var ' + name}: any;"
+            )
+    return "\n".join([*lines, "}", ""])
+
+
+def _exported(script: Path, text: str, seen: set[Path]) -> dict[str, str]:
+    """The names that a script exports, and the name by which each is exported, including those of files that it exports
+    with `export *`."""
+    seen.add(script)
+    found = {}
+    for is_exported, is_default, _, name in _DECLARED.findall(text):
+        if is_exported:
+            found[name] = "default" if is_default else name
+    for names in _LIST.findall(text):
+        for part in re.sub(r"//.*", "", names).split(","):
+            if match := _OF_LIST.match(part.strip()):
+                found[match[1]] = match[2] or match[1]
+    for other in _others(script, text):
+        if other not in seen:
+            found = {**_exported(other, _text(other), seen), **found}
+    found.pop("default", None)
+    return found
+
+
+def _others(script: Path, text: str) -> Iterator[Path]:
+    for path in _ALL.findall(text):
+        target = os.path.normpath(script.parent / path)
+        yield from (Path(target + suffix) for suffix in _SUFFIXES if os.path.isfile(target + suffix))
+
+
+def _imports(text: str, script: Path) -> bool:
+    """Whether a test imports the script beside it for more than its types."""
+    path = rf"""["'][^"']*/{re.escape(script.stem)}(?:\.[jt]s)?["']"""
+    return bool(re.search(rf"""^[ \t]*(?:import|export)\s(?!type\s)[^;"']*{path}""", text, re.MULTILINE))
+
+
+def _text(path: Path) -> str:
+    """The text of a source file; empty when it cannot be read, about which a run complains."""
+    return _content(path) or ""
+
+
+def _json(value: object) -> str:
+    return f"{MADE}{dumps(value, indent=2, ensure_ascii=False)}\n"

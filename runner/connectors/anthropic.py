@@ -11,12 +11,11 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from runner.connectors.base import Completion, Message, ModelRequest, ToolCall
-from runner.connectors.capabilities import capabilities_of
+from runner.connectors.base import Completion, Message, ModelRequest, ToolCall, content_parts, data_of, text_of, url_of
+from runner.connectors.definition import capabilities_of
 from runner.connectors.faults import ProviderError, reported
-from runner.connectors.parts import content_parts, data_of, text_of, url_of
 from runner.connectors.provider import HttpConnector
-from runner.connectors.usage import Figures, merged, shown
+from runner.connectors.usage import UsageReader, merged, shown
 
 VERSION = "2023-06-01"
 MAX_TOKENS = 4096
@@ -170,7 +169,7 @@ class AnthropicAnswer:
         if reason is not None and not isinstance(reason, str):
             warnings.append(f"gave a stop_reason that is not a text: {shown(reason)}")
             reason = None
-        figures = Figures(self._usage)
+        figures = UsageReader(self._usage)
         fresh, cached, written = map(figures.count, _INPUT)
         five, hour = map(figures.count, _LIFETIMES)
         if five is not None or hour is not None:

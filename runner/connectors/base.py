@@ -8,7 +8,7 @@ detail}}`, `{type: "input_audio", input_audio: {data, format}}`, `{type: "file",
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,7 +16,8 @@ from scripttest import TestKey
 from scripttest.values import Value
 
 if TYPE_CHECKING:
-    from runner.connectors.endpoint import Endpoint
+    from runner.connectors.wire import Endpoint
+
 
 Message = dict[str, Any]
 
@@ -205,3 +206,119 @@ class ConnectorError(Exception):
         self.retryable = retryable
         """Whether trying again could help: 429, 5xx, a lost connection."""
         self.hint = hint
+
+
+_SHOWN = 40
+"""Characters that an error quotes of a file."""
+
+
+class Data(Value):
+    """The content of a `data:` url."""
+
+    mime: str
+    base64: str
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is text, source code and JSON included."""
+        kind = self.mime.partition(";")[0]
+        return kind.startswith("text/") or kind in _TEXTS or kind.endswith(("+json", "+xml"))
+
+    def text(self) -> str:
+        """The content as text. Raises ConnectorError when it is not base64."""
+        import base64
+
+        try:
+            return base64.b64decode(self.base64).decode("utf-8", "replace")
+        except ValueError as error:
+            said = f'cannot send a file of {self.mime}: "{self.base64[:_SHOWN]}" is not base64'
+            raise ConnectorError(said, hint="Attach it as file://<path>") from error
+
+
+_TEXTS = (
+    "application/json",
+    "application/xml",
+    "application/yaml",
+    "application/x-yaml",
+    "application/javascript",
+    "application/typescript",
+    "application/x-sh",
+    "application/sql",
+    "application/toml",
+)
+
+
+def data_of(url: str) -> Data | None:
+    """The content of a `data:` url; None for other urls."""
+    if not url.startswith("data:"):
+        return None
+    head, _, body = url[5:].partition(",")
+    if head.endswith(";base64"):
+        return Data(mime=head.removesuffix(";base64") or "text/plain", base64=body)
+    import base64
+    from urllib.parse import unquote_to_bytes
+
+    return Data(mime=head or "text/plain", base64=base64.b64encode(unquote_to_bytes(body)).decode())
+
+
+def content_parts(message: Message) -> list[dict[str, Any]]:
+    """The content of a message as a list of parts."""
+    content = message.get("content")
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}] if content else []
+    if isinstance(content, dict):
+        return [content]
+    return [{"type": "text", "text": part} if isinstance(part, str) else part for part in content or []]
+
+
+def text_of(message: Message) -> str:
+    """The text of a message's content, its parts joined by newlines."""
+    return "\n".join(str(part.get("text") or "") for part in content_parts(message) if part.get("type") == "text")
+
+
+def url_of(part: dict[str, Any], kind: str) -> str:
+    """The url of an `image_url` or `file` part, which is `{url}` or, of an image, the url itself."""
+    value = part.get(kind)
+    return str(value.get("url", "")) if isinstance(value, dict) else str(value or "")
+
+
+class ClosedModels:
+    """Why real models are not asked in a run, and on whose behalf they would have been."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        """For people."""
+        self.wanted: set[TestKey] = set()
+        """Runs of tests and cases that came to a real model."""
+
+
+class ModelAnswer(Value):
+    """The answer to a request, from the model or from a store."""
+
+    completion: Completion
+    chunks: tuple[str, ...]
+    """The pieces in which the text came."""
+    asked: bool = True
+    """Whether the model was asked; else the answer had been kept."""
+    journaled: bool = False
+    """Whether the run that this one continues has stored it, and paid for it."""
+
+
+async def ask(connector: Connector, request: ModelRequest) -> ModelAnswer:
+    """The answer of a model; listeners get its pieces as they arrive. Raises ConnectorError."""
+    chunks: list[str] = []
+
+    def hear(chunk: str) -> None:
+        chunks.append(chunk)
+        if request.on_chunk is not None:
+            request.on_chunk(chunk)
+
+    completion = await connector.complete(request.replace(on_chunk=hear))
+    return ModelAnswer(completion=completion, chunks=tuple(chunks))
+
+
+def say(chunks: Iterable[str], request: ModelRequest) -> None:
+    """Sends the pieces of a stored answer to the listener."""
+    if request.on_chunk is not None:
+        for chunk in chunks:
+            request.on_chunk(chunk)

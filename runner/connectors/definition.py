@@ -1,4 +1,5 @@
-"""The content of a `*.conn.yao` file, checked, with environment variables filled in."""
+"""A connector as its `*.conn.yao` file describes it, checked, with environment variables filled in; and what its model
+can do."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.application.documents import read_json
+from runner.connectors.wire import is_http_address
 from runner.costs import PRICES
 from runner.errors import ConfigurationError
 from scripttest.values import Value
@@ -136,7 +138,7 @@ def _check(options: dict[str, Any], subject: str) -> None:
         if wrong_kind or (option in _POSITIVE and value <= 0) or (option == "retries" and value < 0):
             raise ConfigurationError(f"{subject}: options.{option} must be {description}")
     host = options.get("host") or options.get("proxy") or ""
-    if host and not _is_address(host):
+    if host and not is_http_address(host):
         raise ConfigurationError(
             f"{subject}: options.host must be an address", 'Such as "https://api.example.com", with http:// or https://'
         )
@@ -153,11 +155,49 @@ def _check(options: dict[str, Any], subject: str) -> None:
             )
 
 
-def _is_address(host: str) -> bool:
-    from urllib.parse import urlsplit
+class Capabilities(Value):
+    """The capabilities of a model. What it does not accept is left out of requests to it."""
 
-    try:
-        parts = urlsplit(host)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and host.isascii()
-    except ValueError:
-        return False
+    vision: bool = True
+    tool_calls: bool = True
+    temperature: bool = True
+
+
+_BY_NAME: tuple[tuple[str, Capabilities], ...] = (
+    ("gpt-3.5", Capabilities(vision=False)),
+    ("gpt-4o", Capabilities()),
+    ("gpt-4.", Capabilities()),
+    ("gpt-4-turbo", Capabilities()),
+    ("gpt-4-vision", Capabilities()),
+    ("gpt-4", Capabilities(vision=False)),
+    ("gpt-5", Capabilities(temperature=False)),
+    ("o1-mini", Capabilities(vision=False, tool_calls=False, temperature=False)),
+    ("o3-mini", Capabilities(vision=False, temperature=False)),
+    ("o1", Capabilities(temperature=False)),
+    ("o3", Capabilities(temperature=False)),
+    ("o4", Capabilities(temperature=False)),
+    ("claude", Capabilities()),
+    ("deepseek", Capabilities(vision=False)),
+    ("qwen-vl", Capabilities()),
+    ("qwen", Capabilities(vision=False)),
+)
+"""Start of a model's name, after a prefix such as `openai/` → what it can do; the first that fits counts."""
+
+
+def capabilities_of(options: Mapping[str, Any], model: str) -> Capabilities:
+    """The capabilities of a connector's model.
+
+    In `capabilities` of the connector file what is not named is not there, as in Yao. Without them the name decides;
+    a model of an unknown name gets everything, so that nothing disappears from a request without a word.
+    """
+    given = options.get("capabilities")
+    if isinstance(given, dict):
+        return Capabilities(
+            vision=bool(given.get("vision")),
+            tool_calls=bool(given.get("tool_calls")),
+            temperature=given.get("temperature_adjustable") is not False,
+        )
+    name = model.lower().rpartition("/")[2]
+    if name.startswith("qwen") and ("-vl" in name or "omni" in name):
+        return Capabilities()
+    return next((found for start, found in _BY_NAME if name.startswith(start)), Capabilities())

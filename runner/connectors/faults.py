@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.connectors.base import ConnectorError
 from runner.connectors.http import BadProtocol, CannotConnect, ConnectionLost, HttpTimeout
-from runner.connectors.retry import RetryLater
+from runner.connectors.limits import RetryLater
 
 if TYPE_CHECKING:
     from runner.connectors.base import Completion

@@ -22,7 +22,7 @@ from runner.connectors.http import (
     HttpTimeout,
     Sender,
 )
-from runner.connectors.proxies import Proxies
+from runner.connectors.wire import Proxies
 from runner.security.keys import Credential
 
 BODY_LIMIT = 64 << 20

@@ -1,28 +1,46 @@
-"""Limits of one connector: calls at a time, requests and tokens per minute; and one limit for all connectors together.
+"""How often and when a connector asks its host: limits, repeated calls, and a host that is down.
 
-After a refusal (429) the number of calls at a time is halved. Each answer raises it a little, so that it grows by one
-with each round of calls. Refusals of calls that began before the last halving do not halve it again. `Retry-After`
-delays all calls.
+Limits are of calls at a time, and of requests and tokens per minute. After a refusal (429) the number of calls at a
+time is halved. Each answer raises it a little, so that it grows by one with each round of calls. Refusals of calls that
+began before the last halving do not halve it again. `Retry-After` delays all calls. The time that a case waits here is
+not counted as its time.
 
-The time that a case waits here is not counted as its time.
+A call is repeated if its failure may be temporary: 429, 5xx, a lost connection, or no answer. It is made again after
+about 1, 2 and 4 seconds, each up to a quarter more or less by chance, or after the time in `Retry-After`. Any other
+call fails at once, and so does a call if its case has no time left for the next attempt.
+
+An attempt finds the host down if it gets no connection, or if the host has not begun to answer when the time of the
+attempt or of its case is up. After `FAILURES` such attempts in a row, of at least two calls, calls fail at once. Every
+`PAUSE` seconds one attempt is still made; any answer to it ends this state.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
 
-from runner.connectors.timing import Timing, uncounted
+from runner.connectors.base import ConnectorError
+from runner.connectors.timing import Timing, case_end, uncounted
 
 MAX_CONCURRENCY = 256
 FIRST_GUESS = 1000
 """Tokens that a call is taken for before any has ended."""
+RETRIES = 3
+LONGEST_WAIT = 60.0
+"""Seconds; a server that asks for more is not waited for."""
+_SECONDS = r"[0-9]{1,12}(\.[0-9]{1,12})?"
+FAILURES = 5
+PAUSE = 10.0
+"""Seconds."""
+
+T = TypeVar("T")
 
 
-class Places:
+class GlobalLimit:
     """Limits how many requests run at the same time, to all hosts together; without a number there is no limit.
     For one event loop."""
 
@@ -152,3 +170,121 @@ class Limits:
             self._waiting.remove(place)
             self._under_way += 1
             place.set_result(None)
+
+
+class RetryLater(ConnectorError):  # noqa: N818
+    """A failure whose answer says when to try again."""
+
+    retry_after: float | None = None
+    """Seconds."""
+
+
+async def with_retries(
+    attempt: Callable[[], Awaitable[T]], retries: int, timing: Timing, shortest: Callable[[], float] = lambda: 0.0
+) -> T:
+    """The result of the first attempt that works; `shortest` says how many seconds an attempt takes at the least.
+    Raises the last ConnectorError."""
+    for count in range(retries + 1):
+        try:
+            return await attempt()
+        except ConnectorError as error:
+            asked = error.retry_after if isinstance(error, RetryLater) else None
+            if not error.retryable or count == retries:
+                _note(error, count)
+                raise
+            if asked is not None and asked > LONGEST_WAIT:
+                _note(error, count, f"it asks to wait {asked:.0f} s")
+                raise
+            chance = timing.random()
+            wait = float(2**count) * (0.75 + chance / 2) if asked is None else asked * (1 + chance / 10)
+            if not has_time(wait + shortest(), timing):
+                _note(error, count, "the case has no time for another attempt")
+                raise
+        await timing.sleep(wait)
+    raise AssertionError("unreachable")
+
+
+def has_time(seconds: float, timing: Timing) -> bool:
+    """Whether what takes so long ends within the time of the case."""
+    end = case_end()
+    return end is None or timing.monotonic() + seconds < end
+
+
+def retry_after(headers: Mapping[str, str], timing: Timing) -> float | None:
+    """Seconds that `Retry-After` asks for, as a number or as an HTTP date (RFC 9110, section 10.2.3); None when it is
+    neither."""
+    text = headers.get("retry-after", "").strip()
+    if not text:
+        return None
+    if re.fullmatch(_SECONDS, text):
+        return float(text)
+    from email.utils import parsedate_to_datetime
+
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - timing.wall())
+    except (ValueError, OverflowError):
+        return None
+
+
+class HostDown(ConnectorError):  # noqa: N818
+    """This call was not made, because earlier calls could not reach the host."""
+
+    unreached = True
+
+
+class Circuit:
+    """Remembers whether calls of one connector could reach its host. For one event loop."""
+
+    def __init__(self, name: str, timing: Timing) -> None:
+        """`name` is the id of the connector, for messages."""
+        self._name = name
+        self._timing = timing
+        self._reached_at = timing.monotonic()
+        self._failed: list[object] = []
+        """The calls of the attempts that found the host down since it was last reached."""
+        self._last: ConnectorError | None = None
+        self._next_try: float | None = None
+        """When an attempt may go out; None while all may."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether calls fail at once."""
+        return self._next_try is not None and self._timing.monotonic() < self._next_try
+
+    def check(self) -> None:
+        """Raises HostDown while calls fail at once."""
+        if self.is_open and self._last is not None:
+            raise HostDown(
+                f"{self._name}: the host is down, this call was not made. "
+                f"{len(self._failed)} attempts in a row ended with: {self._last.message}",
+                hint=self._last.hint,
+            )
+
+    def begin(self) -> None:
+        """Lets an attempt go out. Raises HostDown."""
+        self.check()
+        if self._next_try is not None:
+            self._next_try = self._timing.monotonic() + PAUSE
+
+    def reached(self) -> None:
+        """Notes that the host has answered something."""
+        self._failed.clear()
+        self._next_try = None
+        self._reached_at = self._timing.monotonic()
+
+    def unreachable(self, call: object, began: float, error: ConnectorError) -> None:
+        """Notes an attempt of a call that found the host down; `began` is when, by the timing's clock."""
+        if began < self._reached_at:
+            return
+        self._failed.append(call)
+        self._last = ConnectorError(error.message, hint=error.hint)
+        if self._next_try is not None or (len(self._failed) >= FAILURES and len(set(self._failed)) > 1):
+            self._next_try = self._timing.monotonic() + PAUSE
+
+
+def _note(error: ConnectorError, count: int, why: str = "") -> None:
+    if why:
+        error.message += f" ({why})"
+    if count:
+        error.message += f" (tried {count + 1} times)"
+    error.args = (error.message,)

@@ -14,14 +14,14 @@ from runner.errors import BrokenError, ConfigurationError, MissingError, did_you
 from runner.security.walk import files_below
 
 if TYPE_CHECKING:
-    from runner.connectors.endpoint import Endpoint
-    from runner.connectors.limits import Places
+    from runner.connectors.limits import GlobalLimit
     from runner.connectors.timing import Timing
+    from runner.connectors.wire import Endpoint
 
 TYPES = {
     "anthropic": "runner.connectors.anthropic:AnthropicConnector",
     "openai": "runner.connectors.openai:OpenAIConnector",
-    "scripted": "runner.connectors.scripted:ScriptedConnector",
+    "scripted": "runner.scripted.model:ScriptedConnector",
     "yao": "runner.connectors.yao:YaoConnector",
 }
 """Type in a connector file → `module:Class`."""
@@ -29,7 +29,7 @@ SCRIPTED = "scripted"
 """The id that needs no file."""
 RUNNER = "runner"
 """The id of the connector that replaces the runners of sandbox agents. No agent names it."""
-_STAND_INS = {SCRIPTED: TYPES[SCRIPTED], RUNNER: "runner.connectors.runner:ScriptedRunner"}
+_STAND_INS = {SCRIPTED: TYPES[SCRIPTED], RUNNER: "runner.scripted.runner:ScriptedRunner"}
 BOUNDS = ("key", "price", "proxy", "retries", "timeout", "max_concurrency", "requests_per_minute", "tokens_per_minute")
 """Options of a connector that change no answer."""
 _SUFFIXES = (".conn.yao", ".conn.jsonc", ".conn.json")
@@ -56,7 +56,7 @@ class Connectors:
         variables: Mapping[str, str],
         timing: Timing | None = None,
         prices: Mapping[str, Any] | None = None,
-        places: Any = None,
+        limit: Any = None,
     ) -> None:
         """Reads nothing yet.
 
@@ -65,7 +65,7 @@ class Connectors:
             variables: environment variables, including those of the application's `.env`.
             timing: clocks, for tests.
             prices: prices of connectors whose files have none, in the form of their `price`.
-            places: the limits of all connectors; None: these have their own.
+            limit: that of all connectors; None: these have their own.
         """
         self.root = self._root = root
         """The application's root."""
@@ -79,14 +79,14 @@ class Connectors:
         self._settings: dict[str, Mapping[str, Any]] = {}
         self._types: dict[Path, str | None] = {}
         self._client: Any = None
-        self._places: Any = places
+        self._limit: Any = limit
         self._found: dict[str, Path] | None = None
         self._agent_file: dict[str, Any] | None = None
 
     def with_variables(self, variables: Mapping[str, str]) -> Connectors:
         """The connectors of the same application with other environment variables, which share its bounds."""
         return Connectors(
-            self._root, {**self._variables, **variables}, self._timing, self._prices, self._shared_places()
+            self._root, {**self._variables, **variables}, self._timing, self._prices, self._shared_limit()
         )
 
     def resolve(self, reference: str | None) -> str:
@@ -157,7 +157,7 @@ class Connectors:
 
     def vendor(self, id: str) -> str:
         """The vendor of a connector's model, such as `openai` or `scripted`. Raises ConfigurationError."""
-        from runner.connectors.endpoint import vendor_of
+        from runner.connectors.wire import vendor_of
 
         path = self.find(id)
         return id if path is None else vendor_of(self._type(path) or "", str(self.settings(id).get("host", "")))
@@ -188,11 +188,11 @@ class Connectors:
 
     def bound(self, number: int) -> None:
         """Limits how many requests run at the same time, over all connectors."""
-        self._shared_places().bound(number)
+        self._shared_limit().bound(number)
 
-    def share(self, places: Places) -> None:
+    def share(self, limit: GlobalLimit) -> None:
         """Sets limits that are shared with other processes. To be called before a connector is made."""
-        self._places = places
+        self._limit = limit
 
     def forget_outages(self) -> None:
         """Lets the next calls try hosts again that were down."""
@@ -220,7 +220,7 @@ class Connectors:
             raise ConfigurationError(f"{subject}: options.{kind.needs} is missing", kind.example)
         if id in self._prices and "price" not in definition.options:
             definition = definition.replace(options={**definition.options, "price": self._prices[id]})
-        connector: Connector = kind(definition, self._http(), self._clocks(), self._shared_places())
+        connector: Connector = kind(definition, self._http(), self._clocks(), self._shared_limit())
         return connector
 
     def _type(self, path: Path) -> str | None:
@@ -285,17 +285,17 @@ class Connectors:
     def _http(self) -> Any:
         if self._client is None:
             from runner.connectors.http_client import HttpClient
-            from runner.connectors.proxies import Proxies
+            from runner.connectors.wire import Proxies
 
             self._client = HttpClient(Proxies.from_variables(self._variables))
         return self._client
 
-    def _shared_places(self) -> Any:
-        if self._places is None:
-            from runner.connectors.limits import Places
+    def _shared_limit(self) -> Any:
+        if self._limit is None:
+            from runner.connectors.limits import GlobalLimit
 
-            self._places = Places()
-        return self._places
+            self._limit = GlobalLimit()
+        return self._limit
 
     def _clocks(self) -> Timing:
         from runner.connectors.timing import Timing

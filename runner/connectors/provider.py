@@ -11,16 +11,22 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, Usage
-from runner.connectors.circuit import Circuit
 from runner.connectors.definition import Definition
-from runner.connectors.endpoint import endpoint_of
 from runner.connectors.faults import BROKEN_OFF, Faults, ProviderError, message_in
 from runner.connectors.http import CannotConnect, ConnectionLost, ConnectTimeout, HttpError, HttpTimeout
 from runner.connectors.http_client import READ_SECONDS, HttpClient, Response
-from runner.connectors.limits import Places
-from runner.connectors.retry import LONGEST_WAIT, RETRIES, RetryLater, has_time, retry_after, with_retries
-from runner.connectors.sse import EventReader
+from runner.connectors.limits import (
+    LONGEST_WAIT,
+    RETRIES,
+    Circuit,
+    GlobalLimit,
+    RetryLater,
+    has_time,
+    retry_after,
+    with_retries,
+)
 from runner.connectors.timing import Timing, answering
+from runner.connectors.wire import EventReader, endpoint_of
 from runner.costs import Estimate
 from runner.security.keys import Credential
 
@@ -65,8 +71,8 @@ class HttpConnector:
     example = "Name the model to ask"
     """What to write there."""
 
-    def __init__(self, definition: Definition, client: HttpClient, timing: Timing, places: Places) -> None:
-        """Opens nothing yet; `places` are shared by all connectors. Raises ConfigurationError when the proxy on the way
+    def __init__(self, definition: Definition, client: HttpClient, timing: Timing, limit: GlobalLimit) -> None:
+        """Opens nothing yet; `limit` is shared by all connectors. Raises ConfigurationError when the proxy on the way
         cannot be used."""
         options = definition.options
         self.id = definition.id
@@ -75,7 +81,7 @@ class HttpConnector:
         self.model: str = options.get("model", "")
         self._client = client
         self._timing = timing
-        self._places = places
+        self._global_limit = limit
         self._url = self._address(options.get("host") or options.get("proxy") or self.default_host)
         self.endpoint = endpoint_of(self._url)
         self._credential = Credential(url=self._url, headers=self._auth())
@@ -83,7 +89,7 @@ class HttpConnector:
         self._host = urlsplit(self._url).netloc.rpartition("@")[2]
         self.faults = Faults(definition, self._host)
         """Makes its errors."""
-        self._limits = places.limits(definition.id, options, timing)
+        self._limits = limit.limits(definition.id, options, timing)
         self._circuit = Circuit(definition.id, timing)
         self._shortest: float | None = None
         """Seconds of the quickest answer so far."""
@@ -110,7 +116,7 @@ class HttpConnector:
             await self._limits.again()
             self._circuit.check()
             await self._limits.turn()
-            async with self._places.one():
+            async with self._global_limit.one():
                 self._circuit.begin()
                 listener.restart()
                 with answering():

@@ -20,7 +20,7 @@ _SHOWN = 60
 """Characters that a problem quotes of a value."""
 
 
-class Figures:
+class UsageReader:
     """Reads the figures of one usage."""
 
     def __init__(self, said: Any) -> None:

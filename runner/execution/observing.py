@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from runner.connectors.closed import ClosedModels
+    from runner.connectors.base import ClosedModels
     from runner.execution.repetition import Repetition
     from runner.execution.services import RunServices
     from runner.execution.stopping import Stop

@@ -14,7 +14,7 @@ from scripttest.typing_names import TypeVar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from runner.connectors.recording import Recording
+    from runner.answers.recording import Recording
     from runner.execution.services import RunServices
     from runner.execution.stopping import Stop
     from runner.reporters.stream import Reporter

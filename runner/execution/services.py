@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from bindings import Policy
     from runner.agents.runtime import Runtime, UsageCounter
     from runner.agents.service import AgentService
+    from runner.answers.journal import Journal
+    from runner.answers.recording import Recording
     from runner.application.dotenv import Variables
-    from runner.connectors.closed import ClosedModels
-    from runner.connectors.journal import Journal
-    from runner.connectors.recording import Recording
+    from runner.connectors.base import ClosedModels
     from runner.execution.databases import RunDatabases
     from runner.fingerprints.fingerprints import Fingerprints
     from runner.options.options import RunOptions
@@ -126,7 +126,7 @@ class RunServices:
     def _open_journal(self, runtime: Runtime) -> None:
         keeping, request = self._keeping, self._request
         assert keeping is not None
-        from runner.connectors.journal import Journal, journal_beside
+        from runner.answers.journal import Journal, journal_beside
         from runner.results.line_file import LineFile
 
         runtime.connectors.bound(keeping.at_once)
@@ -223,7 +223,7 @@ class RunServices:
         options, environment = self._request.options, self._request.environment
         if options.replay is None and (options.dry_run or options.record is options.record_missing is None):
             return None
-        from runner.connectors.recording import open_recording
+        from runner.answers.recording import open_recording
 
         return open_recording(options, environment.directory, self._request.application.root, environment.secrets.text)
 

@@ -14,7 +14,7 @@ from bindings import SCRIPT_PARTS
 from runner import exit_codes
 from runner.application.application import Application, find_root
 from runner.application.configuration import configured
-from runner.connectors.closed import ClosedModels
+from runner.connectors.base import ClosedModels
 from runner.environment import Environment
 from runner.execution.run import run
 from runner.execution.stopping import Interrupted, Stop

@@ -16,10 +16,10 @@ from bindings.mocks import Mock, Mocks
 from bindings.models import query_expressions
 from bindings.models.expansion import expansions
 from bindings.models.strict import _NUMBER
-from runner.connectors.reply_templates import _compile
 from runner.modes.awaiting import looks_like_question
 from runner.results.older_reports import _FRAME
 from runner.results.places import near
+from runner.scripted.templates import _compile
 from runner.security.secrets import Secrets
 from runner.security.terminal import inert, unsteered
 

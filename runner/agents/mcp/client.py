@@ -14,7 +14,7 @@ from typing import Any
 from runner.agents.mcp.base import Item, Tool, ToolAnswer, ToolError, no_such_tool, validate
 from runner.agents.mcp.remote import Connection, ConnectionLostError, NotSentError, RefusedError
 from runner.agents.mcp.transports import opener
-from runner.connectors.endpoint import endpoint_of
+from runner.connectors.wire import endpoint_of
 from runner.durations import seconds_of
 from runner.errors import did_you_mean
 

@@ -17,8 +17,7 @@ import httpx
 from runner.assertions.results import shorten
 from runner.connectors.http import AnswerTooLarge, HttpError
 from runner.connectors.httpx_sender import body_of, errors_of, transport_for
-from runner.connectors.proxies import Proxies
-from runner.connectors.sse import EventReader
+from runner.connectors.wire import EventReader, Proxies
 from runner.security.keys import Credential
 
 FAILED = -32050

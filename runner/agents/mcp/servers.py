@@ -25,7 +25,7 @@ from scripttest.values import Value
 if TYPE_CHECKING:
     from runner.agents.mcp.base import Server
     from runner.agents.mcp.process import CallProcess
-    from runner.connectors.endpoint import Endpoint
+    from runner.connectors.wire import Endpoint
 
 SUFFIXES = (".mcp.yao", ".mcp.json", ".mcp.jsonc")
 TRANSPORTS = ("process", "stdio", "sse", "http")

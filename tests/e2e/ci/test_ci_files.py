@@ -19,7 +19,7 @@ import jsonschema
 import pytest
 from ruamel.yaml import YAML
 
-from runner.commands.init_files import ci_text
+from runner.commands.init import ci_text
 from runner.version import VERSION
 
 ROOT = Path(__file__).parents[3]

@@ -10,7 +10,7 @@ import pytest
 from command import Application, MakeApplication
 from saved_runs import case, run_of
 
-from runner.commands.extract import named, safe
+from runner.commands.show import named, safe
 from runner.results.saved import load
 
 GOLDEN = Path(__file__).parents[2] / "runner/reporters/files/golden"

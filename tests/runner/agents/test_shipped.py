@@ -12,7 +12,7 @@ import pytest
 import runner
 from runner.application.documents import read_json, read_yaml
 from runner.connectors.base import ModelRequest
-from runner.connectors.scripted import ScriptedConnector
+from runner.scripted.model import ScriptedConnector
 
 ASSISTANTS = Path(runner.__file__).parent / "shipped/assistants"
 IDS = ["workers.test.generator", "workers.test.user-simulator", "workers.test.validator"]

@@ -17,7 +17,7 @@ from runner.assertions import TYPES
 from runner.assertions.checking import problem_with_assertion, type_named
 from runner.assertions.model import Assertion
 from runner.cases.json_schema import case_schema, file_schema
-from runner.commands.schema import schema
+from runner.commands.settings import schema
 from runner.environment import Environment
 from runner.security.secrets import Secrets
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from runner.cluster import shared_bounds
-from runner.cluster.shared_bounds import KeptBounds, SharedPlaces
+from runner.cluster.shared_bounds import KeptBounds, SharedLimit
 from runner.connectors.limits import Limits
 from runner.connectors.timing import Timing
 
@@ -21,7 +21,7 @@ class Process:
         self.hangs = False
         self.renewed = 0
         self._name, self._kept = name, kept
-        self.places = SharedPlaces(self._ask)
+        self.places = SharedLimit(self._ask)
 
     def _ask(self, call: tuple[Any, ...]) -> None:
         if not self.hangs:

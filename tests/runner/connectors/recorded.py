@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 import pytest
 from connector_bench import Bench, asks
 
+from runner.answers.recording import Mode, Recording, open_folder
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, Origin
 from runner.connectors.load import Connectors
-from runner.connectors.recording import Mode, Recording, open_folder
 
 T = TypeVar("T")
 CASE = Origin(suite="suite", case="case")

@@ -12,8 +12,7 @@ from connector_bench import Bench, asks
 from model_server import Exchange, ModelServer, echo, status
 
 from runner.connectors.base import ConnectorError
-from runner.connectors.circuit import FAILURES, PAUSE
-from runner.connectors.limits import Limits
+from runner.connectors.limits import FAILURES, PAUSE, Limits
 from runner.connectors.load import Connectors
 from runner.connectors.timing import CaseTime
 

@@ -26,7 +26,7 @@ from runner.connectors.http import (
     HttpTimeout,
 )
 from runner.connectors.http_client import HttpClient
-from runner.connectors.proxies import Proxies
+from runner.connectors.wire import Proxies
 
 SHORT = 0.05
 """Seconds of silence that a test waits for."""

@@ -10,7 +10,7 @@ import pytest
 from connector_bench import Bench, asks
 
 from runner.agents.chat import Origin
-from runner.connectors.journal import Journal, journal_beside
+from runner.answers.journal import Journal, journal_beside
 from runner.connectors.load import Connectors
 from runner.results.line_file import LineFile
 from scripttest import TestKey

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from runner.connectors.parts import text_of
+from runner.connectors.base import text_of
 
 TEXTS: dict[str, tuple[Any, str]] = {
     "text": ("hello", "hello"),

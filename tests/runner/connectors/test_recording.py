@@ -11,8 +11,8 @@ from connector_bench import KEY, asks
 from model_server import Exchange, says, status
 from recorded import CASE, FILE, OTHER, Recorded, Session, state_of
 
+from runner.answers.recording import Mode, open_folder
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, Origin
-from runner.connectors.recording import Mode, open_folder
 from runner.errors import ConfigurationError
 
 

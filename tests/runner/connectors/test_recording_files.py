@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 
-from runner.connectors.base import Completion, ToolCall, Usage
-from runner.connectors.recordings import (
+from runner.answers.completions import cleaned
+from runner.answers.recording_files import (
     CaseRecording,
     RecordedCall,
     RecordingError,
-    cleaned,
     file_of,
     folder_of,
     read_recording,
     sweep,
     write_recording,
 )
+from runner.connectors.base import Completion, ToolCall, Usage
 
 NOON = datetime(2024, 1, 31, 12, 0, 0, tzinfo=timezone(timedelta(hours=1), "CET"))
 TEXTS = {

@@ -14,10 +14,10 @@ import pytest
 from agent_files import agent, case_file
 from command import MakeApplication
 
+from runner.answers.recording import Recording, RecordingFolder
+from runner.answers.recording_files import RecordingError, read_recording
 from runner.connectors.base import ConnectorError, ModelRequest, Origin
 from runner.connectors.load import Connectors
-from runner.connectors.recording import Recording, RecordingFolder
-from runner.connectors.recordings import RecordingError, read_recording
 
 MESSAGES = [
     {"role": "user", "content_lines": ["a", "b"]},

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from runner.answers.matching import describe, difference, exact_key, likeness, loose_key, steady_text
 from runner.connectors.base import ModelRequest
-from runner.connectors.matching import describe, difference, exact_key, likeness, loose_key, steady_text
 
 
 def request(*said: str | dict[str, Any], tools: tuple[str, ...] = (), agent: str = "demo", **parameters: Any) -> Any:

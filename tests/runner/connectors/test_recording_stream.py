@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from connector_bench import Bench, asks
 
+from runner.answers.recording import Mode, Recording, open_folder
 from runner.connectors.base import ConnectorError, Origin
 from runner.connectors.load import Connectors
-from runner.connectors.recording import Mode, Recording, open_folder
 from runner.execution.recorded import RecordedStream
 from runner.results import events, model
 from runner.results.events import Event, RunEnd, RunError, RunStart, SuiteStart, Warned

@@ -10,9 +10,9 @@ from connector_bench import Bench, asks
 from model_server import says, status
 
 from runner.agents.chat import Origin
+from runner.answers.journal import Journal
 from runner.cluster.answers import SentAnswers
 from runner.connectors.base import ConnectorError
-from runner.connectors.journal import Journal
 from runner.connectors.load import Connectors
 
 CASE = Origin(suite="suite", case="case")
@@ -33,7 +33,7 @@ class Sending:
             str,
             pytest.fail,
             True,
-            admission=self.answers,
+            gate=self.answers,
         )
         bench.write(retries=0)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runner.connectors.sse import EventReader
+from runner.connectors.wire import EventReader
 
 STREAMS = {
     "events": (b"data: a\n\ndata: b\n\n", ["a", "b"]),

@@ -15,8 +15,7 @@
       ]
     }
 
-A text of several lines is stored as a list of its lines, under a name that ends in `_lines`. `chunks` has the lengths
-of the pieces in which the content arrived, or the pieces themselves if together they are not the content.
+A text of several lines is a list of its lines, as in `completions.py`.
 """
 
 from __future__ import annotations
@@ -24,18 +23,16 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
-from datetime import datetime, timezone
+from collections.abc import Iterator, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from runner.connectors.base import Completion, ToolCall, Usage
-from runner.connectors.matching import Clean, Described
-from runner.connectors.recording_form import form_problem
-from runner.connectors.usage import Figures, shown
-from runner.costs import cost_in, cost_record
+from runner.answers.completions import as_lines, completion_from, completion_to, from_lines, time_from
+from runner.answers.matching import Described
+from runner.connectors.base import Completion, ToolCall
 from runner.security.files import check_target, read_text
-from scripttest.values import Value, fields_of
+from scripttest.values import Value
 
 VERSION = 1
 """The version of the format."""
@@ -44,6 +41,9 @@ _NAME = 80
 """Characters of a file's name that come from the id."""
 _STALE = 60.0
 """Seconds after which a file that was not written to its end belongs to nobody: writing takes milliseconds."""
+_TEXTS = ("model", "id", "reasoning", "refusal", "input_hint")
+_READ = {*Completion.__annotations__, "chunks", "content_lines", "reasoning_lines"}
+"""The fields of an answer."""
 
 
 class RecordingError(Exception):
@@ -107,7 +107,7 @@ def read_recording(path: Path, case: str | None = None) -> CaseRecording | None:
         raise _unreadable(f"{path}", f"{said}; this yao-test reads version {VERSION}")
     if case is not None and value.get("case") != case:
         raise _unreadable(f"{path}", f"it is of the case {json.dumps(value.get('case'), ensure_ascii=False)}")
-    if problem := form_problem(value):
+    if problem := _form_problem(value):
         raise _unreadable(f"{path}", problem)
     calls = []
     for number, call in enumerate(value["calls"], 1):
@@ -162,21 +162,6 @@ def sweep(folder: Path, now: float) -> None:
             continue
 
 
-def cleaned(completion: Completion, chunks: tuple[str, ...], clean: Clean) -> tuple[Completion, tuple[str, ...]]:
-    """An answer without secrets. One that stood across pieces makes them one piece."""
-    calls = tuple(
-        ToolCall(**{name: clean(text) for name, text in fields_of(call).items()}) for call in completion.tool_calls
-    )
-    texts: dict[str, Any] = {}
-    for key in ("content", "reasoning", "refusal", "input_hint", "model", "id"):
-        if getattr(completion, key):
-            texts[key] = clean(getattr(completion, key))
-    whole = "".join(chunks)
-    if clean(whole) != whole:
-        chunks = (clean(whole),)
-    return completion.replace(tool_calls=calls, **texts), chunks
-
-
 def _slug(id: str) -> str:
     safe = re.sub(r"[^\w.@=+-]+", "-", id, flags=re.ASCII).lstrip(".")[:_NAME]
     if safe == id:
@@ -190,69 +175,26 @@ def _unreadable(where: str, why: str) -> RecordingError:
     return RecordingError(f"Cannot read recording {where}: {why}", "Record it again with --record, or remove the file")
 
 
-def _lines(record: dict[str, Any], *keys: str) -> dict[str, Any]:
-    """The record with texts of several lines as lists, in their places."""
-    changed: dict[str, Any] = {}
-    for key, value in record.items():
-        if key in keys and isinstance(value, str) and "\n" in value:
-            changed[f"{key}_lines"] = value.split("\n")
-        else:
-            changed[key] = value
-    return changed
-
-
-def _unlined(record: Mapping[str, Any], *keys: str) -> dict[str, Any]:
-    names = {f"{key}_lines": key for key in keys}
-    return {names.get(key, key): "\n".join(value) if key in names else value for key, value in record.items()}
-
-
 def _request_to(request: Described) -> Described:
-    return {**request, "messages": [_lines(_message_to(message), "content") for message in request["messages"]]}
+    return {**request, "messages": [as_lines(_message_to(message), "content") for message in request["messages"]]}
 
 
 def _message_to(message: Mapping[str, Any]) -> dict[str, Any]:
     content = message.get("content")
     if not isinstance(content, list):
         return dict(message)
-    return {**message, "content": [_lines(part, "text") if isinstance(part, dict) else part for part in content]}
+    return {**message, "content": [as_lines(part, "text") if isinstance(part, dict) else part for part in content]}
 
 
 def _request_from(value: Mapping[str, Any]) -> Described:
     messages = []
     for message in value["messages"]:
-        message = _unlined(message, "content")
+        message = from_lines(message, "content")
         content = message.get("content")
         if isinstance(content, list):
-            message["content"] = [_unlined(part, "text") if isinstance(part, dict) else part for part in content]
+            message["content"] = [from_lines(part, "text") if isinstance(part, dict) else part for part in content]
         messages.append(message)
     return {**value, "messages": messages}
-
-
-def completion_to(completion: Completion, chunks: tuple[str, ...]) -> dict[str, Any]:
-    """An answer, and the pieces in which its text arrived, in the form of a file."""
-    record: dict[str, Any] = {"content": completion.content}
-    if chunks != _pieces(completion.content, None):
-        fits = bool(chunks) and "".join(chunks) == completion.content
-        record["chunks"] = " ".join(str(len(chunk)) for chunk in chunks) if fits else list(chunks)
-    if completion.tool_calls:
-        record["tool_calls"] = [_lines(fields_of(call), "arguments") for call in completion.tool_calls]
-    if completion.finish_reason:
-        record["finish_reason"] = completion.finish_reason
-    record["usage"] = _usage_to(completion.usage)
-    for key in ("model", "id", "reasoning", "refusal", "awaiting_input", "input_hint"):
-        value = getattr(completion, key)
-        if value not in ("", None):
-            record[key] = value
-    if completion.warnings:
-        record["warnings"] = list(completion.warnings)
-    return _lines(record, "content", "reasoning")
-
-
-def time_from(value: Mapping[str, Any]) -> datetime:
-    """The `time` of a file, in the `zone` that it names."""
-    time = datetime.fromisoformat(value["time"])
-    offset, name = time.utcoffset(), value.get("zone")
-    return time if offset is None or not name else time.replace(tzinfo=timezone(offset, str(name)))
 
 
 def _call_from(value: Mapping[str, Any]) -> RecordedCall:
@@ -261,58 +203,107 @@ def _call_from(value: Mapping[str, Any]) -> RecordedCall:
     return RecordedCall(request=request, completion=completion, chunks=chunks)
 
 
-def completion_from(value: Mapping[str, Any]) -> tuple[Completion, tuple[str, ...]]:
-    """The answer that `completion_to` has written, and its pieces. Raises AttributeError, IndexError, KeyError,
-    TypeError or ValueError when it is none."""
-    record = _unlined(value, "content", "reasoning")
-    chunks = record.pop("chunks", None)
-    calls = (ToolCall(**_unlined(call, "arguments")) for call in record.pop("tool_calls", ()))
-    said = tuple(str(warning) for warning in record.pop("warnings", ()))
-    usage, odd = _usage_from(record.pop("usage", None))
-    reason = record.get("finish_reason", "")
-    if not isinstance(reason, str):
-        odd = (*odd, f"The recording gives a finish_reason that is not a text: {shown(reason)}")
-        record["finish_reason"] = ""
-    completion = Completion(**record, tool_calls=tuple(calls), usage=usage, warnings=(*said, *odd))
-    if not isinstance(completion.content, str):
-        raise TypeError("content is not a text")
-    if "content" not in record and not completion.tool_calls and not completion.refusal:
-        raise ValueError("the completion has no content, no refusal and no call of a tool")
-    return completion, _pieces(completion.content, chunks)
+# whether a file has the form of a recording, for people who edit one
 
 
-def _usage_to(usage: Usage) -> dict[str, Any]:
-    """Without tokens that are not known."""
-    if usage.unknown:
-        return cost_record(usage.cost)
-    tokens = {key: value for key, value in fields_of(usage).items() if key not in ("unknown", "cost")}
-    kept = {key: value for key, value in tokens.items() if value or not key.startswith("written")}
-    return {**kept, **cost_record(usage.cost)}
+def _form_problem(value: dict[str, Any]) -> str | None:
+    """What is wrong with the content of a file, and where; None when it is a recording."""
+    for where, problem in _problems(value):
+        return f"{where} does not have the form of a recording: {problem}"
+    return None
 
 
-def _usage_from(said: Any) -> tuple[Usage, tuple[str, ...]]:
-    """The tokens and cost of a recorded call, and warnings about them."""
-    figures = Figures(said)
-    usage = figures.usage(
-        figures.count("input_tokens"),
-        figures.count("output_tokens"),
-        figures.count("cached_tokens"),
-        cost_in({**(said if isinstance(said, dict) else {}), "cost": figures.amount("cost")}),
-        written=figures.count("written_tokens"),
-        for_an_hour=figures.count("written_for_an_hour"),
-    )
-    return usage, tuple(f"The recording {warning}" for warning in figures.warnings)
+def _problems(value: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    whole = "the recording"
+    for name in ("calls", "suite", "case", "time"):
+        if name not in value:
+            yield whole, f"'{name}' is missing"
+    yield from ((whole, problem) for problem in _not_texts(value, ("suite", "case", "time"), ("zone",)))
+    if problem := _time_problem(value["time"]):
+        yield whole, problem
+    if not isinstance(value["calls"], list):
+        yield whole, "calls is not a list"
+    for number, call in enumerate(value["calls"], 1):
+        yield from ((f"call {number}", problem) for problem in _of_call(call))
 
 
-def _pieces(content: str, chunks: Any) -> tuple[str, ...]:
-    """The pieces of a content; of one that was edited since, all that the last one has to be."""
-    if isinstance(chunks, list):
-        return tuple(str(chunk) for chunk in chunks)
-    if chunks is None:
-        return (content,) if content else ()
-    pieces, start = [], 0
-    *lengths, _ = [int(length) for length in str(chunks).split()]
-    for length in lengths:
-        pieces.append(content[start : start + length])
-        start += length
-    return tuple(piece for piece in (*pieces, content[start:]) if piece)
+def _time_problem(text: str) -> str | None:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return f'time is "{text}", not one such as 2025-01-31T10:00:00+01:00'
+    return None
+
+
+def _of_call(call: Any) -> Iterator[str]:
+    if not isinstance(call, dict):
+        yield "it is not an object"
+        return
+    for name in ("completion", "request"):
+        if name not in call:
+            yield f"'{name}' is missing"
+        elif not isinstance(call[name], dict):
+            yield f"{name} is not an object"
+    yield from _of_request(call["request"])
+    yield from _of_completion(call["completion"])
+
+
+def _of_request(request: dict[str, Any]) -> Iterator[str]:
+    messages: Any = request.get("messages")
+    if not _is_objects(messages):
+        yield "messages is not a list of objects"
+        return
+    yield from _not_texts(request, (), ("connector", "model", "agent"))
+    if not _is_objects(request.get("tools") or []):
+        yield "tools is not a list of objects"
+    if not isinstance(request.get("parameters") or {}, dict):
+        yield "parameters is not an object"
+    yield from _not_lines(messages, "content_lines")
+    for message in messages:
+        calls = message.get("tool_calls") or []
+        if not _is_objects(calls) or not all(isinstance(call.get("function", {}), dict) for call in calls):
+            yield "tool_calls of a message is not a list of calls"
+        parts = message.get("content")
+        yield from _not_lines(parts if isinstance(parts, list) else [], "text_lines")
+
+
+def _of_completion(answer: dict[str, Any]) -> Iterator[str]:
+    if unknown := sorted(answer.keys() - _READ):
+        yield f"completion has unknown fields: {', '.join(unknown)}"
+    yield from _not_texts(answer, ("content",), _TEXTS)
+    yield from _not_lines([answer], "content_lines", "reasoning_lines")
+    if not isinstance(answer.get("awaiting_input"), bool | None):
+        yield "awaiting_input is neither true nor false"
+    if not isinstance(answer.get("warnings", []), list):
+        yield "warnings is not a list"
+    chunks = answer.get("chunks")
+    if not isinstance(chunks, list | None) and not all(length.isdecimal() for length in str(chunks).split() or ["-"]):
+        yield "chunks is neither a list of texts nor their lengths"
+    calls = answer.get("tool_calls", [])
+    if not _is_objects(calls):
+        yield "tool_calls is not a list of objects"
+        return
+    yield from _not_lines(calls, "arguments_lines")
+    for call in calls:
+        named = {name.removesuffix("_lines") if name == "arguments_lines" else name for name in call}
+        if odd := sorted(named ^ ToolCall.__annotations__.keys()):
+            yield f"a call of a tool has missing or unknown fields: {', '.join(odd)}"
+        yield from _not_texts(call, ("id", "name", "arguments"))
+
+
+def _is_objects(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, dict) for item in value)
+
+
+def _not_texts(value: dict[str, Any], names: tuple[str, ...], may_be_null: tuple[str, ...] = ()) -> Iterator[str]:
+    for name in (*names, *may_be_null):
+        if not isinstance(value.get(name, ""), str) and (value[name] is not None or name in names):
+            yield f"{name} is not a text"
+
+
+def _not_lines(values: list[Any], *names: str) -> Iterator[str]:
+    for value in values:
+        for name in names:
+            lines = value.get(name, []) if isinstance(value, dict) else []
+            if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
+                yield f"{name} is not a list of texts"

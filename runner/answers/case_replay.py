@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-from runner.connectors.matching import Described, exact_key, loose_key
-from runner.connectors.recordings import CaseRecording, RecordedCall, RecordingError
-from runner.connectors.stored_answers import Keys, StoredAnswers, same_model
+from runner.answers.matching import (
+    Described,
+    Keys,
+    StoredAnswers,
+    difference,
+    exact_key,
+    likeness,
+    loose_key,
+    same_model,
+)
+from runner.answers.recording_files import CaseRecording, RecordedCall, RecordingError
 
 
-class Tape:
+class CaseReplay:
     """The model calls of one run of a case."""
 
     def __init__(self, recording: CaseRecording | None, counts_messages: bool, of_suite: bool = False) -> None:
@@ -46,6 +54,32 @@ class Tape:
             for call in self.calls
             if call is not None
         )
+
+    def explain_miss(
+        self,
+        asked: Described,
+        case: str,
+        folder: str,
+        file: str,
+        others: Callable[[], Iterable[tuple[str, Described]]],
+    ) -> str:
+        """Why a request has no recorded answer, with the recorded request that is most similar: of the case if
+        possible, otherwise one of `others`, each with its place. `folder` and `file` are for the message."""
+        who = f"agent {asked['agent']}" if asked.get("agent") else "a script"
+        head = f'No recorded answer for call {self.asked} of "{case}", in which {who} asks {asked["connector"]}'
+        todo = f"--record-missing {folder} asks the model and adds it"
+        if same := self.count(asked):
+            return f"{head}: {folder}/{file} has {same} to just this request, and this is one more. {todo}"
+        why = f"there is no {folder}/{file}" if not self.recorded else f"none in {folder}/{file} fits"
+        own = [(f"its call {number}", call.request) for number, call in enumerate(self.calls, 1) if call is not None]
+        near = max(own or others(), key=lambda item: likeness(item[1], asked), default=None)
+        if near is None:
+            return f"{head}: {why}. {todo}"
+        where, recorded = near
+        differs = difference(recorded, asked)
+        if not differs:
+            return f"{head}: {why}. {todo}\nJust this is {where}: was the case renamed?"
+        return f"{head}: {why}. {todo}\nNearest is {where} (- recorded, + asked):\n{differs}"
 
     def _keys(self, described: Described, clean: Callable[[], Described] | None = None) -> Keys:
         return Keys(

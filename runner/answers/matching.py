@@ -1,4 +1,4 @@
-"""Finds the recorded request that equals a new one: what is compared, what is not, and how differences are shown.
+"""Finds the kept answer to a request: what of requests is compared, what is not, and how differences are shown.
 
 | compared | not compared |
 | --- | --- |
@@ -8,19 +8,23 @@
 | | the frame around an answer that is judged, which is a digest of it |
 
 A request is first compared with its dates and ids. They are ignored only if that finds nothing. So two requests of a
-case that differ only in a date are told apart as long as they have the recorded dates.
+case that differ only in a date are told apart as long as they have the recorded dates. Each answer is used once: the
+nth equal request gets the nth answer.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from runner.connectors.base import ModelRequest
+from scripttest.values import Value
 
+T = TypeVar("T")
 Described = dict[str, Any]
 """`{connector, model?, agent?, parameters?, tools?, messages}`: a request in the form of recordings."""
 Clean = Callable[[str], str]
@@ -104,6 +108,66 @@ def difference(recorded: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
     return "\n".join(shown)
 
 
+class Keys(Value):
+    """By what a request is found; two that are equal in one of the keys are the same in all that it counts."""
+
+    exact: Callable[[], str]
+    loose: Callable[[], str | None]
+    """Without dates and ids; None when the exact one is the only one that counts."""
+    model: Any
+    """The name of the model; empty when it is not known, and then it fits to all."""
+
+
+class StoredAnswers(Generic[T]):
+    """Answers in the order in which they came."""
+
+    def __init__(self, answers: Sequence[T], keys: Callable[[T], Keys]) -> None:
+        """`keys` are those of the request that an answer is for."""
+        self._answers = answers
+        self._keys = [keys(answer) for answer in answers]
+        self._used: set[int] = set()
+        self._exact: dict[str | None, list[int]] | None = None
+        self._loose: dict[str | None, list[int]] | None = None
+
+    @property
+    def unused(self) -> int:
+        """How many were not used."""
+        return len(self._answers) - len(self._used)
+
+    def take(self, asked: Keys) -> T | None:
+        """The next answer to a request; None when there is none. One that is exactly the same goes before one that
+        differs in dates and ids."""
+        if not self.unused:
+            return None
+        if self._exact is None:
+            self._exact = _index(keys.exact() for keys in self._keys)
+        found = self._next(self._exact.get(asked.exact()), asked.model)
+        if found is None and (loose := asked.loose()) is not None:
+            if self._loose is None:
+                self._loose = _index(keys.loose() for keys in self._keys)
+            found = self._next(self._loose.get(loose), asked.model)
+        if found is None:
+            return None
+        self._used.add(found)
+        return self._answers[found]
+
+    def _next(self, numbers: list[int] | None, model: Any) -> int | None:
+        for number in numbers or ():
+            if number not in self._used and same_model(self._keys[number].model, model):
+                return number
+        return None
+
+
+def same_model(one: Any, other: Any) -> bool:
+    """Whether nothing says that two models differ: a name may come from a variable that is not set."""
+    return not one or not other or bool(one == other)
+
+
+def suite_label(suite: str, root: str) -> str:
+    """A suite as its answers are kept under: its id; of a file, its path below the application."""
+    return os.path.relpath(suite, root).replace(os.sep, "/") if os.path.isabs(suite) else suite
+
+
 def _key(described: Mapping[str, Any], messages: list[Any]) -> str:
     counting = (
         described.get("connector"),
@@ -179,3 +243,10 @@ def _message_lines(message: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"    {line}" for line in rest)
     for name, arguments in counting.get("tool_calls", ()):
         yield f"{who} calls {name}: {steady_text(arguments) if isinstance(arguments, str) else arguments}"
+
+
+def _index(keys: Iterable[str | None]) -> dict[str | None, list[int]]:
+    index: dict[str | None, list[int]] = {}
+    for number, key in enumerate(keys):
+        index.setdefault(key, []).append(number)
+    return index

@@ -19,30 +19,30 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from runner.connectors.base import ConnectorError, ModelRequest, Origin
-from runner.connectors.matching import Clean, Described, describe, difference, likeness
-from runner.connectors.recordings import (
+from runner.answers.case_replay import CaseReplay
+from runner.answers.completions import cleaned
+from runner.answers.matching import Clean, Described, describe, suite_label
+from runner.answers.recording_files import (
     SUFFIX,
     CaseRecording,
     RecordedCall,
     RecordingError,
-    cleaned,
     file_of,
     folder_of,
     read_recording,
     sweep,
     write_recording,
 )
-from runner.connectors.stored_answers import Answer, ask, say
-from runner.connectors.tape import Tape
+from runner.connectors.base import ConnectorError, ModelAnswer, ModelRequest, Origin, ask, say
 from runner.errors import ConfigurationError
 from runner.options.options import RunOptions, absolute
 from scripttest import Status, TestKey
 from scripttest.values import Value
 
 if TYPE_CHECKING:
-    from runner.connectors.journal import Journal
+    from runner.answers.journal import Journal
     from runner.connectors.load import Connectors
+
 
 Mode = Literal["record", "replay", "missing"]
 FLAGS: dict[Mode, str] = {"record": "--record", "replay": "--replay", "missing": "--record-missing"}
@@ -106,7 +106,7 @@ class Recording:
         self._place = place
         self._root = str(root)
         self._redact = redact
-        self._tapes: dict[tuple[str, str], dict[int, Tape]] = {}
+        self._tapes: dict[tuple[str, str], dict[int, CaseReplay]] = {}
         self._messages: frozenset[str] = frozenset()
         self._seen: dict[str, set[str]] = {}
         """Folder of a suite → the files of its cases that ran, below it."""
@@ -130,7 +130,7 @@ class Recording:
         request: ModelRequest,
         connectors: Connectors,
         journal: Journal | None = None,
-    ) -> Answer:
+    ) -> ModelAnswer:
         """The answer to a request of a case. What is not recorded is asked through the `journal`, if there is one.
         Raises ConnectorError: a miss, or what the model's connector raises."""
         tape = self._tape(origin)
@@ -140,7 +140,7 @@ class Recording:
             call = self._find(tape, origin, connector, request, model)
             if call is not None:
                 say(call.chunks, request)
-                return Answer(completion=call.completion, chunks=call.chunks, asked=False)
+                return ModelAnswer(completion=call.completion, chunks=call.chunks, asked=False)
         place = tape.reserve()
         described = describe(request, connector, model, self._clean)
         if journal is None:
@@ -218,20 +218,16 @@ class Recording:
 
     # the files
 
-    def _label(self, suite: str) -> str:
-        """A suite as it is named in recordings: its id; of a file, its path below the application."""
-        return os.path.relpath(suite, self._root).replace(os.sep, "/") if os.path.isabs(suite) else suite
-
     def _name(self, suite: str, case: str, run: int = 1) -> str:
         return f"{self._folder(suite)}/{file_of(self._redact(case), run)}"
 
     def _folder(self, suite: str) -> str:
-        return folder_of(self._redact(self._label(suite)), suite in self._messages)
+        return folder_of(self._redact(suite_label(suite, self._root)), suite in self._messages)
 
     def _mode(self, suite: str) -> Mode:
         return "record" if self.held_back is not None and self.held_back(suite) is None else self.mode
 
-    def _tape(self, origin: Origin) -> Tape:
+    def _tape(self, origin: Origin) -> CaseReplay:
         of_case = self._tapes.get((origin.suite, origin.case))
         if of_case is None:
             of_case = self._tapes.setdefault((origin.suite, origin.case), {})
@@ -240,24 +236,24 @@ class Recording:
             tape = of_case.setdefault(origin.run, self._open(origin))
         return tape
 
-    def _open(self, origin: Origin) -> Tape:
+    def _open(self, origin: Origin) -> CaseReplay:
         self._note(origin.suite, file_of(self._redact(origin.case), origin.run))
         if self._mode(origin.suite) == "record":
-            return Tape(None, bool(origin.suite), origin.of_suite)
+            return CaseReplay(None, bool(origin.suite), origin.of_suite)
         try:
             path = self._place.folder / self._name(origin.suite, origin.case, origin.run)
-            return Tape(read_recording(path, self._redact(origin.case)), bool(origin.suite), origin.of_suite)
+            return CaseReplay(read_recording(path, self._redact(origin.case)), bool(origin.suite), origin.of_suite)
         except RecordingError as error:
-            tape = Tape(None, bool(origin.suite), origin.of_suite)
+            tape = CaseReplay(None, bool(origin.suite), origin.of_suite)
             tape.problem = error
             return tape
 
-    def _end(self, suite: str, case: str, tapes: Mapping[int, Tape]) -> None:
+    def _end(self, suite: str, case: str, tapes: Mapping[int, CaseReplay]) -> None:
         for tape in tapes.values():
             unused, recorded = tape.unused(), tape.recorded
             if unused:
                 which = "all" if unused == recorded else f"{unused} of"
-                self._note_unused(f'"{case}" in {self._label(suite)} ({which} {recorded})')
+                self._note_unused(f'"{case}" in {suite_label(suite, self._root)} ({which} {recorded})')
         self._save(suite, case, tapes)
 
     def _never_asked(self, suite: str, case: str) -> None:
@@ -267,9 +263,9 @@ class Recording:
         except RecordingError as error:
             self._note_unused(error.message)
         else:
-            self._end(suite, case, {1: Tape(recording, True)})
+            self._end(suite, case, {1: CaseReplay(recording, True)})
 
-    def _save(self, suite: str, case: str, tapes: Mapping[int, Tape]) -> None:
+    def _save(self, suite: str, case: str, tapes: Mapping[int, CaseReplay]) -> None:
         if self.mode == "replay":
             return
         for run, tape in tapes.items():
@@ -283,7 +279,9 @@ class Recording:
             when = tape.time or datetime.now().astimezone()
             write_recording(
                 path,
-                CaseRecording(suite=self._clean(self._label(suite)), case=self._redact(case), time=when, calls=calls),
+                CaseRecording(
+                    suite=self._clean(suite_label(suite, self._root)), case=self._redact(case), time=when, calls=calls
+                ),
             )
 
     def _note(self, suite: str, file: str) -> None:
@@ -305,7 +303,7 @@ class Recording:
     # what is not there
 
     def _find(
-        self, tape: Tape, origin: Origin, connector: str, request: ModelRequest, model: str
+        self, tape: CaseReplay, origin: Origin, connector: str, request: ModelRequest, model: str
     ) -> RecordedCall | None:
         """The recorded answer; None when the model is to be asked."""
         if tape.problem is not None:
@@ -314,37 +312,16 @@ class Recording:
         if call is None and self.held_back is not None and (reason := self.held_back(origin.suite)):
             raise self._missed(tape, reason)
         if call is None and self.mode == "replay":
-            raise self._missed(tape, self._miss(tape, origin, describe(request, connector, model, self._clean)))
+            where, file = self._folder(origin.suite), self._name(origin.suite, origin.case, origin.run)
+            asked = describe(request, connector, model, self._clean)
+            why = tape.explain_miss(asked, origin.case, self._place.shown, file, lambda: self._neighbours(where))
+            raise self._missed(tape, why)
         return call
 
     @staticmethod
-    def _missed(tape: Tape, message: str) -> ConnectorError:
+    def _missed(tape: CaseReplay, message: str) -> ConnectorError:
         tape.misses.append(message)
         return ConnectorError(message)
-
-    def _miss(self, tape: Tape, origin: Origin, asked: Described) -> str:
-        name, shown = self._name(origin.suite, origin.case, origin.run), self._place.shown
-        who = f"agent {asked['agent']}" if asked.get("agent") else "a script"
-        head = f'No recorded answer for call {tape.asked} of "{origin.case}", in which {who} asks {asked["connector"]}'
-        todo = f"--record-missing {shown} asks the model and adds it"
-        same = tape.count(asked)
-        if same:
-            return f"{head}: {shown}/{name} has {same} to just this request, and this is one more. {todo}"
-        why = f"there is no {shown}/{name}" if not tape.recorded else f"none in {shown}/{name} fits"
-        near = self._nearest(tape, origin, asked)
-        if near is None:
-            return f"{head}: {why}. {todo}"
-        where, recorded = near
-        differs = difference(recorded, asked)
-        if not differs:
-            return f"{head}: {why}. {todo}\nJust this is {where}: was the case renamed?"
-        return f"{head}: {why}. {todo}\nNearest is {where} (- recorded, + asked):\n{differs}"
-
-    def _nearest(self, tape: Tape, origin: Origin, asked: Described) -> tuple[str, Described] | None:
-        """The recorded request that is most similar, and its place: of the case if possible, otherwise of others."""
-        own = [(f"its call {number}", call.request) for number, call in enumerate(tape.calls, 1) if call is not None]
-        found = own or list(self._neighbours(self._folder(origin.suite)))
-        return max(found, key=lambda item: likeness(item[1], asked), default=None)
 
     def _neighbours(self, folder: str) -> Iterator[tuple[str, Described]]:
         """Requests of other cases, first those of the suite; of a bounded number of files, and not in every miss."""

@@ -1,4 +1,5 @@
-"""`yao-test regrade REPORT`: grades the transcripts of a saved run again, with the assertions and judges of today."""
+"""`yao-test regrade REPORT`: grades the transcripts of a saved run again, with the assertions and judges of today.
+`yao-test status REPORT...`: which results of saved runs are still valid, and which tests would run again."""
 
 from __future__ import annotations
 
@@ -7,11 +8,16 @@ from typing import Any
 
 import click
 
+from runner import exit_codes
+from runner.application.dotenv import with_files
 from runner.commands.flags import Command, options_of
 from runner.environment import Environment
 from runner.errors import ConfigurationError
+from runner.execution.state import state_of
 from runner.options.flags import Regrade
 from runner.options.options import FLAGS, absolute, options_from
+from runner.reporters.console.style import count
+from runner.security.terminal import in_line
 
 
 @click.command(
@@ -26,7 +32,6 @@ from runner.options.options import FLAGS, absolute, options_from
 def regrade(environment: Environment, /, report: str, **values: Any) -> int:
     """Grades a report again. The exit code is the same as for a run."""
     from runner.application.configuration import FILE, configured, read_configuration
-    from runner.application.dotenv import with_files
     from runner.execution.run import run
     from runner.options.carried import taken_over
     from runner.planning.inputs import resolve_application
@@ -71,3 +76,31 @@ def regrade(environment: Environment, /, report: str, **values: Any) -> int:
 
 
 regrade.params += options_of(flag for flag in FLAGS if flag.regrade is not Regrade.NO)
+
+
+@click.command(
+    "status",
+    cls=Command,
+    help="Lists which tests --resume would run for .jsonl reports, and why, and runs nothing. Exit codes: 0 "
+    "nothing would run; 1 something is missing, stale or broken; 2 a report, or a file that it depends on, "
+    "cannot be read.",
+)
+@click.argument("reports", metavar="REPORT...", nargs=-1, required=True)
+@click.pass_obj
+def status(environment: Environment, /, reports: tuple[str, ...], **values: Any) -> int:
+    """Prints the state of each report. The exit code says whether `--resume` would run something."""
+    typed = options_from({flag.field: values.get(flag.field, flag.not_given) for flag in FLAGS})
+    environment = with_files(environment, typed.env_files)
+    is_open = False
+    for report in reports:
+        state = state_of(report, typed, environment)
+        current = f"{state.tests - state.open} of {count(state.tests, 'test')}"
+        verb = "has a current result" if state.tests == 1 else "have a current result"
+        environment.stdout.write(f"{report}: {current} {verb}\n")
+        for line in (*(gap.text for gap in state.gaps), *state.said):
+            environment.stdout.write(f"  {in_line(line)}\n")
+        is_open = is_open or bool(state.open)
+    return exit_codes.FAILED if is_open else exit_codes.PASSED
+
+
+status.params += options_of(flag for flag in FLAGS if flag.may_open_walls)

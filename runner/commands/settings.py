@@ -1,21 +1,26 @@
-"""`yao-test config`: what the configuration file of an application sets, and where."""
+"""`yao-test config`, `schema` and `trust`: the settings of an application, schemas of files, their approval."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
+from runner.application import trust as approvals
+from runner.application.application import find_root
 from runner.application.configuration import FILE, Configuration, Setting, read_configuration
 from runner.columns import aligned
 from runner.commands.flags import Command
+from runner.commands.inputs import writing
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options.options import RunOptions
 from runner.paths import shown_path
 from runner.planning.inputs import resolve_application
+from runner.security.files import check_target, read_text
 
 
 @click.command(
@@ -85,3 +90,92 @@ def _lines(
 def _toml(value: Any) -> str:
     """A value as TOML."""
     return json.dumps(value, ensure_ascii=False)
+
+
+Schema = dict[str, Any]
+
+
+def _of_files() -> Schema:
+    from runner.cases.json_schema import file_schema
+
+    return file_schema()
+
+
+def _of_cases() -> Schema:
+    from runner.cases.json_schema import case_schema
+
+    return case_schema()
+
+
+def _of_documents() -> Schema:
+    from runner.execution.outcome_schema import outcome_schema
+
+    return outcome_schema()
+
+
+def _of_configurations() -> Schema:
+    from runner.application.configuration_schema import configuration_schema
+
+    return configuration_schema()
+
+
+SCHEMAS: dict[str, Callable[[], Schema]] = {
+    "file": _of_files,
+    "case": _of_cases,
+    "json": _of_documents,
+    "config": _of_configurations,
+}
+
+
+@click.command(
+    "schema",
+    cls=Command,
+    help="Prints a JSON Schema with which editors complete and check files. file: case files. case: a single case,"
+    " as on a line of JSONL. json: the documents of --json. config: yao-test.toml.",
+)
+@click.argument("of", type=click.Choice(SCHEMAS), default="file")
+@click.option("-o", "--output", metavar="FILE", help="Write the schema to this file.")
+@click.pass_obj
+def schema(environment: Environment, of: str, output: str | None) -> int:
+    """Writes the schema to standard output, or into the file."""
+    text = json.dumps(SCHEMAS[of](), indent=2) + "\n"
+    if output is None:
+        environment.stdout.write(text)
+        return 0
+    path = Path(environment.directory, output)
+    try:
+        check_target(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    except OSError as error:
+        raise ConfigurationError(f"Cannot write the schema to {path}: {error.strerror}") from error
+    environment.stdout.write(f"Wrote {path}\n")
+    return 0
+
+
+@click.command(
+    "trust",
+    cls=Command,
+    help=f"Writes the digests of connectors, MCP servers, prompts, hooks and .env into {approvals.FILE} of an "
+    "application (default: the one here), and shows what has changed. A run with --require-trust refuses files that "
+    "differ from it.",
+)
+@click.argument("folder", required=False, metavar="[FOLDER]")
+@click.pass_obj
+def trust(environment: Environment, folder: str | None) -> int:
+    """Writes the file of approvals and returns the exit code."""
+    start = Path(environment.directory, folder or ".")
+    if not start.is_dir():
+        raise ConfigurationError(f"Cannot approve the files of {start}: it is not a folder")
+    root = find_root(start)
+    path, text = root / approvals.FILE, approvals.written(approvals.digests_of(root))
+    now = approvals.read(text, approvals.FILE)
+    with writing(path):
+        check_target(path)
+    before = approvals.read(read_text(path, "replace"), approvals.FILE) if path.is_file() else {}
+    for difference in approvals.differences(before, now):
+        environment.stdout.write(f"  {difference.kind:<8}{difference.path}\n")
+    with writing(path):
+        path.write_text(text, "utf-8")
+    environment.stdout.write(f"Approved {len(now)} {'file' if len(now) == 1 else 'files'} in {path}\n")
+    return 0

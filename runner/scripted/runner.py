@@ -1,23 +1,41 @@
-"""The file `runner.yml`: rules for what the runner of a sandbox agent does. The first rule that applies answers.
+"""The connector `runner`, which replaces the runner of a sandbox agent. It follows the rules in `runner.yml` beside
+`package.yao`. Its answer is the JSON of a `Product`, so that recordings keep it as they keep those of models.
 
-`docs/sandbox.md` describes it.
+`docs/sandbox.md` describes the file:
 
 - when: { message: add a readme } files: { README.md: "# Hello", old.txt: null } events: [{ type: text, text: Done }]
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from runner.connectors.reply_conditions import Condition, read_conditions
-from runner.connectors.reply_situation import Situation
-from runner.connectors.reply_templates import as_text, compile_templates, render
-from runner.connectors.rules import fields_in, read_rules
-from runner.durations import FORMS, seconds_of
+from runner.connectors.base import Completion, ConnectorError, ModelRequest, Usage
 from runner.errors import ConfigurationError, did_you_mean
-from scripttest.values import Value
+from runner.scripted.rules import (
+    Rule,
+    RuleConnector,
+    conditions_in,
+    duration_in,
+    fields_in,
+    first_rule,
+    listed,
+    read_rules,
+    used_before,
+)
+from runner.scripted.templates import (
+    Situation,
+    TemplateError,
+    as_json,
+    as_text,
+    compile_templates,
+    names_in,
+    render,
+)
+from scripttest.values import Value, fields_of
 
 FILE = "runner.yml"
 _RULE = ("when", "times", "files", "events", "exit", "error", "delay")
@@ -42,35 +60,10 @@ class Product(Value):
         """All texts, one behind the other."""
         return "".join(event["text"] for event in self.events if event["type"] == "text")
 
-    def record(self) -> dict[str, Any]:
-        """As JSON, which `product_of` reads."""
-        return {
-            "files": dict(self.files),
-            "events": [dict(event) for event in self.events],
-            "exit": self.exit,
-            "error": self.error,
-            "delay": self.delay,
-        }
 
-
-def product_of(record: Mapping[str, Any]) -> Product:
-    """A product from its JSON."""
-    return Product(
-        files=record["files"],
-        events=tuple(record["events"]),
-        exit=record["exit"],
-        error=record["error"],
-        delay=record["delay"],
-    )
-
-
-class RunnerRule(Value):
+class RunnerRule(Rule):
     """One entry of the file."""
 
-    number: int
-    """Counted from 1."""
-    conditions: tuple[Condition, ...]
-    times: int | None
     files: Any
     events: Any
     """Both may have templates."""
@@ -78,29 +71,60 @@ class RunnerRule(Value):
     error: str
     delay: float
 
-    def holds(self, situation: Situation) -> bool:
-        """Whether all its conditions do."""
-        return all(condition.holds(situation.value) for condition in self.conditions)
-
     def product(self, situation: Situation) -> Product:
         """The result of the rule. Raises TemplateError."""
-        files = {as_text(path): content for path, content in render(self.files, situation.value).items()}
+        lookup = self.lookup(situation)
+        files = {as_text(path): content for path, content in render(self.files, lookup).items()}
         return Product(
             files={path: None if content is None else as_text(content) for path, content in files.items()},
-            events=tuple(render(self.events, situation.value)),
+            events=tuple(render(self.events, lookup)),
             exit=self.exit,
             error=self.error,
             delay=self.delay,
         )
 
-    @property
-    def shown(self) -> str:
-        """The conditions of the rule, in words."""
-        return f"rule {self.number}: {' and '.join(condition.shown for condition in self.conditions) or 'always'}"
+
+class ScriptedRunner(RuleConnector[RunnerRule]):
+    """Answers by the rules in `runner.yml`."""
+
+    id = "runner"
+
+    async def complete(self, request: ModelRequest) -> Completion:
+        """The result of the first rule that applies. Raises ConnectorError when none does, or the rules are broken."""
+        assert request.folder is not None
+        path = request.folder / FILE
+        label = self._label(path)
+        rules = self._rules(path, _read, lambda: _missing(label, request.agent))
+        situation = Situation(request)
+        rule = first_rule(rules, situation, used_before(rules, situation))
+        if rule is None:
+            said = as_json(str(situation.value(("input",)))[:300])
+            raise ConnectorError(
+                f"No rule of {label} applies to the message {said}:\n{listed(rules)}",
+                hint=f"Add a rule whose conditions hold, or end {label} with one without conditions",
+            )
+        try:
+            product = rule.product(situation)
+        except TemplateError as error:
+            raise ConnectorError(f"Cannot answer by rule {rule.number} of {label}: {error}") from error
+        if request.on_chunk is not None:
+            for event in product.events:
+                if event["type"] == "text":
+                    request.on_chunk(event["text"])
+        return Completion(content=json.dumps(fields_of(product), ensure_ascii=False), usage=Usage())
 
 
-def read_runner(path: Path, label: str) -> tuple[RunnerRule, ...]:
-    """The rules in a file, which messages call `label`. Raises ConfigurationError."""
+def _missing(label: str, agent: str) -> ConnectorError:
+    hint = (
+        f"Write {label}, for example:\n"
+        "- when: { message: add a readme }\n"
+        '  files: { README.md: "# Hello" }\n'
+        "  events: [{ type: text, text: Done }]"
+    )
+    return ConnectorError(f'Cannot run the sandbox of agent "{agent}": there is no {label}', hint=hint)
+
+
+def _read(path: Path, label: str) -> tuple[RunnerRule, ...]:
     return read_rules(path, label, "- files: { a.txt: text }", _rule)
 
 
@@ -110,27 +134,22 @@ def _rule(number: int, entry: Any, _: bool) -> RunnerRule:
         raise ConfigurationError("it does nothing", "Say files, events, exit or error")
     when = fields.get("when")
     if isinstance(when, dict) and "message" in when:
-        when = {"input" if name == "message" else name: wanted for name, wanted in when.items()}
-    times, code = fields.get("times"), fields.get("exit", 0)
-    if times is not None and (not isinstance(times, int) or isinstance(times, bool) or times < 1):
-        raise ConfigurationError('"times" must be a whole number from 1 up')
+        fields = {**fields, "when": {"input" if name == "message" else name: item for name, item in when.items()}}
+    code, error = fields.get("exit", 0), fields.get("error")
     if not isinstance(code, int) or isinstance(code, bool):
         raise ConfigurationError('"exit" must be a whole number')
-    error = fields.get("error")
     if error is not None and not isinstance(error, str):
         raise ConfigurationError('"error" must be text', "Put it in quotes")
-    delay = fields.get("delay")
-    if delay is not None and not isinstance(delay, str):
-        raise ConfigurationError('"delay" must be a duration', f"Write it as {FORMS}")
+    files = compile_templates(_files(fields.get("files") or {}))
+    events = compile_templates([_event(event) for event in _list(fields.get("events") or [])])
     return RunnerRule(
         number=number,
-        conditions=read_conditions(when),
-        times=times,
-        files=compile_templates(_files(fields.get("files") or {})),
-        events=compile_templates([_event(event) for event in _list(fields.get("events") or [])]),
+        **conditions_in(fields, names_in([*files.values(), *events])),
+        files=files,
+        events=events,
         exit=code,
         error=error or "",
-        delay=0 if delay is None else seconds_of(delay, "delay"),
+        delay=duration_in(fields, "delay") or 0,
     )
 
 

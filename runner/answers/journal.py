@@ -20,7 +20,6 @@ recording. Each run of a case has its own answers.
 from __future__ import annotations
 
 import json
-import os
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
@@ -28,10 +27,9 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from runner.connectors.base import Completion, ConnectorError, ModelRequest, Origin
-from runner.connectors.matching import Clean, describe, exact_key, loose_key
-from runner.connectors.recordings import cleaned, completion_from, completion_to, time_from
-from runner.connectors.stored_answers import Answer, Keys, StoredAnswers, ask, say
+from runner.answers.completions import cleaned, completion_from, completion_to, time_from
+from runner.answers.matching import Clean, Keys, StoredAnswers, describe, exact_key, loose_key, suite_label
+from runner.connectors.base import Completion, ConnectorError, ModelAnswer, ModelRequest, Origin, ask, say
 from runner.connectors.timing import case_now, count_in
 from runner.errors import ConfigurationError
 from runner.security.files import check_target
@@ -41,12 +39,13 @@ from scripttest.values import Value
 if TYPE_CHECKING:
     from runner.connectors.load import Connectors
 
+
 SUFFIX = ".calls.jsonl"
 MOST_BYTES = 1_000_000_000
 _HEAD = {"type": "calls", "version": 1}
 
 
-class Lines(Protocol):
+class JournalFile(Protocol):
     """A file to which lines are added."""
 
     def replace(self, lines: Iterable[str]) -> None:
@@ -59,7 +58,7 @@ class Lines(Protocol):
         """Waits until the disk has it. Raises OSError."""
 
 
-class Admission(Protocol):
+class CallGate(Protocol):
     """Makes calls wait, so that there are few answers that are not stored yet. For one event loop."""
 
     async def begin(self) -> None:
@@ -82,6 +81,18 @@ class _Call(Value):
     completion: Completion
     chunks: tuple[str, ...]
 
+    @classmethod
+    def read(cls, record: dict[str, Any]) -> _Call:
+        """The answer in a line. Raises AttributeError, KeyError, TypeError or ValueError when there is none."""
+        completion, chunks = completion_from(record["completion"])
+        exact, loose, milliseconds = (record[name] for name in ("exact", "loose", "ms"))
+        return cls(exact=exact, loose=loose, milliseconds=milliseconds, completion=completion, chunks=chunks)
+
+    @property
+    def keys(self) -> Keys:
+        """By what its request is found."""
+        return Keys(exact=lambda: self.exact, loose=lambda: self.loose, model="")
+
 
 class _CaseCalls:
     """What models have answered in one run of a case."""
@@ -99,7 +110,7 @@ class _CaseCalls:
 
     def rewind(self) -> None:
         """Keeps all answers so far, for the next time that it runs."""
-        self.kept, self.unanswered = StoredAnswers(list(self.calls), _keys_of), False
+        self.kept, self.unanswered = StoredAnswers(list(self.calls), lambda call: call.keys), False
 
 
 def journal_beside(report: Path) -> Path:
@@ -112,42 +123,46 @@ class Journal:
 
     def __init__(
         self,
-        path: Path,
-        open_file: Callable[[Path], Lines],
+        path: Path | None,
+        open_file: Callable[[Path], JournalFile] | None,
         root: Path,
-        redact: Clean,
-        warn: Callable[[str], None],
-        goes_on: bool,
+        redact: Clean = str,
+        warn: Callable[[str], None] | None = None,
+        resumes: bool = False,
         limit: int = MOST_BYTES,
-        admission: Admission | None = None,
+        gate: CallGate | None = None,
     ) -> None:
-        """Reads the journal of an earlier run if this run `goes_on` with it; otherwise removes it.
+        """Reads the journal of an earlier run if this run `resumes` it; otherwise removes it.
 
         Args:
+            path: the file; None: answers are kept in memory alone, and nothing else but `root` is needed.
             open_file: opens a file for this run only, without removing its content. Raises OSError, and
                 ConfigurationError if another process writes it.
             root: the application's root; names of files start there.
             redact: removes secrets from a text; applied to everything that is written.
             warn: called once, with the reason, when answers are no longer stored.
             limit: most bytes of the file.
-            admission: decides when calls begin; without it, each begins at once.
+            gate: decides when calls begin; without it, each begins at once.
         """
-        self._path = path
+        self._path = path or Path()
         self._open_file = open_file
         self._root = str(root)
         self._redact = redact
         self._warn = warn
         self._limit = limit
-        self._admission = admission
+        self._gate = gate
         self._labels: dict[str, str] = {}
         self._size = 0
-        self._file: Lines | None = None
-        self._writes = True
+        self._file: JournalFile | None = None
+        self._writes = path is not None
         self._lock = threading.RLock()
         self._cases: dict[TestKey, _CaseCalls] = {}
-        self._open(goes_on)
+        if path is not None:
+            self._open(resumes)
 
-    async def complete(self, origin: Origin, connector: str, request: ModelRequest, connectors: Connectors) -> Answer:
+    async def complete(
+        self, origin: Origin, connector: str, request: ModelRequest, connectors: Connectors
+    ) -> ModelAnswer:
         """The answer to a request of a case: the one that is kept, else that of the model. Raises ConnectorError."""
         if not origin.suite or connectors.is_scripted(connector):
             return await ask(connectors.get(connector), request)
@@ -160,16 +175,16 @@ class Journal:
         if kept:
             say(kept.chunks, request)
             count_in(kept.milliseconds / 1000)
-            return Answer(completion=kept.completion, chunks=kept.chunks, asked=False, journaled=True)
-        if self._admission is not None:
-            await self._admission.begin()
+            return ModelAnswer(completion=kept.completion, chunks=kept.chunks, asked=False, journaled=True)
+        if self._gate is not None:
+            await self._gate.begin()
         started = case_now()
         try:
             answer = await ask(connectors.get(connector), request)
         except BaseException as error:
             of_case.unanswered |= isinstance(error, ConnectorError)
-            if self._admission is not None:
-                self._admission.give_up()
+            if self._gate is not None:
+                self._gate.give_up()
             raise
         completion, chunks = cleaned(answer.completion, answer.chunks, self._redact)
         milliseconds = round((case_now() - started) * 1000, 1)
@@ -177,8 +192,8 @@ class Journal:
         of_case.calls.append(call)
         of_case.of_suite = origin.of_suite
         self._write(_record_of(self._written(origin.key), of_case, call))
-        if self._admission is not None:
-            self._admission.end()
+        if self._gate is not None:
+            self._gate.end()
         return answer
 
     def time(self, origin: Origin, now: Callable[[], datetime]) -> datetime:
@@ -252,24 +267,24 @@ class Journal:
     def _label(self, suite: str) -> str:
         label = self._labels.get(suite)
         if label is None:
-            place = os.path.relpath(suite, self._root) if os.path.isabs(suite) else suite
-            label = self._labels[suite] = self._clean(place)
+            label = self._labels[suite] = self._clean(suite_label(suite, self._root))
         return label
 
     def _clean(self, text: str) -> str:
         return self._redact(text).replace(self._root, "<app>")
 
-    def _open(self, goes_on: bool) -> None:
+    def _open(self, resumes: bool) -> None:
         """Takes up what there is, and leaves in the file what is of use."""
         try:
             self._check()
             if not self._path.exists():
                 return
+            assert self._open_file is not None
             self._file = self._open_file(self._path)
             records = list(_records(self._path))
             if records[:1] != [_HEAD] and self._path.stat().st_size:
                 raise ConfigurationError("there is a file of this name that is not a journal")
-            if not goes_on:
+            if not resumes:
                 self._file.close()
                 self._file = None
                 self._path.unlink()
@@ -310,7 +325,7 @@ class Journal:
         of_case = self._case(TestKey(suite=record["suite"], test=record["case"], run=record["run"]))
         of_case.time = of_case.time or (time_from(record) if "time" in record else None)
         of_case.of_suite = record.get("of_suite") is True
-        of_case.calls.append(_call_from(record))
+        of_case.calls.append(_Call.read(record))
 
     def _write(self, record: dict[str, Any]) -> None:
         """Writes a line. If that fails, there is a warning, and nothing more is written."""
@@ -324,6 +339,7 @@ class Journal:
             self._size += len(text) + 1
             try:
                 if self._file is None:
+                    assert self._open_file is not None
                     self._check()
                     self._file = self._open_file(self._path)
                     head = json.dumps(_HEAD)
@@ -335,6 +351,7 @@ class Journal:
 
     def _give_up(self, why: str) -> None:
         self._writes = False
+        assert self._warn is not None
         self._warn(
             f"Cannot keep what models answer in {self._path}: {why}. The run goes on; if it is ended before its end, "
             "cases that were under way ask again"
@@ -365,21 +382,6 @@ def _record_of(key: TestKey, of_case: _CaseCalls, call: _Call) -> dict[str, Any]
     }
 
 
-def _call_from(record: dict[str, Any]) -> _Call:
-    completion, chunks = completion_from(record["completion"])
-    return _Call(
-        exact=record["exact"],
-        loose=record["loose"],
-        milliseconds=record["ms"],
-        completion=completion,
-        chunks=chunks,
-    )
-
-
-def _keys_of(call: _Call) -> Keys:
-    return Keys(exact=lambda: call.exact, loose=lambda: call.loose, model="")
-
-
 def _records(path: Path) -> Iterator[dict[str, Any]]:
     """The lines of a journal, up to one that is torn."""
     with path.open("rb") as file:
@@ -387,7 +389,7 @@ def _records(path: Path) -> Iterator[dict[str, Any]]:
             try:
                 record = json.loads(line)
                 if number and "ended" not in record:
-                    _call_from(record)
+                    _Call.read(record)
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
                 return
             if not line.endswith(b"\n") or not isinstance(record, dict):

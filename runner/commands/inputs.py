@@ -1,4 +1,4 @@
-"""What commands on saved reports share: they read reports and write new ones."""
+"""What commands share: saved reports and stores that they read, and files that they write."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from runner.application.application import find_root, repository_of
-from runner.commands.stores import RUN, store_folder
+from runner.application.application import Application, find_root, repository_of
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options.options import absolute, report_path
+from runner.planning.last_failed import STORE
 from runner.reporters import EXTENSIONS, check_writable, maker_for_file
 from runner.reporters.document import write_whole
 from runner.results.report import Report
 from runner.results.saved import load
 from runner.security.terminal import in_line
+from runner.store.places import FILE
 from scripttest.typing_names import Record
 
 
@@ -135,3 +136,34 @@ def lines_of(environment: Environment, name: str) -> list[Record]:
 
 _JOURNAL = b'{"type": "calls"'
 EXTENSION_LIST = ", ".join(EXTENSIONS)
+
+
+RUN = "run:"
+"""The prefix of the id of a run, where a command takes a report or a run of the store."""
+HELP = "Folder of the store. Default: the one in yao-test.toml, else .yao-test of the application."
+
+
+def store_folder(environment: Environment, given: str | None, application: Path | None = None) -> Path:
+    """The folder of the store that a flag names, else of the store that runs of this application write to, which
+    without an application is that of the working directory. Raises ConfigurationError when there is no store."""
+    if given is not None:
+        return named_store(environment, given)
+    try:
+        root = application or find_root(environment.directory)
+    except ConfigurationError as error:
+        hint = "Name the store with --store, or start the command in an application"
+        raise ConfigurationError("Cannot tell which store is meant: there is no application here", hint) from error
+    from runner.application.configuration import read_configuration
+
+    file = read_configuration(Application(root))
+    said = file.tables[""].get("store") if file is not None else None
+    return Path(said.value) if said is not None else root / STORE
+
+
+def named_store(environment: Environment, name: str) -> Path:
+    """The folder of a store, from its path or from that of its database file. Raises ConfigurationError if it is
+    empty."""
+    if not name:
+        raise ConfigurationError("Cannot use the store: its name is empty", "Name the folder of the store")
+    place = absolute(name, environment.directory)
+    return place.parent if place.name == FILE else place

@@ -1,0 +1,1 @@
+"""Models and runners of sandboxes that answer by rules: `replies.yml` and `runner.yml`."""
