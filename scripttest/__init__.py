@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         read_file,
         written_files,
     )
-    from scripttest.folder_locks import hold
+    from scripttest.folder_locks import HeldFolder, hold
     from scripttest.git import GitError, read_at
     from scripttest.host.host import ScriptHost
     from scripttest.host.services import Link, Services
@@ -79,6 +79,7 @@ __all__ = [
     "FunctionPool",
     "FunctionServices",
     "GitError",
+    "HeldFolder",
     "HostError",
     "HostRecord",
     "Inlined",
@@ -173,7 +174,7 @@ __getattr__ = lazy_names(
         "errors": "Cause CompileError HostError Location MissingScriptError ScriptError StackFrame",
         "extras": "install_command",
         "files": "DATA_LIMIT RefusedFileError anywhere holds_secrets open_file parts_below read_file written_files",
-        "folder_locks": "hold",
+        "folder_locks": "HeldFolder hold",
         "git": "GitError read_at",
         "host.host": "ScriptHost",
         "host.services": "Link Services",

@@ -19,7 +19,28 @@ def hold(descriptor: int) -> bool | None:
     return True
 
 
-def remove_left(parent: str, prefix: str) -> None:
+class HeldFolder:
+    """A temporary folder, until `remove`. If its process is killed, the next one that uses the prefix removes it."""
+
+    def __init__(self, prefix: str) -> None:
+        """Makes the folder, whose name begins with `prefix`, and removes those of killed processes. Raises OSError."""
+        import tempfile
+
+        _remove_left(tempfile.gettempdir(), prefix)
+        while True:
+            self.path = tempfile.mkdtemp(prefix=prefix)
+            with suppress(FileNotFoundError):
+                self._lock = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                if hold(self._lock) is not False and os.path.exists(self.path):
+                    return
+                os.close(self._lock)  # another process took it for one that was left behind
+
+    def remove(self) -> None:
+        """Removes it with all that is in it. May be called again, and from a signal handler."""
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+def _remove_left(parent: str, prefix: str) -> None:
     """Removes the folders of this user in `parent` whose names begin with a prefix and that nobody has locked."""
     with suppress(OSError):
         for entry in [*os.scandir(parent)]:

@@ -60,7 +60,7 @@ LIBRARIES = {
     "requests": {"runner/reporters/traces/otlp.py"},
     "pytest": {"runner/pytest_plugin/"},
     "starlette": {"runner/view/server.py"},
-    "uvicorn": {"runner/view/serving.py"},
+    "uvicorn": {"runner/view/server.py"},
     "watchfiles": {"runner/watch/changes.py"},
     "xmltodict": {"bindings/processes/encoding.py"},
     "markdown_it": {"bindings/processes/text.py"},
@@ -178,7 +178,7 @@ DOORS = {
     "runner/modes": "base case_environment interactive tracing transcripts",
     "runner/store": "baseline failures history joining kept places pruning revisions rows run_writer schema spare store",
     "runner/planning": "case_planning case_source configured generators inputs last_failed plan planner regrading resume selection still_valid test_functions",
-    "runner/reporters/console": "change_lines console progress rerun_command style trust_lines verdict_lines",
+    "runner/reporters/console": "change_lines console rerun_command style terminal trust_lines verdict_lines",
     "runner/reporters": "__init__ agent document github jsonl markdown_pieces stream variants",
     "runner/reporters/html": "compared data report",
     "runner/reporters/traces": "otlp",
@@ -186,7 +186,7 @@ DOORS = {
     "runner/execution": "ending observing outcome outcome_schema repetition run services services_of_tests session state stopping walls",
     "runner/cluster": "cluster",
     "runner/watch": "loop",
-    "runner/view": "page_actions reruns runs serving",
+    "runner/view": "page_actions reruns runs server",
     "runner/doctor": "examine findings mock_module",
 }
 """Room → its modules that other rooms may import. All others are its own affair."""

@@ -53,8 +53,8 @@ def view(environment: Environment, store: str | None, port: int | None, app: str
     from runner.store.schema import open_store
     from runner.view.page_actions import PageActions
     from runner.view.reruns import Reruns
-    from runner.view.runs import Runs
-    from runner.view.serving import Serving
+    from runner.view.runs import StoredRuns
+    from runner.view.server import Serving
 
     application = _application(environment.directory, app)
     folder = store_folder(environment, store, application)
@@ -62,7 +62,7 @@ def view(environment: Environment, store: str | None, port: int | None, app: str
         with open_store(folder):
             pass  # runs may come while it serves
     variables = environment.variables
-    runs = Runs(folder, application, environment.secrets.text)
+    runs = StoredRuns(folder, application, environment.secrets.text)
     again = Reruns(application, {**variables, **environment.keys}) if application else None
     before = {number: signal.signal(number, _ended) for number in ENDS}
     gc.enable()  # a process that stays

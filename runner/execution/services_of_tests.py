@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from runner.options.options import RunOptions
     from runner.planning.plan import RunPlan
     from runner.planning.selection import Selection
-    from runner.reporters.console.progress import Progress
+    from runner.reporters.console.terminal import Progress
 
 
 class TestServices:

@@ -15,13 +15,16 @@ from runner.errors import ConfigurationError, RunnerError
 from runner.paths import shown_path
 from runner.planning.inputs import RENAME
 from runner.planning.test_functions import functions_in, tags_in
-from runner.pytest_plugin.finding import CLOSED, GIVEN, OF_PYTEST
+from runner.pytest_plugin import CLOSED, GIVEN
 from runner.security.files import read_text
 from runner.security.walk import is_closed, is_report, is_test
 from scripttest import HostError
 
 if TYPE_CHECKING:
     from runner.pytest_plugin.models import Models
+
+OF_PYTEST = frozenset(("filterwarnings", "parametrize", "skip", "skipif", "usefixtures", "xfail"))
+"""Markers with which pytest itself does something."""
 
 
 def collected(path: Path, parent: pytest.Collector) -> pytest.Collector | None:

@@ -19,7 +19,7 @@ from runner.environment import Environment
 from runner.execution.run import run
 from runner.execution.stopping import Interrupted, Stop
 from runner.options.options import RunOptions
-from runner.pytest_plugin.finding import CLOSED, GIVEN
+from runner.pytest_plugin import CLOSED, GIVEN
 from runner.reporters.console.console import failure_text
 from runner.reporters.console.rerun_command import pattern_of
 from runner.results.events import Event, RunEnd, RunStart, TestEnd
@@ -45,7 +45,7 @@ class TestFailedError(Exception):
     __test__ = False
 
 
-class _Collected:
+class _ObservedRun:
     """One run; implements `runner.execution.observing.Observer`."""
 
     traces = False
@@ -92,7 +92,7 @@ class _Collected:
         return (result.suite, result.name) in wanted or any(reason in text for text in said)
 
 
-class Runs:
+class PytestRuns:
     """The runs of one pytest process."""
 
     def __init__(self, config: pytest.Config) -> None:
@@ -109,7 +109,7 @@ class Runs:
             keys=keys,
         )
         self._processes: Processes | None = None
-        self._ran: dict[Path, _Collected] = {}
+        self._ran: dict[Path, _ObservedRun] = {}
         self._ended: int | None = None
         """The exit code of a run, when a signal ended it."""
 
@@ -162,11 +162,11 @@ class Runs:
             return [item.name]
         return [other.name for other in item.session.items if other.path == item.path]
 
-    def _run_file(self, path: Path, names: list[str]) -> _Collected:
+    def _run_file(self, path: Path, names: list[str]) -> _ObservedRun:
         options = RunOptions(inputs=(str(path.resolve()),), run=pattern_of(names))
         return self._carry_out(path, options, self._environment)
 
-    def _carry_out(self, path: Path, options: RunOptions, environment: Environment) -> _Collected:
+    def _carry_out(self, path: Path, options: RunOptions, environment: Environment) -> _ObservedRun:
         if self._ended is not None:
             raise Interrupted(self._ended)
         path = path.resolve()
@@ -179,20 +179,20 @@ class Runs:
         processes, rest = (self._processes, None) if is_module else (None, self._processes)
         self._processes = None
         closed = None if self._config.getoption("--yao-models") else ClosedModels(CLOSED)
-        collected = _Collected(rest, closed)
+        observed = _ObservedRun(rest, closed)
         try:
-            collected.code = run(
+            observed.code = run(
                 found.options,
                 environment,
                 application,
                 processes,
                 settings=found.settings.replace(typed=RunOptions(inputs=())),
-                observer=collected,
+                observer=observed,
             )
         finally:
-            self._processes = collected.processes
-        self._ended = collected.stop.code
-        return collected
+            self._processes = observed.processes
+        self._ended = observed.stop.code
+        return observed
 
 
 def _skipped(reason: str) -> BaseException:
@@ -200,13 +200,13 @@ def _skipped(reason: str) -> BaseException:
     return pytest.skip.Exception(reason, _use_item_location=True)
 
 
-_KEY = pytest.StashKey[Runs]()
+_KEY = pytest.StashKey[PytestRuns]()
 
 
-def runs_of(config: pytest.Config) -> Runs:
+def runs_of(config: pytest.Config) -> PytestRuns:
     """The runs of a pytest process."""
     if _KEY not in config.stash:
-        config.stash[_KEY] = Runs(config)
+        config.stash[_KEY] = PytestRuns(config)
     return config.stash[_KEY]
 
 

@@ -3,36 +3,93 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from posixpath import basename, dirname
 from xml.sax.saxutils import quoteattr
 
 from runner.errors import ConfigurationError
 from runner.reporters.document import DocumentReporter
-from runner.results.coverage import CoverageReport, Figure, coverage_in, figures, lines, totals
+from runner.results.coverage import Figure, coverage_in, figures, lines, totals
 from runner.results.report import Report
 from scripttest.typing_names import Record
 
-
-def coverage_of(report: Report, format: str) -> CoverageReport:
-    """The coverage in a report. Raises ConfigurationError when it has none."""
-    found = coverage_in(report.summary)
-    if found is None:
-        raise ConfigurationError(f"Cannot write {format}: the report has no coverage", "Run the tests with --coverage")
-    return found
+_HEAD = """<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE coverage SYSTEM "http://cobertura.sourceforge.net/xml/coverage-04.dtd">
+"""
 
 
-class LcovReporter(DocumentReporter):
-    """Writes the coverage of a run; paths are from the application's root."""
+class CoverageReporter(DocumentReporter):
+    """Writes what a run with `--coverage` has counted, and keeps nothing of its results."""
+
+    name: str
+    """Of the file."""
 
     def keep(self, record: Record) -> None:
         """Nothing of a result."""
 
     def render(self, report: Report) -> str:
-        """The document."""
-        files = coverage_of(report, "lcov.info").files
+        """The document. Raises ConfigurationError when the report has no coverage."""
+        found = coverage_in(report.summary)
+        if found is None:
+            why = f"Cannot write {self.name}: the report has no coverage"
+            raise ConfigurationError(why, "Run the tests with --coverage")
+        return self.document(report, found.files)
+
+    def document(self, report: Report, files: Mapping[str, Record]) -> str:
+        """The text for the coverage of each file, by its path from the application's root."""
+        raise NotImplementedError
+
+
+class LcovReporter(CoverageReporter):
+    """The tracefile of lcov, for genhtml, editors and services."""
+
+    name = "lcov.info"
+
+    def document(self, report: Report, files: Mapping[str, Record]) -> str:
+        """A record for each file."""
         return "".join(line for path, file in files.items() for line in _lines_of(path, file))
+
+
+class IstanbulReporter(CoverageReporter):
+    """Istanbul's own format, for `nyc report`; paths are absolute if the application is on this machine."""
+
+    name = "coverage-final.json"
+
+    def document(self, report: Report, files: Mapping[str, Record]) -> str:
+        """An object with a member for each file."""
+        named = {path: {**file, "path": path} for path, file in files.items()}
+        return json.dumps(named, ensure_ascii=False, indent=1) + "\n"
+
+
+class CoberturaReporter(CoverageReporter):
+    """Cobertura's document, which GitLab, Azure and Jenkins show in merge requests: a package is a folder, a class is a
+    file."""
+
+    name = "cobertura.xml"
+
+    def document(self, report: Report, files: Mapping[str, Record]) -> str:
+        """The document."""
+        whole = totals(files.values())
+        ended = str(report.summary.get("completed_at") or report.start["timestamp"])
+        stamp = int(datetime.fromisoformat(ended).timestamp() * 1000)
+        figures = {
+            "lines-valid": whole["lines"].total,
+            "lines-covered": whole["lines"].covered,
+            "line-rate": _rate(whole["lines"]),
+            "branches-valid": whole["branches"].total,
+            "branches-covered": whole["branches"].covered,
+            "branch-rate": _rate(whole["branches"]),
+            "timestamp": stamp,
+            "complexity": 0,
+            "version": report.start["version"],
+        }
+        packages: dict[str, dict[str, Record]] = {}
+        for path, file in files.items():
+            packages.setdefault(dirname(path), {})[path] = file
+        body = "".join(_package(folder, inside) for folder, inside in packages.items())
+        sources = "<sources><source>.</source></sources>"
+        return f"{_HEAD}<coverage{_attributes(figures)}>\n{sources}\n<packages>\n{body}</packages>\n</coverage>\n"
 
 
 def _lines_of(path: str, file: Record) -> list[str]:
@@ -61,42 +118,6 @@ def _names(file: Record) -> dict[str, str]:
             name = f"{name}:{function['decl']['start']['line']}"
         names[key] = name if name not in names.values() else f"{name}:{key}"
     return names
-
-
-_HEAD = """<?xml version="1.0" encoding="UTF-8"?>
-<!DOCTYPE coverage SYSTEM "http://cobertura.sourceforge.net/xml/coverage-04.dtd">
-"""
-
-
-class CoberturaReporter(DocumentReporter):
-    """Writes the coverage of a run: a package is a folder, a class is a file."""
-
-    def keep(self, record: Record) -> None:
-        """Nothing of a result."""
-
-    def render(self, report: Report) -> str:
-        """The document."""
-        files = coverage_of(report, "cobertura.xml").files
-        whole = totals(files.values())
-        ended = str(report.summary.get("completed_at") or report.start["timestamp"])
-        stamp = int(datetime.fromisoformat(ended).timestamp() * 1000)
-        figures = {
-            "lines-valid": whole["lines"].total,
-            "lines-covered": whole["lines"].covered,
-            "line-rate": _rate(whole["lines"]),
-            "branches-valid": whole["branches"].total,
-            "branches-covered": whole["branches"].covered,
-            "branch-rate": _rate(whole["branches"]),
-            "timestamp": stamp,
-            "complexity": 0,
-            "version": report.start["version"],
-        }
-        packages: dict[str, dict[str, Record]] = {}
-        for path, file in files.items():
-            packages.setdefault(dirname(path), {})[path] = file
-        body = "".join(_package(folder, inside) for folder, inside in packages.items())
-        sources = "<sources><source>.</source></sources>"
-        return f"{_HEAD}<coverage{_attributes(figures)}>\n{sources}\n<packages>\n{body}</packages>\n</coverage>\n"
 
 
 def _package(folder: str, files: dict[str, Record]) -> str:
@@ -147,16 +168,3 @@ def _rate(figure: Figure) -> str:
 
 def _attributes(figures: Record) -> str:
     return "".join(f" {name}={quoteattr(str(value))}" for name, value in figures.items())
-
-
-class IstanbulReporter(DocumentReporter):
-    """Writes the coverage of a run; paths are absolute if the application is on this machine."""
-
-    def keep(self, record: Record) -> None:
-        """Nothing of a result."""
-
-    def render(self, report: Report) -> str:
-        """The document."""
-        files = coverage_of(report, "coverage-final.json").files
-        named = {path: {**file, "path": path} for path, file in files.items()}
-        return json.dumps(named, ensure_ascii=False, indent=1) + "\n"

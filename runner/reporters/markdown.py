@@ -35,6 +35,7 @@ PART_ROWS = 20
 """Tags, criteria and checkpoints that are listed, of each."""
 ROWS = 200
 """Suites, errors and warnings that are listed."""
+_SETTINGS = (("User", "user_id"), ("Team", "team_id"), ("Locale", "locale"))
 
 
 class MarkdownReporter(DocumentReporter):
@@ -115,9 +116,6 @@ def _parts(report: Report) -> str:
     heads = ("Part", "Cases", *RATES)
     used = [at for at in range(len(heads)) if any(row[at] for row in cells)]
     return "## Rates\n\n" + table([heads[at] for at in used], [[row[at] for at in used] for row in cells])
-
-
-_SETTINGS = (("User", "user_id"), ("Team", "team_id"), ("Locale", "locale"))
 
 
 def _title(report: Report) -> str:

@@ -31,6 +31,10 @@ CELL_LIMIT = 300
 
 _MARKUP = re.compile(r"[\\`*\[|~$]|(?<![^\W_])_|_(?![^\W_])")
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+MARKS = {"passed": "✅", "failed": "❌", "broken": "❗", "inconclusive": "❓", "skipped": "⏭️"}
+"""Verdict → its sign."""
+ITEMS = 50
+"""Rows of a table, turns and subtests that are shown."""
 
 
 def visible(text: str) -> str:
@@ -83,12 +87,6 @@ def duration(milliseconds: float) -> str:
     if seconds < 1:
         return f"{milliseconds:.0f}ms"
     return f"{seconds:.1f}s" if seconds < 60 else f"{int(seconds // 60)}m{int(seconds % 60)}s"
-
-
-MARKS = {"passed": "✅", "failed": "❌", "broken": "❗", "inconclusive": "❓", "skipped": "⏭️"}
-"""Verdict → its sign."""
-ITEMS = 50
-"""Rows of a table, turns and subtests that are shown."""
 
 
 def heading(record: Record) -> str:

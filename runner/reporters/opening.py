@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from runner.environment import Environment
     from runner.reporters import Maker
-    from runner.reporters.console.progress import Progress
+    from runner.reporters.console.terminal import Progress
     from runner.reporters.stream import FileReporter, Reporter
     from runner.results.line_file import LineFile
 
@@ -41,7 +41,7 @@ class Console:
         self.progress: Progress | None = None
         """The live line, on a terminal."""
         if environment.terminal and not options.quiet and not options.json and not self.is_error:
-            from runner.reporters.console.progress import Progress
+            from runner.reporters.console.terminal import Progress
 
             colors = environment.colors and not options.no_color
             self.progress = Progress(environment.stdout, colors, environment.variables.get("COLUMNS", ""))

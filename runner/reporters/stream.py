@@ -1,4 +1,5 @@
-"""Reporters, and how one stream of events reaches many of them."""
+"""Reporters, and how one stream of events reaches many of them. A reporter that breaks is dropped and named to the
+others, and the run does not pass."""
 
 from __future__ import annotations
 
@@ -26,6 +27,7 @@ from scripttest.typing_names import Protocol
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.results.report import Report
+UNSHOWN = "An error of the run cannot be shown"
 
 
 class Reporter(Protocol):
@@ -51,9 +53,6 @@ class FileReporter(Reporter, Protocol):
 
     def write(self, report: Report) -> None:
         """Writes a whole report. Raises OSError."""
-
-
-UNSHOWN = "An error of the run cannot be shown"
 
 
 class Multiplexer:
@@ -182,7 +181,13 @@ def describe(error: BaseException) -> str:
 
 
 class Ordered:
-    """A reporter that passes events on to another reporter, in their stable order."""
+    """A reporter that passes events on to another one, whose output is read from top to bottom, in the order of the
+    suites and their tests.
+
+    Suites run in parallel and end in any order. Events of a suite are held back until every suite before it has ended,
+    and `TestEnd` events until every test before them has ended. `TestStart` passes at once: it says what is running
+    now. The counts that an event comes with are those of the whole run, which may be ahead of it.
+    """
 
     def __init__(self, inner: Reporter, as_they_end: bool = False) -> None:
         """`as_they_end`: tests of a suite stay in the order in which they end."""

@@ -22,17 +22,29 @@ from runner.version import VERSION
 from runner.view.labelling import Question, exported, label_of, label_record, questions_on, records_of
 from runner.view.over_time import all_tests, over_time
 from runner.view.reruns import Reruns, commands_of, shown
-from runner.view.runs import Runs
+from runner.view.runs import StoredRuns
 from scripttest.typing_names import Record
 
 LETTERS = "ABCDEFGHIJ"
 """What compared runs are called."""
+MOST = 10
+"""Runs that are compared at a time."""
+SCHEME = "file://"
+LARGEST = 20_000_000
+"""Bytes of a picture that is shown."""
+SIGNS = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+)
+"""The first bytes of pictures that a browser can show and that cannot contain scripts, as SVG can."""
 
 
 class PageActions:
     """Answers from any thread. Its methods block, and raise ConfigurationError for what cannot be done."""
 
-    def __init__(self, runs: Runs, again: Reruns | None, person: str, now: Callable[[], str]) -> None:
+    def __init__(self, runs: StoredRuns, again: Reruns | None, person: str, now: Callable[[], str]) -> None:
         """Reads nothing yet.
 
         Args:
@@ -158,10 +170,6 @@ def _whole(value: Any) -> int:
     return value
 
 
-MOST = 10
-"""Runs that are compared at a time."""
-
-
 def compared(reports: Sequence[Report], names: Sequence[str]) -> Record:
     """`{comparison, variants}` in the format of the HTML report: the first run compared with each other one.
     `comparison` is null for more than two runs. Raises ConfigurationError.
@@ -187,18 +195,6 @@ def compared(reports: Sequence[Report], names: Sequence[str]) -> Record:
         return {"comparison": None, "variants": variants}
     found = comparison_record(compare(first, others[0]), others[0], first, [(names[1], verdicts[0])])
     return {"comparison": found, "variants": {**variants, "overview": [], "said": []}}
-
-
-SCHEME = "file://"
-LARGEST = 20_000_000
-"""Bytes of a picture that is shown."""
-SIGNS = (
-    (b"\x89PNG\r\n\x1a\n", "image/png"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"GIF87a", "image/gif"),
-    (b"GIF89a", "image/gif"),
-)
-"""The first bytes of pictures that a browser can show and that cannot contain scripts, as SVG can."""
 
 
 def picture(result: Record, source: str, file: str, application: Path, root: Path) -> tuple[bytes, str] | None:

@@ -33,6 +33,8 @@ RUNNING = "running"
 """The status of a running run, on a page."""
 IN_MEMORY = 6
 """Runs whose results stay in memory."""
+SIZE = 100
+"""Results of a block."""
 
 
 class _Known(Value):
@@ -45,7 +47,7 @@ class _Known(Value):
     shown: RunPages
 
 
-class Runs:
+class StoredRuns:
     """Answers from any thread, to one at a time."""
 
     def __init__(self, folder: Path, application: Path | None, clean: Callable[[str], str]) -> None:
@@ -224,12 +226,10 @@ def _status_of(run: KeptRun) -> str:
     return RUNNING if run.state == UNDER_WAY else run.state
 
 
-SIZE = 100
-"""Results of a block."""
-
-
 class RunPages:
-    """The data of one run for its pages. Not for several threads at a time."""
+    """A run as a page has it: an index, which it reads at once, and the results in blocks of one size, as in the HTML
+    report; here they grow while the run goes on. A result keeps its place when others come, so that nothing moves on a
+    page that is open. Not for several threads at a time."""
 
     report: Report
     """What it was last; its results are in the order of their places."""

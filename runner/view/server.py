@@ -1,10 +1,10 @@
-"""The addresses of `yao-test view`, and their answers.
+"""The server of `yao-test view`, on the loopback address: its addresses, and their answers.
 
 | address | answer |
 | --- | --- |
 | `/`, `/run`, `/tests`, `/test`, `/compare` | the page; its script shows what the path names |
 | `/view.js`, `/view.css`, `/icon.svg` | files of the page |
-| `GET /api/runs` | `Runs.newest` |
+| `GET /api/runs` | `StoredRuns.newest` |
 | `GET /api/runs/ID/index`, `block-N`, `variants` | a run, in the format of the HTML report |
 | `GET /api/runs/ID/events` | changes of a run, as server-sent events |
 | `GET /api/events` | an event whenever something in the store changes |
@@ -14,7 +14,7 @@
 | `GET`, `DELETE /api/again` | the run that was started; ending it |
 | `GET /api/compare`, `/api/history`, `/api/tests` | runs side by side, a test over time, all tests |
 
-Only this module uses Starlette.
+Only this module uses Starlette and uvicorn.
 """
 
 from __future__ import annotations
@@ -22,16 +22,21 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
+import secrets
+import socket
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from threading import Event
 from typing import Any
 from urllib.parse import unquote
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from runner.errors import ConfigurationError, MissingError, RunnerError
 from runner.reporters.html.report import GREEN_ICON, web_app
@@ -41,6 +46,9 @@ from scripttest.typing_names import Record
 
 Answer = Callable[[Request], Awaitable[Response]]
 
+ADDRESS = "127.0.0.1"
+GRACE = 1
+"""Seconds that running requests have when the server ends."""
 LOOK = 0.25
 """Seconds between two checks of the store for changes."""
 RESPITE = 3
@@ -51,6 +59,22 @@ LARGEST = 1_000_000
 """Most bytes of the body of a request."""
 MOST = 5000
 """Runs of one list."""
+TOKEN_HEADER = b"x-yao-test-token"
+SAFE_METHODS = ("GET", "HEAD")
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' blob:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = [
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+]
+REFUSED = "Open the link that yao-test view printed: it has the token that this page needs.\n"
 PAGES = ("/", "/run", "/tests", "/test", "/compare")
 PAGE = """<!doctype html>
 <html lang="en">
@@ -70,16 +94,9 @@ PAGE = """<!doctype html>
 """
 
 
-class Ending:
-    """Whether the server is about to end, so that streams end too."""
-
-    def __init__(self) -> None:
-        self.is_near = False
-
-
-def server_of(actions: PageActions, token: str, port: int, ending: Ending) -> Guard:
+def server_of(actions: PageActions, token: str, port: int, ending: Event) -> Guard:
     """The server as an ASGI application, for a port of this machine and a token. Raises ConfigurationError when the
-    pages are not built."""
+    pages are not built. Its streams end when `ending` is set."""
     script, style = web_app("view")
     runs = actions.runs
 
@@ -194,12 +211,12 @@ def server_of(actions: PageActions, token: str, port: int, ending: Ending) -> Gu
     return Guard(answering, token, port, [route.path for route in public])
 
 
-async def _changes(actions: PageActions, ending: Ending) -> AsyncIterator[bool]:
+async def _changes(actions: PageActions, ending: Event) -> AsyncIterator[bool]:
     """At once, and then whenever the store changes: true; false now and then while it does not. Who takes long over a
     change is left alone for longer, so that large runs do not keep the processor busy."""
     seen: object = None
     quiet = 0
-    while not ending.is_near:
+    while not ending.is_set():
         now = await run_in_threadpool(actions.runs.change)
         quiet = 0 if now != seen else quiet + 1
         begun = time.monotonic()
@@ -249,34 +266,20 @@ def _json(value: Any) -> Response:
     return Response(utf8(json_line(value)), media_type="application/json")
 
 
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
-
-TOKEN_HEADER = b"x-yao-test-token"
-SAFE_METHODS = ("GET", "HEAD")
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' blob:; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-HEADERS = [
-    (b"content-security-policy", POLICY.encode()),
-    (b"x-content-type-options", b"nosniff"),
-    (b"x-frame-options", b"DENY"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-    (b"cache-control", b"no-store"),
-]
-REFUSED = "Open the link that yao-test view printed: it has the token that this page needs.\n"
-
-
 class Guard:
-    """Passes on what may be asked, and gives every answer its headers."""
+    """Passes on what may be asked, and gives every answer the headers that say what a browser may do with it.
 
-    def __init__(self, app: App, token: str, port: int, public: Collection[str]) -> None:
+    | request | refused with |
+    | --- | --- |
+    | to another host name than the loopback address, as after DNS rebinding | 421 |
+    | for something of the store, without the token of the link or with a wrong one | 403 |
+    | to change something, from a page of another origin | 403 |
+
+    Pages, script and style are the same for everybody and contain nothing about a run. Everything else needs the token
+    in a header, which no page of another origin can send.
+    """
+
+    def __init__(self, app: ASGIApp, token: str, port: int, public: Collection[str]) -> None:
         """`public` are the paths that everybody gets, who may only read them."""
         self._app = app
         self._public = frozenset(public)
@@ -319,3 +322,66 @@ class Guard:
             if any(origin not in {b"http://" + host for host in self._hosts} for origin in origins):
                 return 403, "Another page may not change anything here.\n"
         return None
+
+
+class Serving:
+    """A server that listens as soon as it is created."""
+
+    def __init__(self, actions: PageActions, port: int) -> None:
+        """`port` is 0 for any. Raises ConfigurationError when it is in use."""
+        self._socket = _listening(port)
+        self.port = int(self._socket.getsockname()[1])
+        token = secrets.token_urlsafe(32)
+        self.link = f"http://{ADDRESS}:{self.port}/#token={token}"
+        """The address of the first page. A browser does not send the part after `#`."""
+        self._ending = Event()
+        config = uvicorn.Config(
+            server_of(actions, token, self.port, self._ending),
+            loop="asyncio",
+            http="h11",
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            log_level="critical",
+            access_log=False,
+            server_header=False,
+            date_header=False,
+            timeout_graceful_shutdown=GRACE,
+        )
+        self._server = _Server(config, self._ending)
+
+    def run(self) -> None:
+        """Answers until it is ended. Raises KeyboardInterrupt for Ctrl-C, when it has ended."""
+        try:
+            self._server.run(sockets=[self._socket])
+        finally:
+            self._socket.close()
+
+    def end(self) -> None:
+        """Ends it soon; from any thread."""
+        self._server.should_exit = True
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, ending: Event) -> None:
+        super().__init__(config)
+        self._ending = ending
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Ends the streams, then the server."""
+        self._ending.set()
+        await super().shutdown(sockets)
+
+
+def _listening(port: int) -> socket.socket:
+    opened = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        opened.bind((ADDRESS, port))
+        opened.listen()
+    except OSError as error:
+        opened.close()
+        raise ConfigurationError(
+            f"Cannot listen at {ADDRESS}:{port}: {error.strerror}", "Name another port with --port, or none"
+        ) from error
+    return opened

@@ -1,4 +1,4 @@
-"""Files of an application that change: whose content is another one, not merely the time of its last save."""
+"""What a watched run waits for: files whose content has changed, not merely the time of their last save, and keys."""
 
 from __future__ import annotations
 
@@ -24,6 +24,20 @@ LARGE = 4 << 20
 """Bytes from which on a file counts as changed when its size or its time does."""
 IGNORED = frozenset({"node_modules", ".git", ".hg", ".svn", ".venv", "__pycache__", "__snapshots__", ".yao-test"})
 """Folders whose files no test reads, or which tests write."""
+QUIET = 0.02
+"""Seconds without a change, after which a run begins."""
+ONE_FILE = 0.004
+"""The same where one file was saved, as by an editor."""
+FILLING = 0.2
+"""The same where a file is empty: who saves it has perhaps not written it yet."""
+LOOK = 1.0
+"""Seconds after which a signal is seen that came just before the waiting began, and did not end it."""
+LONGEST = 0.3
+"""Seconds after the first change, after which it begins in any case."""
+MANY = 20
+"""More files than that are written by a tool, such as a switch of branches, which is waited for longer."""
+QUIET_OF_MANY = 0.1
+LONGEST_OF_MANY = 5.0
 
 
 class Contents:
@@ -169,22 +183,6 @@ def _digest_of(content: bytes) -> bytes:
     return blake2b(content, digest_size=16).digest()
 
 
-QUIET = 0.02
-"""Seconds without a change, after which a run begins."""
-ONE_FILE = 0.004
-"""The same where one file was saved, as by an editor."""
-FILLING = 0.2
-"""The same where a file is empty: who saves it has perhaps not written it yet."""
-LOOK = 1.0
-"""Seconds after which a signal is seen that came just before the waiting began, and did not end it."""
-LONGEST = 0.3
-"""Seconds after the first change, after which it begins in any case."""
-MANY = 20
-"""More files than that are written by a tool, such as a switch of branches, which is waited for longer."""
-QUIET_OF_MANY = 0.1
-LONGEST_OF_MANY = 5.0
-
-
 class Saved(Value):
     """A file was saved or removed."""
 
@@ -207,7 +205,7 @@ Message = Saved | Pressed | Broke
 
 
 class Inbox:
-    """Messages in the order in which they came."""
+    """Messages in the order in which they came. Any thread puts in, the main thread takes out."""
 
     def __init__(self) -> None:
         self._messages: deque[Message] = deque()

@@ -1,4 +1,4 @@
-"""Finds the suites that depend on a file, by the fingerprints of their last results."""
+"""Which suites depend on a file: their fingerprints say it, as a watched run sees them in its events."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ OF_MODELS = ("agent", "prompts", "model", "connector", "server")
 
 
 class Dependents:
-    """Filled while tests run, on any thread."""
+    """What suites depend on. Filled while tests run, on any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -163,7 +163,7 @@ def _imported_as(path: str) -> str:
 
 
 class ObservedRun:
-    """Implements `runner.execution.observing.Observer`."""
+    """One run that `--watch` has started; implements `runner.execution.observing.Observer`."""
 
     traces = True
     keeps = True

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from bindings import SCRIPT_PARTS
 from runner import exit_codes
+from runner.application.dotenv import variables_of
 from runner.errors import RunnerError
 from runner.execution.run import run
 from runner.execution.stopping import Interrupted, Signals, Stop, UndoneAtOnce
@@ -26,21 +26,25 @@ from runner.planning.last_failed import suite_key
 from runner.planning.selection import Selection
 from runner.reporters.console.style import Style
 from runner.results.events import STALE
-from runner.watch.answers import AnswerFolder
 from runner.watch.changes import Broke, Changes, Inbox, Message, Pressed, Saved
 from runner.watch.dependents import Dependents, ObservedRun
 from runner.watch.screen import ESCAPE, Keys, Screen
-from scripttest import Status, start_processes
+from scripttest import HeldFolder, Status, start_processes
 
 if TYPE_CHECKING:
     from runner.application.application import Application
-    from runner.connectors.load import Connectors
     from runner.environment import Environment
     from runner.fingerprints.parts import PartDigests
     from runner.options.options import RunOptions
     from scripttest import Coverage, Processes
 
-DECIDING = ("a", "f", "u", "q", "\n", "")
+RUNS: Mapping[str, Mapping[str, object]] = {
+    "a": {},
+    "f": {"last_failed": True},
+    "u": {"last_failed": True, "update_snapshots": True},
+}
+"""Key that runs all suites → changes of the options."""
+DECIDING = (*RUNS, "q", "\n", "")
 """Keys that end the current run."""
 HELD_BACK = "the model would be asked something new, which only a key starts while files are watched: press Enter"
 
@@ -79,7 +83,8 @@ class Watch:
         self._results: dict[str, dict[str, str]] = {}
         self._held: set[str] = set()
         """Suites whose models are not asked in this run."""
-        self._answers = AnswerFolder()
+        self._answers = HeldFolder("yao-test-watch-")
+        """The answers of real models."""
         self._screen = Screen(environment.stdout, Style(environment.colors and not options.no_color))
 
     def run(self) -> int:
@@ -106,8 +111,6 @@ class Watch:
             if self._processes is not None:
                 self._processes.close()
         return exit_codes.PASSED
-
-    # what others tell
 
     def _on_change(self, changed: set[str]) -> None:
         """Files changed; on the thread of the changes."""
@@ -138,8 +141,6 @@ class Watch:
 
     def _affected(self, changed: set[str]) -> set[str]:
         return self._dependents.affected(changed, self._digests)
-
-    # the loop
 
     def _next(self) -> bool:
         """Waits for what comes next, and does it; False when that is the end."""
@@ -184,50 +185,41 @@ class Watch:
     def _pressed(self, key: str) -> bool:
         if key in ("q", ""):
             return False
-        if key == "a":
-            if self._coverage is not None:
+        if key in RUNS:
+            if key == "a" and self._coverage is not None:
                 self._coverage.begin_again()
-            self._cycle(None, asks=True)
-        elif key == "f":
-            self._cycle(None, asks=True, changes={"last_failed": True})
-        elif key == "u":
-            self._cycle(None, asks=True, changes={"last_failed": True, "update_snapshots": True})
+            self._cycle(None, asks=True, changes=RUNS[key])
         elif key == "\n":
             suites, changes = self._last
             self._cycle(suites, asks=True, changes=changes)
         elif key == "h":
             self._screen.show_keys()
         elif key in ("p", "t"):
-            return self._filter(key)
+            self._filter(key)
         elif key == ESCAPE and (self._files or self._names):
             self._files, self._names = "", None
             self._screen.say("All files and all tests")
             self._cycle(None, asks=False)
         return True
 
-    def _filter(self, key: str) -> bool:
+    def _filter(self, key: str) -> None:
         """Asks for a pattern, and runs what it picks."""
         typed = self._screen.ask("Files that match: " if key == "p" else "Tests that match: ", self._inbox)
         if typed is None:
-            return True
-        if key == "p":
-            try:
+            return
+        try:
+            if key == "p":
                 re.compile(typed)
-            except re.error as error:
-                self._screen.say(f'Cannot read "{typed}": {error}')
-                return True
-            self._files = typed
-        else:
-            try:
+                self._files = typed
+            else:
                 Selection(typed, "")
-            except RunnerError as error:
-                self._screen.explain(error)
-                return True
-            self._names = typed or None
-        self._cycle(None, asks=False)
-        return True
-
-    # running
+                self._names = typed or None
+        except re.error as error:
+            self._screen.say(f'Cannot read "{typed}": {error}')
+        except RunnerError as error:
+            self._screen.explain(error)
+        else:
+            self._cycle(None, asks=False)
 
     def _cycle(
         self,
@@ -235,7 +227,7 @@ class Watch:
         *,
         asks: bool,
         there: Mapping[str, Input] | None = None,
-        changes: Mapping[str, object] = MappingProxyType({}),
+        changes: Mapping[str, object] = RUNS["a"],
     ) -> None:
         """Runs suites (None: all), and those that become stale meanwhile, until a run ends without such a change.
 
@@ -248,72 +240,59 @@ class Watch:
         try:
             options = self._read()
             chosen = self._chosen(suites, self._inputs() if there is None else there)
-            self._go(options, chosen, changes, asks=asks, asking=set(chosen) if asks else set())
+            asking: Collection[str] = set(chosen) if asks else ()
+            while chosen:
+                left = self._left(options, chosen, asking)
+                recording = self._recording(options, left, asks, asking)
+                if not left or not self._is_stale_after(options, left, {**changes, **recording}):
+                    break
+                asking = left.keys() - self._held if recording else ()
+                changed, others = self._inbox.gathered(set())
+                self._inbox.put(others)
+                options, there = self._read(), self._there()
+                chosen = self._chosen({*left, *self._stale(changed, there)}, there)
+                if chosen and self._last[0] is not None:
+                    self._last = (set(chosen), changes)
         except RunnerError as error:
             self._screen.explain(error)
         self._screen.wait(self._files, self._names)
         if self._processes is not None:
             self._processes.prepare()
 
-    def _go(
-        self,
-        options: RunOptions,
-        chosen: Mapping[str, Input],
-        changes: Mapping[str, object],
-        *,
-        asks: bool,
-        asking: Collection[str],
-    ) -> None:
-        """Runs suites, except those whose results are kept.
+    def _left(self, options: RunOptions, chosen: Mapping[str, Input], asking: Collection[str]) -> dict[str, Input]:
+        """Suites without those whose results are kept: real models would be asked something else there, or their
+        answers have not been recorded. `asking` are those whose models are asked; the others answer as before."""
+        self._held = set()
+        others = chosen.keys() - asking
+        if not others or options.replay is not None:
+            return dict(chosen)
+        from runner.connectors.load import Connectors
 
-        Args:
-            changes: changes of the options.
-            asks: whether a key has started this.
-            asking: suites whose models are asked; those of the others answer as before.
-        """
-        others = {id: item for id, item in chosen.items() if id not in asking}
-        kept = self._kept(options, others) if others else set()
+        connectors, now = Connectors(self._application.root, self._environment.variables), self._digests()
+        real = {id for id in others if self._dependents.asks_models(id, connectors)}
+        is_recorded = _keeps_no_answers(options)
+        kept = {id for id in real if not is_recorded or self._dependents.asks_otherwise(id, now)}
         for id in sorted(kept):
-            self._say_kept(id)
-        left = {id: item for id, item in chosen.items() if id not in kept}
-        self._held = set() if options.replay else self._asking(others.keys() - kept)
+            statuses = list(self._results.get(id, {}).values())
+            passed = f"{statuses.count(Status.PASSED)} of {len(statuses)} passed"
+            name = suite_key(id, self._application.root)
+            self._screen.say(f"Kept: {name}  {passed}. A model answers there: press Enter to ask it")
+        self._held = real - kept
         if self._held:
             self._screen.say("A model answers as before: press Enter to ask it again")
-        if left:
-            records = asking or self._held or not all(map(self._dependents.knows, left))
-            recording = self._recording(options, asks and not self._held) if records else {}
-            self._run(options, left, changes, recording, asks)
+        return {id: item for id, item in chosen.items() if id not in kept}
 
-    def _kept(self, options: RunOptions, chosen: Mapping[str, Input]) -> set[str]:
-        """Suites whose results are kept: real models would be asked something else, or have not been recorded."""
-        if options.replay is not None:
-            return set()
-        is_recorded, now = bool(self._recording(options, True)), self._digests()
-        asking = self._asking(chosen)
-        return {id for id in asking if not is_recorded or self._dependents.asks_otherwise(id, now)}
-
-    def _asking(self, suites: Collection[str]) -> set[str]:
-        """Suites in which real models answered."""
-        connectors = self._connectors()
-        return {id for id in suites if self._dependents.asks_models(id, connectors)}
-
-    def _recording(self, options: RunOptions, asks: bool) -> dict[str, object]:
-        """How the answers of models are kept, where the command line does not say it."""
-        if options.record or options.replay or options.record_missing:
+    def _recording(
+        self, options: RunOptions, left: Collection[str], asks: bool, asking: Collection[str]
+    ) -> dict[str, object]:
+        """Options that keep the answers of models, where they may be asked and the command line does not say it."""
+        is_needed = asking or self._held or not all(map(self._dependents.knows, left))
+        if not is_needed or options.replay or not _keeps_no_answers(options):
             return {}
-        return {"record" if asks else "record_missing": self._answers.path}
+        return {"record" if asks and not self._held else "record_missing": self._answers.path}
 
-    def _held_back(self, suite: str) -> str | None:
-        return HELD_BACK if suite in self._held else None
-
-    def _run(
-        self,
-        options: RunOptions,
-        items: Mapping[str, Input],
-        changes: Mapping[str, object],
-        recording: Mapping[str, object],
-        asks: bool,
-    ) -> None:
+    def _is_stale_after(self, options: RunOptions, items: Mapping[str, Input], changes: Mapping[str, object]) -> bool:
+        """Runs suites, with changes of the options; whether that was stopped because files changed."""
         narrowed = options.replace(
             inputs=tuple(_spelled(item) for item in items.values()),
             skip_interactive=True,
@@ -321,7 +300,6 @@ class Watch:
             failed_first=not (options.last_failed or options.shuffle or changes.get("last_failed")),
             **({"run": self._names} if self._names else {}),
             **changes,
-            **recording,
         )
         has_modules = any(not isinstance(item, CaseInput) for item in items.values())
         if has_modules and self._processes is None:
@@ -329,9 +307,13 @@ class Watch:
             self._processes = start_processes(SCRIPT_PARTS, self._application.root, counters)
         processes, rest = (self._processes, None) if has_modules else (None, self._processes)
         self._processes = None
-        held_back = self._held_back if narrowed.record_missing == self._answers.path else None
+        holds_back = narrowed.record_missing == self._answers.path
         current = self._current = ObservedRun(
-            self._dependents, rest, self._changes.expect, held_back, self._look_at_waiting
+            self._dependents,
+            rest,
+            self._changes.expect,
+            (lambda suite: HELD_BACK if suite in self._held else None) if holds_back else None,
+            self._look_at_waiting,
         )
         self._look_at_waiting()
         try:
@@ -350,23 +332,7 @@ class Watch:
             self._results |= current.kept
         if current.stop.code is not None:
             raise Interrupted(current.stop.code)
-        if current.stop.reason == STALE and not current.is_given_up:
-            asking = items.keys() - self._held if recording else set()
-            self._again(items, changes, asks=asks, asking=asking)
-
-    def _again(
-        self, items: Mapping[str, Input], changes: Mapping[str, object], *, asks: bool, asking: Collection[str]
-    ) -> None:
-        """What was stopped, together with what became stale, when it is quiet; see `_go`."""
-        changed, others = self._inbox.gathered(set())
-        self._inbox.put(others)
-        options = self._read()
-        there = self._there()
-        chosen = self._chosen({*items, *self._stale(changed, there)}, there)
-        if chosen:
-            if self._last[0] is not None:
-                self._last = (set(chosen), changes)
-            self._go(options, chosen, changes, asks=asks, asking=asking)
+        return current.stop.reason == STALE and not current.is_given_up
 
     def _read(self) -> RunOptions:
         """The options, with what the configuration file says now. Raises ConfigurationError."""
@@ -390,24 +356,15 @@ class Watch:
         return {id: item for id, item in found.items() if re.search(self._files, suite_key(_place(item), root))}
 
     def _digests(self) -> PartDigests:
-        from runner.application.dotenv import variables_of
         from runner.fingerprints.parts import PartDigests
 
         variables = variables_of(self._application.root, self._environment.variables)
         return PartDigests(self._application, variables.every, "", None)
 
-    def _connectors(self) -> Connectors:
-        from runner.connectors.load import Connectors
 
-        return Connectors(self._application.root, self._environment.variables)
-
-    def _say_kept(self, id: str) -> None:
-        results = list(self._results.get(id, {}).values())
-        passed = sum(status == Status.PASSED for status in results)
-        name = suite_key(id, self._application.root)
-        self._screen.say(
-            f"Kept: {name}  {passed} of {len(results)} passed. A model answers there: press Enter to ask it"
-        )
+def _keeps_no_answers(options: RunOptions) -> bool:
+    """Whether the command line says nothing of where answers of models are kept."""
+    return not options.record and not options.record_missing
 
 
 def _spelled(item: Input) -> str:

@@ -1,19 +1,22 @@
-"""Prints the messages of `--watch` at the terminal, and asks its questions."""
+"""The terminal of `--watch`: its messages, its questions, and its keys."""
 
 from __future__ import annotations
 
 import os
 import sys
+import termios
 import threading
+import tty
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TextIO
 
 from runner.errors import RunnerError
-from runner.reporters.console.progress import CLEAR
 from runner.reporters.console.style import Style
+from runner.reporters.console.terminal import CLEAR
 from runner.watch.changes import Inbox, Pressed, Saved
 
+ESCAPE = "\x1b"
 HELP = """\
   a      run all tests
   f      run what failed
@@ -76,9 +79,6 @@ class Screen:
         self._stream.flush()
 
 
-ESCAPE = "\x1b"
-
-
 class Keys:
     """Within it, the terminal gives single keys and shows none of them."""
 
@@ -88,9 +88,6 @@ class Keys:
         self._descriptor = sys.stdin.fileno()
 
     def __enter__(self) -> Keys:
-        import termios
-        import tty
-
         self._before = termios.tcgetattr(self._descriptor)
         tty.setcbreak(self._descriptor, termios.TCSANOW)  # a key that was pressed before counts too
         threading.Thread(target=self._work, name="keys", daemon=True).start()
@@ -98,18 +95,12 @@ class Keys:
 
     def restore_at_once(self) -> None:
         """Gives the terminal back as it was, without waiting for what it has yet to show."""
-        import termios
-
         self._restore(termios.TCSANOW)
 
     def __exit__(self, *_: object) -> None:
-        import termios
-
         self._restore(termios.TCSADRAIN)
 
     def _restore(self, when: int) -> None:
-        import termios
-
         with suppress(termios.error):  # the terminal was closed
             termios.tcsetattr(self._descriptor, when, self._before)
 

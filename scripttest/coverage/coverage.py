@@ -7,11 +7,8 @@ share. So the counts of a worker are not lost if it is killed.
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from array import array
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -21,7 +18,7 @@ from scripttest.compile.boundary import read as read_source
 from scripttest.compile.compiler import Loaded
 from scripttest.coverage.instrument import LOADERS, Instrumenter, UnreadableError
 from scripttest.errors import HostError
-from scripttest.folder_locks import hold, remove_left
+from scripttest.folder_locks import HeldFolder
 from scripttest.values import Value
 
 PREFIX = "yao-test-coverage-"
@@ -45,14 +42,6 @@ class _Made(Value):
     """Its record, without a path, if it cannot be read."""
 
 
-class _HeldFolder(Value):
-    """A folder with a lock that ends with its run, so that later runs know whether that was killed."""
-
-    path: str
-    lock: int
-    """A descriptor of the folder."""
-
-
 class Coverage:
     """Counts what handlers run: the scripts below `scripts/` and below the `src/` of agents, without tests. May be used
     from several threads. To be closed."""
@@ -61,8 +50,7 @@ class Coverage:
         """Counts for the application at `root`. Raises HostError when counters have no place."""
         self._root = str(root)
         try:
-            remove_left(tempfile.gettempdir(), PREFIX)
-            self._held = _new_folder()
+            self._held = HeldFolder(PREFIX)
         except OSError as error:
             raise HostError(
                 f"Cannot make a folder for the counters of --coverage: {error.strerror}",
@@ -81,8 +69,7 @@ class Coverage:
     def close(self) -> None:
         """Ends the engine and forgets the counters."""
         self._instrumenter.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
-        os.close(self._held.lock)
+        self._held.remove()
 
     def instrument(self, path: str, source: bytes) -> Loaded | None:
         """The text of a file with counters; None when it stays as it is. Blocks for some milliseconds."""
@@ -166,17 +153,6 @@ class Coverage:
                 if count:
                     total[number] += count
         return total
-
-
-def _new_folder() -> _HeldFolder:
-    """A new folder of this run."""
-    while True:
-        folder = tempfile.mkdtemp(prefix=PREFIX)
-        with suppress(FileNotFoundError):
-            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            if hold(descriptor) is not False and os.path.exists(folder):
-                return _HeldFolder(path=folder, lock=descriptor)
-            os.close(descriptor)  # another run took it for one that was left behind
 
 
 def _record(table: Record | None, counts: Mapping[int, int] | array[int]) -> Record | None:

@@ -53,7 +53,7 @@ app.open_reporters = reporters
 report called `none.txt`."""
 LINE_TIMED = f"""
 import json, time
-from runner.reporters.console.progress import Progress
+from runner.reporters.console.terminal import Progress
 spent = [0.0, 0.0]
 draw, on_event, close = Progress._draw, Progress.on_event, Progress.close
 def timed_draw(self):

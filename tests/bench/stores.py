@@ -24,7 +24,7 @@ from kept_runs import KeptRunUnderWay, keep
 from runner.store.history import histories
 from runner.store.places import FILE
 from runner.store.store import Store
-from runner.view.runs import Runs
+from runner.view.runs import StoredRuns
 
 STEP = {"kind": "model", "role": "agent", "agent": "demo", "duration_ms": 5, "connector": "scripted", "model": "m"}
 TRACE = {"totals": {"agent": {"model_calls": 1, "tool_calls": 0, "duration_ms": 5}}, "steps": [STEP]}
@@ -57,7 +57,7 @@ def looks(folder: Path, results: int) -> list[tuple[str, float]]:
     ]
     going = KeptRunUnderWay(folder, report([suite(CASES)], cases))
     going.go_on(results - NEW)
-    with closing(Runs(folder, None, str)) as runs:
+    with closing(StoredRuns(folder, None, str)) as runs:
         _until(runs, results - NEW)
         first, index = _timed(lambda: runs.index(going.id))
         going.go_on(NEW)
@@ -100,13 +100,13 @@ def over_time(folder: Path, runs: int, tests: int) -> list[tuple[str, float]]:
             measured.append((f"`history`: {tests} tests in the newest {last} of {runs} runs", seconds))
         seconds, _ = _timed(lambda: histories(store, store.runs(), [(CASES, "case-0")]))
         measured.append((f"`history TEST`: a model that fails now and then, in {runs} runs", seconds))
-    with closing(Runs(folder, None, str)) as pages:
+    with closing(StoredRuns(folder, None, str)) as pages:
         seconds, _ = _timed(lambda: pages.newest(100))
         measured.append((f"the page of runs, 100 of {runs}", seconds))
     return measured
 
 
-def _until(runs: Runs, results: int) -> None:
+def _until(runs: StoredRuns, results: int) -> None:
     while not any(head["counts"]["total"] >= results for head in runs.newest(1)["runs"]):
         time.sleep(0.05)
 

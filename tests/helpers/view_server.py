@@ -14,8 +14,8 @@ from command import PATIENCE
 
 from runner.view.page_actions import PageActions
 from runner.view.reruns import Reruns
-from runner.view.runs import Runs
-from runner.view.serving import Serving
+from runner.view.runs import StoredRuns
+from runner.view.server import Serving
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -47,7 +47,7 @@ class View:
 @contextmanager
 def serving(folder: Path, application: Path | None = None, variables: dict[str, str] | None = None) -> Iterator[View]:
     """A server over a store."""
-    runs = Runs(folder, application, str)
+    runs = StoredRuns(folder, application, str)
     again = Reruns(application, variables or {}) if application else None
     server = Serving(PageActions(runs, again, "ann", lambda: NOW), 0)
     thread = Thread(target=server.run)

@@ -1,4 +1,5 @@
-"""The lines of cases on the console (seed 001, "Console Output"), and the summary of a run that has only cases."""
+"""The lines of cases on the console (seed 001, "Console Output"), those of several turns as a tree with a branch for each
+turn (seed 000), and the summary of a run that has only cases."""
 
 from __future__ import annotations
 
@@ -35,6 +36,19 @@ OUTPUT_LIMIT = 4000
 """Characters of an output that are shown."""
 VALUE_LIMIT = 200
 """Characters of an argument or result of a tool that are shown."""
+WHOLE_TEXT_LIMIT = 4000
+"""Characters of an answer that are shown with `-v`."""
+MORE_TURNS = "Add more turns, use --interactive, or configure simulator"
+"""What helps where nobody could answer an agent."""
+_SOURCES = {"initial": "[Initial] ", "simulated": "[Simulated] ", "human": "[Human] "}
+_COLORS: dict[str, str] = {
+    Status.PASSED: "green",
+    Status.FAILED: "red",
+    Status.SKIPPED: "yellow",
+    ScoreVerdict.PASS: "green",
+    ScoreVerdict.FAIL: "red",
+    ScoreVerdict.SKIP: "yellow",
+}
 
 
 class CaseLines:
@@ -152,22 +166,6 @@ class CaseLines:
 def _short(value: Any) -> str:
     text = as_text(value)
     return text if len(text) <= VALUE_LIMIT else f"{text[:VALUE_LIMIT]}..."
-
-
-WHOLE_TEXT_LIMIT = 4000
-"""Characters of an answer that are shown with `-v`."""
-MORE_TURNS = "Add more turns, use --interactive, or configure simulator"
-"""What helps where nobody could answer an agent."""
-
-_SOURCES = {"initial": "[Initial] ", "simulated": "[Simulated] ", "human": "[Human] "}
-_COLORS: dict[str, str] = {
-    Status.PASSED: "green",
-    Status.FAILED: "red",
-    Status.SKIPPED: "yellow",
-    ScoreVerdict.PASS: "green",
-    ScoreVerdict.FAIL: "red",
-    ScoreVerdict.SKIP: "yellow",
-}
 
 
 def status_of(check: AssertionResult | CriterionResult) -> str:

@@ -1,4 +1,5 @@
-"""What changed from one run to another, in words: the same on the console, in Markdown and on the HTML page."""
+"""What changed from one run to another, in words: the same on the console, in Markdown and on the HTML page; and as
+lists and tables for the console."""
 
 from __future__ import annotations
 
@@ -30,6 +31,12 @@ COST_DIGITS = 6
 """Digits of the cost of one result: some cost less than a hundredth of a cent."""
 ERROR_LIMIT = 500
 """Characters of an error that are shown."""
+COLORS = {"bad": "red", "warning": "yellow", "good": "green", "neutral": "cyan", "quiet": "dim"}
+"""Tone of a kind of change → its colour."""
+VERDICT_COLORS = {"regressed": "red", "improved": "green", "unchanged": "green", "cannot tell": "yellow"}
+WITH_ERROR = ("new_failures", "dropped", "flaky", "errors")
+"""Kinds of change that say the error."""
+_FIGURES = {"duration_ms": "Duration", "tokens": "Tokens", "cost": "Cost"}
 
 
 def verdict_line(found: Comparison) -> str:
@@ -130,13 +137,6 @@ MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {
 """Key of a measure → its name, and how a value of it is written."""
 
 
-COLORS = {"bad": "red", "warning": "yellow", "good": "green", "neutral": "cyan", "quiet": "dim"}
-"""Tone of a kind of change → its colour."""
-VERDICT_COLORS = {"regressed": "red", "improved": "green", "unchanged": "green", "cannot tell": "yellow"}
-WITH_ERROR = ("new_failures", "dropped", "flaky", "errors")
-"""Kinds of change that say the error."""
-
-
 def as_text(found: Comparison, style: Style) -> str:
     """The changes for the console."""
     text = ""
@@ -177,9 +177,6 @@ def _lines_of(kind: str, change: Change) -> str:
     if kind == "changed":
         text += "".join(f"    {line}\n" for line in change.diff)
     return text
-
-
-_FIGURES = {"duration_ms": "Duration", "tokens": "Tokens", "cost": "Cost"}
 
 
 def overview(verdicts: Sequence[ChangeReport], names: Sequence[str], title: str = "Report") -> list[Row]:

@@ -10,8 +10,6 @@ from runner.results.model import Suite
 from scripttest import BENCHMARK, Status, kind_of
 
 TYPE_CHECKING = False
-
-
 if TYPE_CHECKING:
     from typing import Any
 

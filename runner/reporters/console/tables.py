@@ -5,28 +5,43 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from heapq import nlargest
-from statistics import fmean
+from math import fsum
 
-from runner.columns import aligned, filled, in_cell
-from runner.columns import width as width_of
-from runner.reporters.console.progress import cut
+from runner.columns import aligned
 from runner.reporters.console.style import SINGLE, WIDTH, Style, count, in_milliseconds
 from runner.results.certainty import certainty_of, judges_text, part_rows, rate_text
 from runner.results.counts import Counts
-from runner.results.coverage import METRICS, CoverageReport, Figure, figures, totals, uncovered
 from runner.results.criteria import Part
 from runner.results.model import Stability, Suite, TestResult
 from runner.results.stability import CLASSES, pass_rate
 from runner.security.terminal import in_line
 
-RATE_ROWS = 20
-"""Parts of a kind that the table shows."""
-RATE_NAME_WIDTH = 40
-RATE_HEAD = ("", "Cases", "Pass rate", "Mean score")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from runner.results.coverage import CoverageReport, Figure
+
+PART_ROWS = 20
+"""Parts of a kind in the table of rates."""
+PART_WIDTH = 40
+RATES = ("", "Cases", "Pass rate", "Mean score")
+STABLE_ROWS = 30
+"""Stable tests that the table shows; of a long run it shows those that are not."""
+ROWS = 200
+"""Tests that the table of stability shows."""
+NAME_WIDTH = 30
+COLORS = {"stable": "green", "mostly stable": "yellow"}
+"""Class → colour; others are red."""
+STABILITY = ("Test", "Passed", "Rate", "95% interval", "Same output", "Class", "Mean", "Deviation")
+CLASS = STABILITY.index("Class")
+COVERAGE = ("% Stmts", "% Branch", "% Funcs", "% Lines")
+LACKING = 14
+"""Columns for which, by the lines that did not run, names of files are shortened."""
+GOOD, FAIR = 80.0, 50.0
+"""Percentages of coverage from which on a figure is green, and yellow."""
 
 
 def rate_lines(counts: Counts) -> list[str]:
-    """The pass rate and the mean score of all cases, each where there is one."""
+    """The pass rate and the mean score of all cases with their intervals, each where there is one."""
     known = certainty_of(counts)
     said = [("Pass rate: ", rate_text(known)), ("Mean score:", rate_text(known, "mean_score"))]
     said.append(("Judges' noise:", judges_text(known)))
@@ -35,37 +50,17 @@ def rate_lines(counts: Counts) -> list[str]:
 
 def rate_table(counts: Counts, style: Style) -> str:
     """A row for each suite, tag, criterion and checkpoint; empty where there are none."""
-    found = part_rows(certainty_of(counts), RATE_ROWS)
+    found = part_rows(certainty_of(counts), PART_ROWS)
     if not found:
         return ""
-    rows = [(_named(row.part), row.cases, row.rate, row.score) for row in found]
-    used = [at for at in range(len(RATE_HEAD)) if at == 0 or any(row[at] for row in rows)]
-    cells = [[row[at] for at in used] for row in (RATE_HEAD, *rows)]
-    lines = [f"  {'  '.join(row)}".rstrip() for row in aligned(cells)]
-    return "\n".join([SINGLE, "  Rates (with 95 % intervals)", SINGLE, style.paint(lines[0], "dim"), *lines[1:]]) + "\n"
-
-
-def _named(part: Part) -> str:
-    line = " ".join(part.name.split())
-    if len(line) > RATE_NAME_WIDTH:
-        line = f"...{line[3 - RATE_NAME_WIDTH :]}" if part.kind == "suite" else f"{line[: RATE_NAME_WIDTH - 3]}..."
-    return f"{part.kind} {line}"
-
-
-STABLE_ROWS = 30
-"""Stable tests that the table shows; of a long run it shows those that are not."""
-ROWS = 200
-"""Tests that the table shows."""
-NAME_WIDTH = 30
-COLORS = {"stable": "green", "mostly stable": "yellow"}
-"""Class → colour; others are red."""
-HEAD = ("Test", "Passed", "Rate", "95% interval", "Same output", "Class", "Mean", "Deviation")
-CLASS = 5
-"""FilePlace of the class among them."""
+    rows = [(_part_name(row.part), row.cases, row.rate, row.score) for row in found]
+    used = [at for at in range(len(RATES)) if at == 0 or any(row[at] for row in rows)]
+    head, *lines = map(_row, aligned([[row[at] for at in used] for row in (RATES, *rows)]))
+    return "\n".join([SINGLE, "  Rates (with 95 % intervals)", SINGLE, style.paint(head, "dim"), *lines]) + "\n"
 
 
 class StabilityLines:
-    """Collects the figures of tests."""
+    """Collects how stable tests are: a line for each test, and a table at the end of the run."""
 
     def __init__(self, style: Style) -> None:
         self._style = style
@@ -101,7 +96,7 @@ class StabilityLines:
         if result.repeat is not None:
             errors = f", {found.errors} broke or did not decide" if found.errors else ""
             return f"Runs: {marks} {result.repeat.sentence}{errors}\n"
-        rate = f"{found.passed} of {found.judged} passed ({_percent(found.pass_rate)})"
+        rate = f"{found.passed} of {found.judged} passed ({found.pass_rate:g}%)"
         errors = f", {found.errors} broke" if found.errors else ""
         if unjudged := sum(not attempt.judged for attempt in result.attempts):
             errors += f", {unjudged} not judged"
@@ -111,99 +106,29 @@ class StabilityLines:
         """The figures of all tests; empty when there are none."""
         if not self._judged:
             return ""
-        cells = [_cells(name, stability) for name, stability in self._rows]
-        head, *rows = aligned([HEAD, *cells])
+        head, *rows = aligned([STABILITY, *(_stability_cells(*row) for row in self._rows)])
         title = f" ({count(runs, 'run')} of each test)" if runs > 1 else ""
-        lines = [SINGLE, f"  Stability{title}", SINGLE]
-        lines.append(self._style.paint(_row(head), "dim"))
+        lines = [SINGLE, f"  Stability{title}", SINGLE, self._style.paint(_row(head), "dim")]
         for row in rows:
             name = row[CLASS].rstrip()
             lines.append(_row([*row[:CLASS], row[CLASS].replace(name, self._class(name)), *row[CLASS + 1 :]]))
         tests = sum(self._classes.values())
-        if tests > len(cells):
-            lines.append(f"  ... and {tests - len(cells)} more, {self._classes['stable']} of all are stable")
+        if tests > len(rows):
+            lines.append(f"  ... and {tests - len(rows)} more, {self._classes['stable']} of all are stable")
         classes = ", ".join(f"{self._classes[name]} {name}" for _, name in CLASSES if self._classes[name])
-        rate = _percent(pass_rate(self._passed, self._judged))
-        lines += [
-            "",
-            f"  {self._passed} of {self._judged} runs passed ({rate}): {classes}",
-        ]
+        rate = pass_rate(self._passed, self._judged)
+        lines += ["", f"  {self._passed} of {self._judged} runs passed ({rate:g}%): {classes}"]
         if self._at_one:
-            lines.append(
-                f"  pass@1 {fmean(self._at_one):.2f}, pass@{self._most} {fmean(self._at_all):.2f}, "
-                f"pass^{self._most} {fmean(self._hat_all):.2f}"
-            )
+            one, most, all = map(_mean, (self._at_one, self._at_all, self._hat_all))
+            lines.append(f"  pass@1 {one:.2f}, pass@{self._most} {most:.2f}, pass^{self._most} {all:.2f}")
         return "\n".join(lines) + "\n"
 
     def _class(self, name: str) -> str:
         return self._style.paint(name, COLORS.get(name, "red"))
 
 
-def _cells(name: str, found: Stability) -> tuple[str, ...]:
-    low, high = found.confidence_interval
-    return (
-        name if len(name) <= NAME_WIDTH else f"...{name[3 - NAME_WIDTH :]}",
-        f"{found.passed}/{found.judged}",
-        _percent(found.pass_rate),
-        f"{low:g}-{high:g}%",
-        f"{found.consistency:.2f}",
-        found.classification,
-        in_milliseconds(found.avg_duration_ms),
-        in_milliseconds(found.std_deviation_ms),
-    )
-
-
-def _row(cells: Sequence[str]) -> str:
-    return f"  {'  '.join(cells)}".rstrip()
-
-
-def _percent(rate: float) -> str:
-    return f"{rate:g}%"
-
-
-_HEADS = ("% Stmts", "% Branch", "% Funcs", "% Lines")
-_MOST = 14
-"""Columns for which, by the lines that did not run, names are shortened."""
-GOOD, FAIR = 80.0, 50.0
-"""Percentages from which on a figure is green, and yellow."""
-
-
-def coverage_table(coverage: CoverageReport, style: Style) -> str:
-    """Lines for all files, each with the lines that never ran, and for all together."""
-    figured = sum(map(len, _HEADS)) + 2 * len(_HEADS)
-    lacking = max((len(uncovered(file)) for file in coverage.files.values()), default=0)
-    longest = max(width_of(in_cell(name)) for name in (*coverage.files, "All files"))
-    width = min(longest, WIDTH - figured - 2 - max(len("Uncovered"), min(lacking, _MOST)))
-    rest = WIDTH - figured - 2 - width
-    rows = [f"{'File':<{width}}  {'  '.join(_HEADS)}  Uncovered", SINGLE]
-    rows.append(_coverage_row("All files", totals(coverage.files.values()), "", width, rest, style))
-    rows += [
-        _coverage_row(path, figures(file), uncovered(file), width, rest, style) for path, file in coverage.files.items()
-    ]
-    return "\n".join([style.paint("Coverage", "bold"), *rows, SINGLE]) + "\n"
-
-
-def _coverage_row(name: str, found: dict[str, Figure], lacking: str, width: int, rest: int, style: Style) -> str:
-    cells = []
-    for metric, head in zip(METRICS, _HEADS, strict=True):
-        percent = found[metric].percent
-        color = "green" if percent >= GOOD else "yellow" if percent >= FAIR else "red"
-        cells.append(style.paint(f"{percent:>{len(head)}.2f}", color))
-    shown = lacking if len(lacking) <= rest else lacking[: rest - 1].rpartition(",")[0] + ",…"
-    return f"{filled(_shortened(in_cell(name), width), width)}  {'  '.join(cells)}  {shown}".rstrip()
-
-
-def _shortened(name: str, width: int) -> str:
-    """The text without its middle if it is too long."""
-    if width_of(name) <= width:
-        return name
-    head, _ = cut(name, (width - 1) // 3)
-    tail, _ = cut(name[::-1], width - 1 - width_of(head))
-    return f"{head}…{tail[::-1]}"
-
-
 class Slowest:
-    """Keeps the slowest of the results of a run."""
+    """`--durations`: keeps the slowest of the results of a run."""
 
     def __init__(self, limit: int, style: Style) -> None:
         self._limit = limit
@@ -227,3 +152,64 @@ class Slowest:
         lines = [f"  {time:>{width}}  {name}" for time, (_, _, name) in zip(times, self._kept, strict=True)]
         title = "Slowest test" if len(lines) == 1 else f"Slowest {len(lines)} tests"
         return "\n".join([self._style.paint(title, "bold"), *lines]) + "\n"
+
+
+def coverage_table(coverage: CoverageReport, style: Style) -> str:
+    """Lines for all files, each with the lines that never ran, and for all together."""
+    from runner.columns import filled, in_cell, width
+    from runner.reporters.console.terminal import cut
+    from runner.results.coverage import figures, totals, uncovered
+
+    found = [("All files", totals(coverage.files.values()), "")]
+    found += [(in_cell(path), figures(file), uncovered(file)) for path, file in coverage.files.items()]
+    room = WIDTH - sum(map(len, COVERAGE)) - 2 * len(COVERAGE) - 2
+    lacking = max(len(lines) for _, _, lines in found)
+    named = min(max(width(name) for name, _, _ in found), room - max(len("Uncovered"), min(lacking, LACKING)))
+    rows = [f"{'File':<{named}}  {'  '.join(COVERAGE)}  Uncovered", SINGLE]
+    for name, numbers, lines in found:
+        shown = lines if len(lines) <= room - named else lines[: room - named - 1].rpartition(",")[0] + ",…"
+        if width(name) > named:
+            head, _ = cut(name, (named - 1) // 3)
+            name = f"{head}…{cut(name[::-1], named - 1 - width(head))[0][::-1]}"
+        rows.append(f"{filled(name, named)}  {_coverage_cells(numbers, style)}  {shown}".rstrip())
+    return "\n".join([style.paint("Coverage", "bold"), *rows, SINGLE]) + "\n"
+
+
+def _coverage_cells(found: dict[str, Figure], style: Style) -> str:
+    from runner.results.coverage import METRICS
+
+    cells = []
+    for metric, head in zip(METRICS, COVERAGE, strict=True):
+        percent = found[metric].percent
+        color = "green" if percent >= GOOD else "yellow" if percent >= FAIR else "red"
+        cells.append(style.paint(f"{percent:>{len(head)}.2f}", color))
+    return "  ".join(cells)
+
+
+def _part_name(part: Part) -> str:
+    line = " ".join(part.name.split())
+    if len(line) > PART_WIDTH:
+        line = f"...{line[3 - PART_WIDTH :]}" if part.kind == "suite" else f"{line[: PART_WIDTH - 3]}..."
+    return f"{part.kind} {line}"
+
+
+def _stability_cells(name: str, found: Stability) -> tuple[str, ...]:
+    low, high = found.confidence_interval
+    return (
+        name if len(name) <= NAME_WIDTH else f"...{name[3 - NAME_WIDTH :]}",
+        f"{found.passed}/{found.judged}",
+        f"{found.pass_rate:g}%",
+        f"{low:g}-{high:g}%",
+        f"{found.consistency:.2f}",
+        found.classification,
+        in_milliseconds(found.avg_duration_ms),
+        in_milliseconds(found.std_deviation_ms),
+    )
+
+
+def _mean(values: Sequence[float]) -> float:
+    return fsum(values) / len(values)
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"  {'  '.join(cells)}".rstrip()

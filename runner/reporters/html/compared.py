@@ -1,4 +1,5 @@
-"""A comparison with an older report as data of the page, which shows it and decides nothing."""
+"""Comparisons as data of the page, which shows them and decides nothing: with an older report, and of the variants of a
+run."""
 
 from __future__ import annotations
 
@@ -26,6 +27,8 @@ from scripttest.values import fields_of
 
 SHOWN = 2
 """Badges of one result."""
+ROWS = 2000
+"""Cases of the matrix."""
 
 
 def comparison_record(
@@ -129,10 +132,6 @@ def _places(report: Report, baseline: Report) -> list[int]:
         known[key_of(result)].append(at)
     keys = map(key_of, report.results)
     return [known[key].pop() if known.get(key) else -1 for key in keys]
-
-
-ROWS = 2000
-"""Cases of the matrix."""
 
 
 def variants_in(report: Report) -> Record | None:

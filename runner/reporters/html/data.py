@@ -31,12 +31,6 @@ from runner.security.walk import CODE
 from scripttest import Cause, Status
 from scripttest.typing_names import Record
 
-TYPE_CHECKING = False
-
-
-if TYPE_CHECKING:
-    pass
-
 BLOCK_SIZE = 400_000
 """Characters of JSON after which a block ends."""
 EXCERPT = 240
@@ -47,6 +41,16 @@ FIGURES = ("count", "passed", "pass_rate", "consistency", *(f"{name}_ms" for nam
 SHOWN_MARKS = 12
 """Runs that the list shows by a mark."""
 MARKS = {Verdict.PASSED: "p", Verdict.FAILED: "f", Verdict.SKIPPED: "s", Verdict.BROKEN: "e", Verdict.INCONCLUSIVE: "e"}
+AROUND = 3
+"""Lines before and after the one that failed."""
+SUFFIXES = CODE
+"""What may be read: a saved report that somebody sends must not make a page show any other file of this machine."""
+LARGEST = 2_000_000
+"""Bytes of a file that is still read."""
+WIDEST = 300
+"""Characters of a line that are shown."""
+MOST_LINES = 20_000
+"""Lines of sources that a page shows; further files have figures only."""
 
 
 class Rows:
@@ -223,19 +227,6 @@ def _flags(suite: Record, start: Record) -> Sequence[str]:
     return [word for flag, value in shown.items() if value and value != DEFAULTS.get(flag) for word in (flag, value)]
 
 
-if TYPE_CHECKING:
-    pass
-
-AROUND = 3
-"""Lines before and after the one that failed."""
-SUFFIXES = CODE
-"""What may be read: a saved report that somebody sends must not make a page show any other file of this machine."""
-LARGEST = 2_000_000
-"""Bytes of a file that is still read."""
-WIDEST = 300
-"""Characters of a line that are shown."""
-
-
 class Frames:
     """Reads each file once."""
 
@@ -290,12 +281,6 @@ def _read(path: Path, root: Path | None) -> str:
         return content.decode(errors="replace")
     except OSError:
         return ""
-
-
-if TYPE_CHECKING:
-    pass
-MOST_LINES = 20_000
-"""Lines of sources that a page shows; further files have figures only."""
 
 
 def covered_record(coverage: CoverageReport, frames: Frames) -> Record:

@@ -1,9 +1,10 @@
 """The attributes of spans: those of the semantic conventions for generative AI and for tests
-(opentelemetry.io/docs/specs/semconv/gen-ai, .../registry/attributes/test), and `yao_test.*` where there is none. All
-values come from results, which no longer contain secrets.
+(opentelemetry.io/docs/specs/semconv/gen-ai, .../registry/attributes/test), and `yao_test.*` where there is none; and
+events `gen_ai.evaluation.result` for what was said of answers. All values come from results, which no longer contain
+secrets.
 
 Contents, such as messages to and from models, are in `gen_ai.input.messages`, `gen_ai.output.messages` and
-`gen_ai.tool.call.*`, and in the texts of failed assertions, only if contents are requested.
+`gen_ai.tool.call.*`, and in the texts of failed assertions and evaluations, only if contents are requested.
 """
 
 from __future__ import annotations
@@ -63,6 +64,7 @@ _OPTIONAL = {
     **_COST,
 }
 """Attribute → field of a step of a trace, or of a call of an agent, which may lack it."""
+EVENT = "gen_ai.evaluation.result"
 
 
 def of_run(start: RunStart) -> Attributes:
@@ -245,9 +247,6 @@ def _optional(record: Record) -> Attributes:
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
-
-
-EVENT = "gen_ai.evaluation.result"
 
 
 class Evaluation(Value):

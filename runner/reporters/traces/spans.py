@@ -1,4 +1,6 @@
-"""The event stream as spans: the run, its suites, their tests and the runs of these, and in these their calls."""
+"""The event stream as spans: the run, its suites, their tests and the runs of these, and in these the calls of agents,
+models and tools, with the times at which they happened. What was said of answers are events of the calls that gave
+them."""
 
 from __future__ import annotations
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from runner.results.events import Event
     from runner.results.fold import Execution
     from runner.results.model import Suite, TestResult
+SECOND = 1_000_000_000
+"""Nanoseconds."""
 
 
 class Spans:
@@ -114,10 +118,6 @@ class Spans:
 
 def _now() -> int:
     return time.time_ns()
-
-
-SECOND = 1_000_000_000
-"""Nanoseconds."""
 
 
 class Calls:

@@ -13,7 +13,7 @@ from command import Application, make_application
 from terminal import Terminal
 
 from runner.columns import width
-from runner.reporters.console.progress import cut, fitted, isolated, shortened
+from runner.reporters.console.terminal import cut, fitted, isolated, shortened
 from runner.security.terminal import own
 
 RED, PLAIN = own("\x1b[31m"), own("\x1b[0m")

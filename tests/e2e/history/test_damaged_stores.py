@@ -21,7 +21,7 @@ from runner.store.kept import KeptLabel
 from runner.store.places import FILE
 from runner.store.store import Store
 from runner.view.page_actions import PageActions
-from runner.view.runs import Runs
+from runner.view.runs import StoredRuns
 
 JUDGED = {"type": "agent", "use": "agents:judge", "value": "is polite"}
 CASES = [
@@ -98,7 +98,7 @@ def commands(newest: str, value: str) -> Iterator[tuple[str, ...]]:
         yield from (("-i", "scripts.demo.some", "--last-failed", "--dry-run"), ("store", "prune", "--keep", "1d"))
 
 
-def pages(runs: Runs, newest: str, oldest: str) -> Iterator[Callable[[], Any]]:
+def pages(runs: StoredRuns, newest: str, oldest: str) -> Iterator[Callable[[], Any]]:
     actions = PageActions(runs, None, "ann", lambda: NOW)
     yield from (lambda: runs.newest(10), lambda: runs.index(newest), actions.tests)
     yield from (lambda: actions.over_time(case_file(), "dog"), lambda: actions.compare([oldest, newest]))
@@ -126,7 +126,7 @@ def test_what_no_run_wrote_is_said_in_one_sentence(here: Application) -> None:
         assert copied.code == 0 or copied.stderr == NO_RUN, (what, copied)
         if value == BLOB and column not in REFERENCES:
             assert ended["store", "merge", "new", ".yao-test"].code == 2, what
-        with suppress(RunnerError), closing(Runs(folder, here.root, str)) as runs:
+        with suppress(RunnerError), closing(StoredRuns(folder, here.root, str)) as runs:
             for page in pages(runs, newest, oldest):
                 try:
                     json_line(page())

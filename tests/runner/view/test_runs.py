@@ -14,7 +14,7 @@ from kept_runs import KeptRunUnderWay, keep
 from runner.store.locks import RunLock
 from runner.store.places import FILE
 from runner.store.store import Store
-from runner.view.runs import Runs
+from runner.view.runs import StoredRuns
 
 COUNTED = (
     "total",
@@ -50,11 +50,11 @@ def test_a_run_that_grows_is_the_same_as_one_that_is_read_whole(tmp_path: Path, 
             database.execute("DELETE FROM results WHERE run = ?", (run.id,))
             database.execute("UPDATE runs SET status = NULL, ended_at = NULL, summary = NULL WHERE id = ?", (run.id,))
             numbers = [number for (number,) in database.execute("SELECT seq FROM rest")]
-            growing = Runs(folder, None, str)
+            growing = StoredRuns(folder, None, str)
             for last in (*numbers[2:-1:5], numbers[-1]):
                 database.execute("INSERT OR IGNORE INTO results SELECT * FROM rest WHERE seq <= ?", (last,))
                 index = growing.index(run.id)
-                with closing(Runs(folder, None, str)) as fresh:
+                with closing(StoredRuns(folder, None, str)) as fresh:
                     at_once = fresh.index(run.id)
                 in_order = sorted(index["rows"], key=lambda row: row["key"])
                 assert in_order == sorted(at_once["rows"], key=lambda row: row["key"])
@@ -76,7 +76,7 @@ def test_a_test_that_a_resumed_run_is_without_leaves_the_page(tmp_path: Path) ->
     cases = [result(CASES, id, input="x", output=id) for id in "abcd"]
     going = KeptRunUnderWay(tmp_path, report([suite(CASES)], cases))
     going.go_on(3)
-    runs = Runs(tmp_path, None, str)
+    runs = StoredRuns(tmp_path, None, str)
     eventually(lambda: (list := runs.newest(1)["runs"]) and list[0]["counts"]["total"] == 3, "three results")
     revision = runs.index(going.id)["revision"]
     with closing(sqlite3.connect(tmp_path / FILE)) as database, database:  # as at the end of a run that goes on
@@ -99,7 +99,7 @@ def test_the_run_before_is_the_newest_one_of_the_same_suites(tmp_path: Path) -> 
         kept(3, "a.jsonl"),
         kept(4, "b.jsonl", "a.jsonl"),
     )
-    runs = Runs(tmp_path, None, str)
+    runs = StoredRuns(tmp_path, None, str)
     found = [runs.index(id)["head"]["before"] for id in (first, other, second, both)]
     runs.close()
     assert found == [None, None, first, second]

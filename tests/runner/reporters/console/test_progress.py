@@ -19,7 +19,7 @@ from command import MakeApplication, make_application
 from terminal import Terminal
 
 PATIENCE = 30
-DRAWN = "import os, runner.reporters.console.progress as progress; progress.SHARE = 2; from runner.commands.main import main; os._exit(main())"
+DRAWN = "import os, runner.reporters.console.terminal as progress; progress.SHARE = 2; from runner.commands.main import main; os._exit(main())"
 SLOW = "- reply: { text: done, delay: 600ms }"
 
 

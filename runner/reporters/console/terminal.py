@@ -1,7 +1,18 @@
-"""The live line at the bottom of a terminal; it appears only when a run takes longer than a blink.
+"""The terminal: the live line at its bottom, and text that fits into its width.
 
-It may take a share of the processor time that the run takes, and no more: where that is used up, or nothing happens,
-it is drawn less often.
+The live line appears only when a run takes longer than a blink. It may take a share of the processor time that the run
+takes, and no more: where that is used up, or nothing happens, it is drawn less often.
+
+| line | what happens to it where it is too long |
+|---|---|
+| a rule | it is cut |
+| the name of a suite or a test with its verdict, a place | its middle is left out |
+| code with its line number | its end is left out |
+| a command to type | it continues in the next line, after a backslash; no argument is split |
+| anything else | it continues in the next line, with its indent |
+
+Right-to-left text is between the isolates of Unicode's bidirectional algorithm: without them, a name in Hebrew would
+move the digits around it.
 """
 
 from __future__ import annotations
@@ -40,6 +51,17 @@ MEASURED = 5
 _START, _CLEAR_REST = own("\r"), own("\x1b[K")
 CLEAR = _START + _CLEAR_REST
 """Clears the last line."""
+
+MORE = "…"
+_PIECE = re.compile(f"{OWN}|.", re.DOTALL)
+_CODES = re.compile(OWN)
+_RULE = re.compile("[═─]+")
+_NAMED = re.compile(r"\s*(?:[►✓✗○ℹ] |(?:Script Test|Script|at|called from):? )")
+_CODE = re.compile(r"\s*(?:>\s*)?\d*\s+\| ")
+_COMMAND = re.compile(r"(\s*Run it again: )(.*)", re.DOTALL)
+_ARGUMENT = re.compile(r"(?:'[^']*'|\"[^\"]*\"|[^\s'\"])+")
+_FROM_RIGHT = ("R", "AL")
+_ISOLATE, _END = "\u2068", "\u2069"
 
 
 class Progress:
@@ -113,7 +135,6 @@ class Progress:
         self._wake.set()
 
     def _work(self) -> None:
-        """Draws the line, again and again, on a thread of its own."""
         pause = DELAY
         while True:
             self._wake.wait(pause)
@@ -178,7 +199,6 @@ class Progress:
             return WIDTH
 
     def _names(self) -> str:
-        """What is running now."""
         turns = dict(self._run.turns)
         running = list(self._run.running.items())
         names = [visible(name) + (f" turn {turns[place]}" if place in turns else "") for place, name in running[:3]]
@@ -197,18 +217,6 @@ class Progress:
             cost = f" ({dollars(run.counts.cost)})" if run.counts.cost is not None else ""
             texts.append(f", {run.counts.tokens} tokens{cost}")
         return texts
-
-
-MORE = "…"
-_PIECE = re.compile(f"{OWN}|.", re.DOTALL)
-_CODES = re.compile(OWN)
-_RULE = re.compile("[═─]+")
-_NAMED = re.compile(r"\s*(?:[►✓✗○ℹ] |(?:Script Test|Script|at|called from):? )")
-_CODE = re.compile(r"\s*(?:>\s*)?\d*\s+\| ")
-_COMMAND = re.compile(r"(\s*Run it again: )(.*)", re.DOTALL)
-_ARGUMENT = re.compile(r"(?:'[^']*'|\"[^\"]*\"|[^\s'\"])+")
-_FROM_RIGHT = ("R", "AL")
-_ISOLATE, _END = "\u2068", "\u2069"
 
 
 def fitted(text: str, columns: int) -> str:
