@@ -9,11 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pytest
 
-GIVEN = frozenset({"input", "run", "skip-interactive", "watch", "quiet", "output", "max-failures", "fail-fast"})
-"""Flags that the configuration file does not set here: pytest has its own of the kind."""
-CLOSED = "a real model answers: --yao-models asks it"
-"""Why a test or a case is skipped."""
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds the flag that lets real models be asked."""

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -15,13 +15,10 @@ from runner.errors import ConfigurationError, RunnerError
 from runner.paths import shown_path
 from runner.planning.inputs import RENAME
 from runner.planning.test_functions import functions_in, tags_in
-from runner.pytest_plugin import CLOSED, GIVEN
+from runner.pytest_plugin.models import CLOSED, GIVEN, Models
 from runner.security.files import read_text
 from runner.security.walk import is_closed, is_report, is_test
 from scripttest import HostError
-
-if TYPE_CHECKING:
-    from runner.pytest_plugin.models import Models
 
 OF_PYTEST = frozenset(("filterwarnings", "parametrize", "skip", "skipif", "usefixtures", "xfail"))
 """Markers with which pytest itself does something."""
@@ -141,7 +138,6 @@ class CasesFile(pytest.File):
     def _models(self) -> Models:
         from runner.application.configuration import configured
         from runner.options.options import RunOptions
-        from runner.pytest_plugin.models import Models
 
         path = self.path.resolve()
         application = Application(find_root(path))

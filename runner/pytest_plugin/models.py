@@ -1,17 +1,22 @@
-"""Says which cases ask real models, as far as that is written in files."""
+"""Which cases ask real models, as far as that is written in files; they do so only where pytest is told to."""
 
 from __future__ import annotations
 
 import os
 
-from bindings import given_mocks
-from runner.agents.assistant import Assistant, Assistants
-from runner.application.application import Application
-from runner.application.dotenv import variables_of
-from runner.cases.model import Case
-from runner.connectors.load import Connectors
 from runner.errors import ConfigurationError
-from runner.options.options import RunOptions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from runner.agents.assistant import Assistant
+    from runner.application.application import Application
+    from runner.cases.model import Case
+    from runner.options.options import RunOptions
+
+GIVEN = frozenset({"input", "run", "skip-interactive", "watch", "quiet", "output", "max-failures", "fail-fast"})
+"""Flags that the configuration file does not set here: pytest has its own of the kind."""
+CLOSED = "a real model answers: --yao-models asks it"
+"""Why a test or a case is skipped."""
 
 
 class Models:
@@ -19,6 +24,10 @@ class Models:
 
     def __init__(self, application: Application, agent: str, options: RunOptions) -> None:
         """Raises ConfigurationError when the agent cannot be used; `options` are those of its cases."""
+        from runner.agents.assistant import Assistants
+        from runner.application.dotenv import variables_of
+        from runner.connectors.load import Connectors
+
         self._assistants = Assistants(application)
         self._connectors = Connectors(application.root, variables_of(application.root, dict(os.environ)).every)
         self._agent = self._assistants.get(agent)
@@ -27,6 +36,8 @@ class Models:
     def asked_by(self, case: Case) -> bool:
         """Whether the agent, a judge or a simulator of a case asks a real model. Raises ConfigurationError when a
         connector cannot be found."""
+        from bindings import given_mocks
+
         options = self._options
         if options.replay:
             return False

@@ -19,7 +19,7 @@ from runner.environment import Environment
 from runner.execution.run import run
 from runner.execution.stopping import Interrupted, Stop
 from runner.options.options import RunOptions
-from runner.pytest_plugin import CLOSED, GIVEN
+from runner.pytest_plugin.models import CLOSED, GIVEN
 from runner.reporters.console.console import failure_text
 from runner.reporters.console.rerun_command import pattern_of
 from runner.results.events import Event, RunEnd, RunStart, TestEnd

@@ -1,5 +1,5 @@
-"""The lines of cases on the console (seed 001, "Console Output"), those of several turns as a tree with a branch for each
-turn (seed 000), and the summary of a run that has only cases."""
+"""The lines of cases on the console (seed 001, "Console Output"): of one answer, of several turns as a tree with a
+branch for each turn (seed 000), and the summary of a run that has only cases."""
 
 from __future__ import annotations
 
@@ -51,13 +51,20 @@ _COLORS: dict[str, str] = {
 }
 
 
+class _Branch(Value):
+    head: str
+    details: list[str]
+    """Each perhaps of several lines."""
+    indent: int = 2
+    """Blanks before the details of a branch that others follow."""
+
+
 class CaseLines:
-    """Makes the text for headers, cases and the summary."""
+    """Makes the text for headers, cases, trees of turns and the summary."""
 
     def __init__(self, style: Style, verbose: int) -> None:
         self._style = style
         self._verbose = verbose
-        self._trees = TurnLines(style, verbose)
         self._turns = 0
         self._with_turns = 0
         """Cases of several turns."""
@@ -81,12 +88,12 @@ class CaseLines:
         outcome, case = result.outcome, result.case
         assert case is not None
         if case.in_turns:
-            self._turns += spoken(case)
+            self._turns += _spoken(case)
             self._with_turns += 1
             logs = self._style.output(result.logs, "  ") if self._verbose or outcome.status == Status.FAILED else ""
-            return self._trees.title(result) + self._trees.tree(result) + logs + "\n"
-        name = f"[{in_line(outcome.name)}]" + (f" {in_line(case.title)}" if case.title else "")
-        text = f"{self._style.mark(outcome.status)} {name} ({in_milliseconds(outcome.milliseconds)})\n"
+            return self.title(result) + self.tree(result) + logs + "\n"
+        time = in_milliseconds(outcome.milliseconds)
+        text = f"{self._style.mark(outcome.status)} {_named(outcome.name, case)} ({time})\n"
         if outcome.status == Status.SKIPPED:
             return text + (f"  {in_line(outcome.skip_reason)}\n" if outcome.skip_reason else "") + "\n"
         text += self._facts(case)
@@ -126,6 +133,37 @@ class CaseLines:
         lines += rate_lines(counts) if self._rated else []
         return "\n".join(lines) + "\n"
 
+    def title(self, result: TestResult) -> str:
+        """The line above a tree."""
+        case = result.case
+        assert case is not None
+        turns = _spoken(case)
+        more = f" ({count(turns, 'turn')})" if turns > 1 else ""
+        more = f" (simulator: {case.simulator})" if case.simulator else more
+        return f"► {_named(result.outcome.name, case)}{more}\n"
+
+    def tree(self, result: TestResult) -> str:
+        """The turns of a case, what was checked at its end, and how it ended."""
+        case = result.case
+        assert case is not None
+        shows_all = bool(self._verbose) or not case.simulator or result.outcome.status == Status.FAILED
+        scores = {score.name: score for score in case.scores}
+        branches = []
+        for turn in case.turns:
+            score = scores.pop(f"turn-{turn.turn}", None)
+            branches.append(self._turn(turn, score, shows_all))
+        if case.checkpoints:
+            branches.append(self._checkpoints(case.checkpoints))
+        branches += [self._score(score) for score in scores.values()]
+        if case.trials:
+            branches.append(self._trials(case.trials, case.trials_noise))
+        if case.final_assertions is not None:
+            branches.append(self._final(case.final_assertions, shows_all))
+        rest = _unsaid(case, result.outcome.failures)
+        if rest or case.final_assertions is None:
+            branches.append(self._end(result, case, rest))
+        return "".join(self._drawn(branch, last=branch is branches[-1]) for branch in branches)
+
     def _facts(self, case: CaseResult) -> str:
         held = sum(assertion.passed and assertion.judged for assertion in case.assertions)
         facts = [f"Messages: {case.messages}"]
@@ -155,69 +193,12 @@ class CaseLines:
     def _assertions(self, case: CaseResult) -> str:
         text = ""
         for assertion in case.assertions:
-            mark = self._style.mark(status_of(assertion))
+            mark = self._style.mark(_status_of(assertion))
             expected = "" if assertion.expected is None else f" {in_line(_short(assertion.expected))}"
             score = "" if assertion.score is None else f" (score {assertion.score:g})"
             judged = "" if assertion.judged else " (not judged)"
             text += f"  {mark} {assertion.type}{expected}{score}{judged}\n"
         return text
-
-
-def _short(value: Any) -> str:
-    text = as_text(value)
-    return text if len(text) <= VALUE_LIMIT else f"{text[:VALUE_LIMIT]}..."
-
-
-def status_of(check: AssertionResult | CriterionResult) -> str:
-    """The status for the sign of a check; one that was not judged counts as skipped."""
-    return "failed" if not check.passed else "passed" if check.judged else "skipped"
-
-
-class _Branch(Value):
-    head: str
-    details: list[str]
-    """Each perhaps of several lines."""
-    indent: int = 2
-    """Blanks before the details of a branch that others follow."""
-
-
-class TurnLines:
-    """Makes the trees."""
-
-    def __init__(self, style: Style, verbose: int) -> None:
-        self._style = style
-        self._verbose = verbose
-
-    def title(self, result: TestResult) -> str:
-        """The line above a tree."""
-        case = result.case
-        assert case is not None
-        turns = spoken(case)
-        more = f" (simulator: {case.simulator})" if case.simulator else ""
-        more = more or (f" ({count(turns, 'turn')})" if turns > 1 else "")
-        return f"► [{in_line(result.outcome.name)}]" + (f" {in_line(case.title)}" if case.title else "") + more + "\n"
-
-    def tree(self, result: TestResult) -> str:
-        """The turns of a case, what was checked at its end, and how it ended."""
-        case = result.case
-        assert case is not None
-        shows_all = bool(self._verbose) or not case.simulator or result.outcome.status == Status.FAILED
-        scores = {score.name: score for score in case.scores}
-        branches = []
-        for turn in case.turns:
-            score = scores.pop(f"turn-{turn.turn}", None)
-            branches.append(self._turn(turn, score, shows_all))
-        if case.checkpoints:
-            branches.append(self._checkpoints(case.checkpoints))
-        branches += [self._score(score) for score in scores.values()]
-        if case.trials:
-            branches.append(self._trials(case.trials, case.trials_noise))
-        if case.final_assertions is not None:
-            branches.append(self._final(case.final_assertions, shows_all))
-        rest = _unsaid(case, result.outcome.failures)
-        if rest or case.final_assertions is None:
-            branches.append(self._end(result, case, rest))
-        return "".join(self._drawn(branch, last=branch is branches[-1]) for branch in branches)
 
     @staticmethod
     def _drawn(branch: _Branch, last: bool) -> str:
@@ -269,7 +250,7 @@ class TurnLines:
                 why = f"\n{result.message}" if result.message else ""
                 lines.append(f"{self._style.mark('failed')} {written(result)}{why}")
             elif not result.judged:
-                lines.append(f"{self._style.mark(status_of(result))} {written(result)} (not judged)")
+                lines.append(f"{self._style.mark(_status_of(result))} {written(result)} (not judged)")
             elif shows_all:
                 lines.append(f"{self._style.mark('passed')} {written(result)}")
         return lines
@@ -307,7 +288,7 @@ class TurnLines:
         facts += ["required"] if criterion.required else []
         facts += [f"score {criterion.score:.2f}"] if criterion.score not in (0, 1, None) else []
         facts += [] if criterion.judged else ["not judged"]
-        text = f"{self._style.mark(status_of(criterion))} {one_line(criterion.text)}"
+        text = f"{self._style.mark(_status_of(criterion))} {one_line(criterion.text)}"
         text += f" ({', '.join(facts)})" if facts else ""
         shows_why = criterion.reason and (self._verbose or not criterion.passed)
         return text + (f"\n{one_line(criterion.reason)}" if shows_why else "")
@@ -345,7 +326,12 @@ class TurnLines:
         return self._style.paint(status.upper(), _COLORS[status])
 
 
-def spoken(case: CaseResult) -> int:
+def _short(value: Any) -> str:
+    text = as_text(value)
+    return text if len(text) <= VALUE_LIMIT else f"{text[:VALUE_LIMIT]}..."
+
+
+def _spoken(case: CaseResult) -> int:
     """How many turns of a case there were, without those in which nobody spoke."""
     return sum(turn.status != Status.SKIPPED and turn.input is not None for turn in case.turns)
 
@@ -360,3 +346,12 @@ def _unsaid(case: CaseResult, failures: tuple[Failure, ...]) -> list[Failure]:
         for failure in failures
         if (failure.type, failure.message) not in told and not any(error in failure.message for error in errors)
     ]
+
+
+def _named(name: str, case: CaseResult) -> str:
+    return f"[{in_line(name)}]" + (f" {in_line(case.title)}" if case.title else "")
+
+
+def _status_of(check: AssertionResult | CriterionResult) -> str:
+    """The status for the sign of a check; one that was not judged counts as skipped."""
+    return "failed" if not check.passed else "passed" if check.judged else "skipped"

@@ -311,9 +311,9 @@ class ConsoleReporter:
         text = self._paint(f"✗ {in_line(f'{suite.name} › {result.name}')}\n", "red")
         with_tree = result.case is not None and result.case.in_turns and not self._detailed
         if with_tree:
-            from runner.reporters.console.case_lines import TurnLines
+            from runner.reporters.console.case_lines import CaseLines
 
-            text += TurnLines(self._style, 0).tree(result)
+            text += CaseLines(self._style, 0).tree(result)
         for outcome in _failing(result.outcome):
             if outcome is not result.outcome:
                 text += f"  {in_line(outcome.name)}\n"

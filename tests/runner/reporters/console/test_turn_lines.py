@@ -10,7 +10,7 @@ from sample_conversations import BROKEN, CONVERSATION, DYNAMIC, SIMULATED, STATI
 
 from runner.environment import Environment
 from runner.options.options import RunOptions
-from runner.reporters.console.case_lines import TurnLines
+from runner.reporters.console.case_lines import CaseLines
 from runner.reporters.console.console import ConsoleReporter
 from runner.reporters.console.rerun_command import flags_of
 from runner.reporters.console.style import Style
@@ -184,7 +184,7 @@ def declared(result: model.TestResult) -> model.TestResult:
 
 @pytest.mark.parametrize(("result", "verbose", "lines"), TREES.values(), ids=TREES)
 def test_a_case_is_a_tree(result: model.TestResult, verbose: int, lines: str) -> None:
-    trees = TurnLines(Style(False), verbose)
+    trees = CaseLines(Style(False), verbose)
 
     shown = declared(result) if verbose else result
     assert trees.title(shown) + trees.tree(shown) == lines
@@ -268,7 +268,7 @@ def test_colours_change_nothing_but_the_colours() -> None:
     import re
 
     for result, _, lines in list(TREES.values())[:3]:
-        trees = TurnLines(Style(True), 0)
+        trees = CaseLines(Style(True), 0)
         colored = trees.title(result) + trees.tree(result)
         assert own("\x1b[31m") in colored
         assert re.sub(OWN, "", colored) == lines
