@@ -1,12 +1,13 @@
-"""An assistant as its folder describes it: `package.yao`, `prompts.yml`, `prompts/`, `locales/`, `src/index.ts`."""
+"""An assistant as its folder describes it: `package.yao`, `prompts.yml`, `prompts/`, `locales/`, `src/index.ts`; and in
+its variants of one run: with other prompts, another connector, other environment variables."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runner.application.application import AgentFolder, Application
 from runner.application.documents import read_json, read_yaml
@@ -16,6 +17,10 @@ from runner.security.files import read_text
 from runner.security.walk import SUFFIXES
 from scripttest.values import Value
 
+if TYPE_CHECKING:
+    from runner.options.values import Variant
+
+
 SHIPPED = Path(__file__).resolve().parents[1] / "shipped"
 """An application with the agents that come with this package."""
 
@@ -23,6 +28,8 @@ _ASSET = (
     r"^(?P<lead>[ \t]*(?:-[ \t]+)?)(?P<key>\w+):[ \t]*"
     r"[\"']?@assets/(?P<file>[\w./-]+\.(?:md|ya?ml|json|txt))[\"']?[ \t]*$"
 )
+_KEY = r"\{\{\s*([\w.-]+)\s*\}\}"
+"""What stands for a translated text: `{{ key.path }}`, which is looked up in `locales/<locale>.yml`."""
 _DEFAULT_TURNS = 5
 _KINDS: dict[str, type] = {
     **dict.fromkeys(("name", "description", "connector"), str),
@@ -145,12 +152,10 @@ class Assistants:
             return assistant
         key = (assistant.folder, locale)
         if key not in self._localized:
-            from runner.agents.locales import read_tables, translate
-
             places = (assistant.folder, self._application.root / "agent")
-            tables = read_tables([place / "locales" for place in places], locale)
+            tables = _read_tables([place / "locales" for place in places], locale)
             self._localized[key] = assistant.replace(
-                name=translate(assistant.name, tables), description=translate(assistant.description, tables)
+                name=_translate(assistant.name, tables), description=_translate(assistant.description, tables)
             )
         return self._localized[key]
 
@@ -308,3 +313,81 @@ def _with_assets(text: str, assets: Path) -> str:
         return f"{match['lead']}{match['key']}: |\n" + "".join(f"{indent}{line}\n" for line in found.splitlines())
 
     return re.sub(_ASSET, asset, text, flags=re.MULTILINE) if "@assets/" in text else text
+
+
+def _translate(text: str, tables: Iterable[Mapping[str, Any]]) -> str:
+    """A text with its keys replaced, by the first table that has them; others stay."""
+    known = list(tables)
+
+    def value(match: re.Match[str]) -> str:
+        return next((found for table in known if (found := _at(table, match[1])) is not None), match[0])
+
+    return re.sub(_KEY, value, text)
+
+
+def _read_tables(folders: Iterable[Path], locale: str) -> list[Mapping[str, Any]]:
+    """The tables for a locale, best first: those of `de-at` before those of `de`, in the order of the folders. Raises
+    ConfigurationError."""
+    codes = [locale.lower(), locale.lower().partition("-")[0]]
+    tables: list[Mapping[str, Any]] = []
+    for code in dict.fromkeys(codes):
+        for folder in folders:
+            for path in sorted(folder.glob("*.y*ml")):
+                table = read_yaml(path, "locale") if path.stem.lower() == code else None
+                if isinstance(table, dict):
+                    tables.append(table)
+    return tables
+
+
+def _at(table: Any, path: str) -> str | None:
+    for key in path.split("."):
+        table = table.get(key) if isinstance(table, dict) else None
+    return table if isinstance(table, str) else None
+
+
+class AgentVariant(Value):
+    """What one variant changes in the tested agent. Other agents get its environment variables only."""
+
+    name: str
+    agent: str
+    """Id of the tested agent."""
+    connector: str
+    prompts: tuple[Mapping[str, Any], ...] | None
+    """Replaces its own; None: it uses its own."""
+    env: Mapping[str, str]
+    digest: str
+    """The digest of its prompts and variables, for a run that is resumed."""
+
+    def of(self, assistant: Assistant) -> Assistant:
+        """An agent as it is in this variant."""
+        if self.prompts is None or assistant.id != self.agent:
+            return assistant
+        return assistant.replace(prompts=self.prompts)
+
+
+def agent_variant(variant: Variant, assistant: Assistant, directory: Path) -> AgentVariant:
+    """A variant of an agent, its prompts read. Raises ConfigurationError."""
+    from hashlib import blake2b
+
+    prompts = own_prompts(_prompts_of(variant, assistant, directory)) if variant.prompts else None
+    content = json.dumps([prompts, variant.env], sort_keys=True, default=str)
+    return AgentVariant(
+        name=variant.name,
+        agent=assistant.id,
+        connector=variant.connector,
+        prompts=prompts,
+        env=dict(variant.env),
+        digest=blake2b(content.encode("utf-8", "replace"), digest_size=8).hexdigest(),
+    )
+
+
+def _prompts_of(variant: Variant, assistant: Assistant, directory: Path) -> Path:
+    """The prompts of a variant: from the working directory, else from the agent's folder."""
+    places = [directory / variant.prompts, assistant.folder / variant.prompts]
+    for place in places:
+        if place.is_file():
+            return place
+    raise ConfigurationError(
+        f"Cannot find the prompts of variant {variant.name}: there is no {places[0]}, and no {places[1]}",
+        "Name a file from the working directory or from the folder of the agent",
+    )

@@ -3,9 +3,7 @@
 | step | rule |
 | --- | --- |
 | Create | may replace messages, parameters, preset and servers, or delegate; after delegating no other step follows |
-| model | is asked only for agents with prompts or MCP servers |
-| tools | with a hook script, also one without Next: the model's calls are made once, and again only if they fail |
-| | without a script: the loop continues until the model answers in text, and past its limit a fallback answers |
+| model, tools | only for agents with prompts or MCP servers: see `model_rounds` |
 | Next | may set the data of the answer, or delegate |
 """
 
@@ -13,39 +11,30 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bindings import Answered, agent_id
-from runner.agents.answer import AgentError, Answer, UsedTool, completion_record
-from runner.agents.chat import Messages, ToolStep, read_messages
+from runner.agents.answer import AgentError, Answer, completion_record
+from runner.agents.chat import AgentRequest, Messages, Scope, ToolStep, read_messages
 from runner.agents.mocked import mocked_agent
-from runner.agents.prompts import fill
-from runner.agents.requests import AgentRequest, Scope
+from runner.agents.model_rounds import ModelRounds
 from runner.assertions.results import show
-from runner.connectors.base import Completion, ModelRequest
 from runner.connectors.load import RUNNER
-from runner.errors import BrokenError, ConfigurationError, RunnerError, sentences
+from runner.errors import ConfigurationError, RunnerError, sentences
 from runner.parts import Part
 from scripttest import FunctionCall
 
 if TYPE_CHECKING:
-    from runner.agents.mcp.toolbox import ToolBox
-    from runner.agents.requests import Options
+    from runner.agents.chat import Options
     from runner.agents.runtime import Runtime
 
 _SHOWN = 100
 """Characters that an error quotes of what a hook returned."""
 DEPTH_LIMIT = 10
 """How deep agents may call each other."""
-LOOP_FALLBACK = "__yao.loop_fallback"
-"""Id of the agent that answers when a tool loop is at its limit."""
 HOOKS = frozenset(("Create", "Next"))
-RETRIES = 3
-"""How often a model is asked instead of the tool loop, to correct tool calls that failed."""
-CREATE_PARAMETERS = ("temperature", "max_tokens", "max_completion_tokens", "audio")
 CREATE_CONTEXT = ("locale", "theme", "route")
 CREATE_KINDS: dict[str, tuple[Any, str]] = {
     **dict.fromkeys((*CREATE_CONTEXT, "connector", "prompt_preset"), (str, "a text")),
@@ -68,10 +57,9 @@ class Call:
         options: Options,
         on_chunk: Callable[[str], None] | None,
     ) -> None:
-        assert scope.assistant is not None
         self._runtime = runtime
         self._scope = scope
-        self._assistant = scope.assistant
+        self._assistant = scope.agent
         self._messages = messages
         self._options = options
         self._on_chunk = on_chunk
@@ -97,10 +85,22 @@ class Call:
         self._apply(settings)
         servers = settings.get("mcp_servers") or self._assistant.servers
         answer = Answer(agent=self._assistant.id)
-        if self._assistant.sandbox is not None and (self._assistant.prompts or servers):
-            answer = answer.replace(completion=await self._run_sandbox(settings), connector=RUNNER, of_runner=True)
-        elif self._assistant.prompts or servers:
-            answer = await self._converse(settings, tuple(servers))
+        if self._assistant.prompts or servers:
+            said = self._given(f"Create of {self._assistant.id} must return", settings.get("messages"))
+            model = ModelRounds(
+                self._runtime,
+                self._scope,
+                self._messages,
+                self._options,
+                settings,
+                on_chunk=self._on_chunk,
+                call_agent=partial(call_other, self._runtime),
+                delegate=self._delegate,
+            )
+            if self._assistant.sandbox is None:
+                answer = await model.converse(said, tuple(servers))
+            else:
+                answer = answer.replace(completion=await model.ask_runner(said), connector=RUNNER, of_runner=True)
         if self._assistant.script is None:
             return answer
         return await self._finish(answer.replace(create=create or None))
@@ -196,156 +196,6 @@ class Call:
         returned = await self._runtime.function(call, self._scope, f"{name} of {self._assistant.id}")
         return returned.value
 
-    async def _run_sandbox(self, settings: dict[str, Any]) -> Completion:
-        """The answer of the runner, which is asked instead of the model."""
-        from runner.agents.sandbox import run
-
-        assistant, context = self._assistant, self._scope.context
-        said = self._given(f"Create of {assistant.id} must return", settings.get("messages"))
-        named = self._runtime.assistants.localized(assistant, str(context.get("locale") or ""))
-        prompts = [prompt for prompt in assistant.prompts if prompt["role"] == "system"][:1]
-        variables, now = self._runtime.variables, self._runtime.now(self._scope.chat)
-        request = ModelRequest(
-            messages=await self._searched(fill(prompts, named, context, variables, now) + said, said, settings),
-            on_chunk=self._on_chunk,
-            agent=assistant.id,
-            folder=assistant.folder,
-            turn=sum(message.get("role", "user") == "user" for message in self._messages),
-            metadata=context["metadata"],
-        )
-        return await run(self._runtime, request, self._scope)
-
-    # the model
-
-    async def _converse(self, settings: dict[str, Any], servers: tuple[Any, ...]) -> Answer:
-        assistant = self._assistant
-        box = None
-        if servers:
-            own, said_in = not settings.get("mcp_servers"), assistant.folder / "package.yao"
-            where = str(said_in) if servers == assistant.servers else f"Create of {assistant.id}"
-            with _own_files(own):
-                box = await self._runtime.toolbox(servers, where, self._scope.chat, may_lack=own)
-        for warning in box.warnings if box else ():
-            self._scope.chat.warn(warning)
-        said = self._given(f"Create of {assistant.id} must return", settings.get("messages"))
-        messages = await self._searched(self._opening(settings, box) + said, said, settings)
-        connectors = self._runtime.connectors_of(self._scope.chat)
-        chosen = self._options.get("connector") or settings.get("connector")
-        with _own_files(not chosen):
-            connector = connectors.resolve(chosen or assistant.connector)
-            connectors.find(connector)
-        parameters = dict(assistant.parameters)
-        for key in CREATE_PARAMETERS:
-            if settings.get(key) is not None:
-                parameters[key] = settings[key]
-        request = ModelRequest(
-            messages=await self._seen(messages, connector, settings),
-            parameters=parameters,
-            tools=tuple(box.tools()) if box else (),
-            on_chunk=self._on_chunk,
-            agent=assistant.id,
-            folder=assistant.folder,
-            turn=sum(message.get("role", "user") == "user" for message in self._messages),
-            metadata=self._scope.context["metadata"],
-        )
-        hooked = assistant.script is not None
-        rounds = RETRIES if hooked else 1 + assistant.turns if assistant.loops else 1
-        first: Answer | None = None
-        used: list[UsedTool] = []
-        for turn in range(1, rounds + 1):
-            completion = await self._runtime.ask(connector, request, self._scope)
-            answer = Answer(agent=assistant.id, completion=completion, connector=connector)
-            if not completion.tool_calls:
-                return answer.replace(tools=tuple(used))
-            from runner.agents.tool_calls import use_tools, with_results
-
-            runs = await use_tools(completion, box, self._scope, self._runtime.servers)
-            used += [run for run, _ in runs]
-            first = first or answer.replace(tools=tuple(used))
-            retry = hooked and any(retryable for _, retryable in runs)
-            if turn == rounds or (hooked and not retry):
-                break
-            request = request.replace(messages=with_results(request.messages, completion, runs, retry))
-        assert first is not None
-        if hooked or not assistant.loops:
-            return answer.replace(tools=tuple(used))
-        return await self._after_loop(said, first)
-
-    async def _after_loop(self, messages: Messages, first: Answer) -> Answer:
-        """The answer of an agent whose model still calls tools at the limit of the tool loop: that of the fallback
-        agent, which gets the conversation and the first round of tools; if it has none, that first round itself."""
-        from runner.agents.tool_calls import loop_report
-
-        id, limit = self._assistant.id, self._assistant.turns
-        ended = f"the model of {id} still called tools after {1 + limit} model calls (mcp.options.max_turn: {limit})"
-        report = [{"role": "user", "content": loop_report(messages, first.tools)}]
-        try:
-            answer = await self._delegate("The tool loop", {"agent_id": LOOP_FALLBACK, "messages": report})
-        except AgentError as error:
-            self._scope.chat.warn(f"{ended}, and its first round is the answer, since no fallback gave one: {error}")
-            return first
-        self._scope.chat.note_once(f"{ended}, so {LOOP_FALLBACK} has answered")
-        return answer
-
-    async def _searched(self, messages: Messages, said: Messages, settings: dict[str, Any]) -> Messages:
-        """The messages to the model, with references if the agent searches before it is asked."""
-        own = self._assistant
-        asking = (own.search, own.uses.get("search"), settings.get("search"), settings.get("uses"))
-        if not any(asking) and not self._options.get("search"):
-            return messages
-        from runner.agents.search import with_references
-
-        return await with_references(
-            self._runtime,
-            self._scope,
-            partial(call_other, self._runtime),
-            messages=messages,
-            said=said,
-            create=settings,
-            options=self._options,
-        )
-
-    async def _seen(self, messages: Messages, connector: str, settings: dict[str, Any]) -> Messages:
-        """The messages as a model can see them: words instead of images, if it does not see."""
-        if not any(isinstance(message.get("content"), list | dict) for message in messages):
-            return messages
-        skip = self._options.get("skip")
-        if isinstance(skip, dict) and skip.get("content_parsing"):
-            return messages
-        from runner.agents.search import uses_of
-        from runner.agents.vision import with_words_for_images
-
-        handler = str(uses_of(self._runtime, self._scope, settings, self._options).get("vision") or "")
-        forced = bool(settings.get("force_uses"))
-        return await with_words_for_images(
-            self._runtime,
-            self._scope,
-            partial(call_other, self._runtime),
-            connector=connector,
-            messages=messages,
-            handler=handler,
-            forced=forced,
-        )
-
-    def _opening(self, settings: dict[str, Any], box: ToolBox | None) -> Messages:
-        runtime, assistant, metadata = self._runtime, self._assistant, self._scope.context["metadata"]
-        off = settings.get("disable_global_prompts")
-        if off is None:
-            off = metadata.get("__disable_global_prompts")
-        if off is None:
-            off = not assistant.global_prompts or self._options.get("disable_global_prompts")
-        prompts = [] if off else list(runtime.assistants.global_prompts())
-        preset = settings.get("prompt_preset") or metadata.get("__prompt_preset")
-        own = runtime.assistants.preset(assistant, str(preset)) if preset else None
-        if preset and own is None:
-            self._scope.chat.warn(f"{assistant.id} has no prompt preset {preset}; the default prompts are used")
-        prompts += assistant.prompts if own is None else own
-        context = self._scope.context
-        named = runtime.assistants.localized(assistant, str(context.get("locale") or ""))
-        messages = fill(prompts, named, context, runtime.variables_of(self._scope.chat), runtime.now(self._scope.chat))
-        samples = box.samples_message() if box else None
-        return [*messages, {"role": "system", "content": samples}] if samples else messages
-
 
 async def call_agent(runtime: Runtime, request: AgentRequest) -> Answer:
     """Calls an agent once.
@@ -425,17 +275,3 @@ def is_unanswered(error: AgentError | RunnerError) -> bool:
     """Whether nothing here could answer a call of an agent that failed with this error: the agent, its files or what it
     asks for is not here or cannot be used, or its model was not reached."""
     return error.missing or isinstance(error, RunnerError)
-
-
-@contextmanager
-def _own_files(own: bool) -> Iterator[None]:
-    """Takes what cannot be used for a fault of files of the agent, rather than of who asks it; unless they are not
-    its `own`. Raises BrokenError."""
-    try:
-        yield
-    except ConfigurationError as error:
-        if not own:
-            raise
-        broken = BrokenError(error.message, error.hint)
-        broken.missing = error.missing
-        raise broken from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +14,14 @@ from scripttest.values import Value
 
 if TYPE_CHECKING:
     from bindings import World
-    from runner.agents.variants import AgentVariant
+    from runner.agents.answer import Answer
+    from runner.agents.assistant import AgentVariant, Assistant
     from runner.assertions.base import AgentUse, ToolUse
     from runner.connectors.base import Completion, Usage
     from runner.connectors.wire import Endpoint
     from runner.parts import Part
     from scripttest import StackFrame
+
 
 Messages = list[dict[str, Any]]
 
@@ -251,3 +253,50 @@ class Chat:
     def id(self) -> str:
         """The chat id."""
         return str(self.context.get("chat_id") or "")
+
+
+Options = dict[str, Any]
+"""`context.Options`: connector, mode, search, skip, metadata, disable_global_prompts."""
+
+
+class Scope(Value):
+    """On whose behalf a script runs."""
+
+    chat: Chat
+    assistant: Assistant | None
+    context: dict[str, Any]
+    depth: int
+    """How many agents are waiting for this one."""
+    call: int | None = None
+    """Place in `Chat.calls` of the call of the agent; None outside of one."""
+
+    @property
+    def agent(self) -> Assistant:
+        """The agent, where the scope is that of one."""
+        assert self.assistant is not None
+        return self.assistant
+
+
+class AgentRequest(Value):
+    """One call of an agent."""
+
+    agent: str
+    """Its id."""
+    messages: Messages
+    """The messages to it, in OpenAI's format."""
+    options: Options
+    chat: Chat
+    caller: Scope | None = None
+    """The agent, or the script, that waits for it."""
+    on_chunk: Callable[[str], None] | None = None
+    """Called with pieces of the model's text."""
+    referer: str | None = None
+    """`ctx.referer` of the call, if it differs from the chat's."""
+    by: str = ""
+    """Id of the agent that asks; empty if the chat does not record the call."""
+    delegated: bool = False
+    """Whether it answers in place of the agent that asks."""
+
+
+CallAgent = Callable[[AgentRequest], "Awaitable[Answer]"]
+"""Calls another agent than the tested one. Raises AgentError and ConfigurationError."""

@@ -1,21 +1,45 @@
 """Agents that help to test (facts of the runtime, "Helper agents"): validators judge an answer, simulators play the
-user, generators make cases, reporters write reports. All are asked in the same way, with a payload."""
+user, generators make cases, reporters write reports. All are asked in the same way, with a payload.
+
+`CaseJudges` is what assertions of a case may call: validators, functions of scripts, snapshots. For `t.assert.Agent`
+the script asks one judge after another, and `count_votes` counts.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from bindings import ProcessError, agent_id
 from runner.agents.answer import AgentError
 from runner.agents.call import call_other
-from runner.agents.chat import Chat
-from runner.agents.requests import AgentRequest
-from runner.errors import ConfigurationError
+from runner.agents.chat import AgentRequest, Chat, JudgeUse, Scope
+from runner.agents.mocked import answer_of
+from runner.agents.references import ScriptReferenceError, call_function
+from runner.assertions.base import AssertionResult, CheckResult, NotEvaluated
+from runner.assertions.results import SCALE, not_evaluated, off_scale, result_of, score_of, shorten
+from runner.errors import ConfigurationError, RunnerError
+from runner.reading.helper_answers import Unclear, lone_score, read_verdict
+from scripttest import HostError
 
 if TYPE_CHECKING:
+    from bindings import World
     from runner.agents.answer import Answer
+    from runner.agents.assistant import Assistant
     from runner.agents.runtime import Runtime
+    from runner.application.application import Application
+
+Setting = TypeVar("Setting", bool, int, str)
+MatchSnapshot = Callable[[str, str], dict[str, Any]]
+"""(key, text) → `{passed, expected?, reason?}`."""
+AGENT = "agent"
+"""The type of the assertion of `t.assert.Agent`, as in cases."""
+MOST_JUDGEMENTS = 1000
+"""Judgements of one test that are kept."""
+_FORM = 'It must answer {"passed": true or false, "reason": "..."}'
+_SHOWN = 300
+"""Characters that an error quotes of an answer."""
 
 
 class Helpers:
@@ -102,3 +126,182 @@ def framed(payload: Mapping[str, Any]) -> dict[str, Any]:
 def chat_connector(chat: Chat) -> str:
     """The connector that the chat's agents have used, newest first; empty when none was."""
     return next((call.connector for call in reversed(chat.model_calls)), "")
+
+
+class CaseJudges:
+    """Implements `runner.assertions.base.Judges` for one case."""
+
+    def __init__(
+        self,
+        application: Application,
+        runtime: Runtime,
+        helpers: Helpers,
+        assistant: Assistant,
+        chat: Chat,
+        snapshot: MatchSnapshot,
+        required: bool,
+        samples: int = 1,
+        connector: str = "",
+    ) -> None:
+        self._required = required
+        self._samples = samples
+        self._connector = connector
+        self._application = application
+        self._runtime = runtime
+        self._helpers = helpers
+        self._assistant = assistant
+        self._chat = chat
+        self._snapshot = snapshot
+
+    @property
+    def required(self) -> bool:
+        """See `Judges`; its result then depends on the flags of judges, as with `samples` and `connector`."""
+        return self._noted(self._required)
+
+    @property
+    def samples(self) -> int:
+        """See `Judges`."""
+        return self._noted(self._samples)
+
+    @property
+    def connector(self) -> str:
+        """See `Judges`."""
+        return self._noted(self._connector)
+
+    def _noted(self, setting: Setting) -> Setting:
+        self._chat.world.is_judged = True
+        return setting
+
+    async def validate(self, agent: str, payload: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+        """Asks a validator; see `Judges`."""
+        try:
+            with self._chat.world.branch(agent, payload):
+                answer = await self._helpers.ask(agent, "validator", payload, options, self._chat)
+            if not self._runtime.connectors_of(self._chat).is_scripted(answer.connector):
+                self._chat.judged_by.append(JudgeUse(judge=agent, connector=answer.connector))
+            return {**verdict_of(agent, answer.output, self._chat.world), "connector": answer.connector}
+        except (AgentError, RunnerError) as error:
+            message = error.placed if isinstance(error, AgentError) else error.message
+            hint = f". {error.hint}" if error.hint else ""
+            broken = isinstance(error, AgentError) or error.infrastructure
+            raise NotEvaluated(message + hint, infrastructure=broken) from error
+
+    async def call_script(self, reference: str, roles: tuple[str, ...], arguments: list[Any]) -> Any:
+        """Calls a script function; see `Judges`."""
+        context = {**self._chat.context, "assistant_id": self._assistant.id}
+        scope = Scope(chat=self._chat, assistant=self._assistant, context=context, depth=0)
+        try:
+            with self._chat.world.branch(reference, arguments):
+                return await call_function(
+                    reference, roles, arguments, scope, self._runtime, self._application, what=reference
+                )
+        except ScriptReferenceError as error:
+            message = error.message + (f". {error.hint}" if error.hint else "")
+            raise NotEvaluated(message, infrastructure=error.infrastructure) from error
+        except AgentError as error:
+            raise NotEvaluated(error.placed, infrastructure=error.infrastructure) from error
+        except HostError as error:
+            raise NotEvaluated(error.message, infrastructure=True) from error
+
+    def warn(self, text: str) -> None:
+        """Adds a warning to the result; see `Judges`."""
+        self._chat.world.warn("judge", text)
+
+    def match_snapshot(self, name: str, value: Any) -> str | None:
+        """Compares with a stored snapshot; see `Judges`."""
+        from runner.assertions.snapshots import difference, printed
+
+        text = printed(value)
+        try:
+            found = self._snapshot(name, text)
+        except ProcessError as error:
+            raise NotEvaluated(error.message) from error
+        if found["passed"]:
+            return None
+        reason, expected = found.get("reason"), found.get("expected")
+        return reason if expected is None else f"{reason or 'Not as stored'}:\n{difference(expected, text)}"
+
+
+def mocked_verdict(agent: str, reply: Any, world: World) -> dict[str, Any]:
+    """The verdict in what a mock of a validator replies; see `verdict_of`."""
+    return verdict_of(agent, whole("validator", answer_of(agent, reply)).output, world)
+
+
+def verdict_of(agent: str, output: Any, world: World) -> dict[str, Any]:
+    """The verdict in what a validator answered, `{passed, judged?, reason?, score?, suggestions?}`; see `read_verdict`.
+    A score that is not from 0 to 1 is a warning of the world's test. Raises AgentError when there is no verdict."""
+    verdict = read_verdict(output)
+    if isinstance(verdict, Unclear):
+        why = f", since {verdict.why}" if verdict.why else ""
+        said = shorten(json.dumps(output, ensure_ascii=False), _SHOWN)
+        alone = not why and lone_score(output) is not None
+        raise AgentError(
+            f"validator {agent} did not answer with a verdict{why}: {said}",
+            hint=(f"A score alone is no verdict, and {SCALE}. " if alone else "") + _FORM,
+            infrastructure=True,
+        )
+    if "off_scale" in verdict:
+        world.warn("judge", off_scale(agent, verdict.pop("off_scale")))
+    return verdict
+
+
+def count_votes(world: World, samples: int, connector: str, required: bool, args: list[Any]) -> dict[str, Any]:
+    """The next judge to ask, `{ask, connector}`; or the result of the votes, `{passed, judged, inconclusive, reason}`,
+    or `{failed, broke, reason}` if no judge could be asked. The result is stored in the world. Raises ProcessError for
+    a `judge` that cannot be used.
+
+    Args:
+        world: the world of the test.
+        samples: votes of each judge, if `judge` does not say.
+        connector: connector of judges instead of their own; empty for their own.
+        required: `--require-judge`.
+        args: `[agent, judge, votes, about]`. Each vote is `{judge, passed?, score?, reason?, failed?, broke?}`; `about`
+            is `{output, criteria?, metadata?, connector?}`.
+    """
+    from runner.assertions.model import JudgeOptions
+    from runner.assertions.votes import Cast, counted, next_judge
+
+    agent, judge, votes, about = (*args, None, None, None, None)[:4]
+    votes, about = votes or [], about or {}
+    lists = isinstance(votes, list) and all(isinstance(vote, dict) for vote in votes)
+    if not isinstance(agent, str) or not lists or not isinstance(about, dict):
+        raise ProcessError("agent.Vote is for t.assert.Agent: it takes a judge, options, votes and what is judged", 400)
+    agent = agent_id(agent)
+    try:
+        panel = None if judge is None else JudgeOptions.model_validate(judge)
+    except ValueError as error:
+        first = error.errors()[0]  # type: ignore[attr-defined]
+        place = ".".join(map(str, ("judge", *first["loc"])))
+        raise ProcessError(f"{place}: {first['msg']}. It takes samples, quorum and judges, as in cases") from error
+    following = next_judge(agent, panel, samples, [vote.get("passed") for vote in votes])
+    if following is not None:
+        return {"ask": following, "connector": connector}
+    cast = [Cast(judge=str(vote.get("judge") or ""), verdict=_verdict_of(vote)) for vote in votes]
+    expected, output = about.get("criteria", about.get("metadata")), about.get("output")
+    try:
+        found = counted(agent, panel, samples, cast)
+    except NotEvaluated as error:
+        _keep(world, not_evaluated(AGENT, error, str(error), expected, output))
+        return {"failed": True, "broke": error.infrastructure, "reason": str(error)}
+    options = {key: about[key] for key in ("connector", "metadata") if about.get(key)}
+    judged = found.replace(expected=expected, actual=output, judge=found.judge or agent, options=options or None)
+    _keep(world, result_of(AGENT, judged, required))
+    return {
+        "passed": found.passed,
+        "judged": found.judged,
+        "inconclusive": found.inconclusive,
+        "reason": found.message,
+    }
+
+
+def _verdict_of(vote: Mapping[str, Any]) -> CheckResult | NotEvaluated:
+    said = str(vote.get("reason") or "")
+    if vote.get("failed"):
+        return NotEvaluated(said, infrastructure=bool(vote.get("broke")))
+    passed = vote.get("passed")
+    return CheckResult(passed=passed is not False, judged=passed is not None, message=said, score=score_of(vote))
+
+
+def _keep(world: World, result: AssertionResult) -> None:
+    if len(world.judgements) < MOST_JUDGEMENTS:
+        world.judgements.append(result)

@@ -23,13 +23,11 @@ from bindings import (
 )
 from runner.agents.answer import AgentError, completion_record
 from runner.agents.call import call_other
-from runner.agents.chat import Chat, Messages, read_messages
-from runner.agents.judges import mocked_verdict, verdict_of
+from runner.agents.chat import AgentRequest, Chat, Messages, Scope, read_messages
+from runner.agents.helpers import mocked_verdict, verdict_of
 from runner.agents.mcp.answers import processes as mcp_processes
-from runner.agents.mocked import mocked_process
-from runner.agents.requests import AgentRequest, Scope
+from runner.agents.mocked import ask_test, mocked_process
 from runner.agents.runtime import Runtime
-from runner.agents.test_realm import ask_test
 from runner.connectors.base import ModelRequest
 from runner.errors import RunnerError, sentences
 from runner.parts import Part

@@ -17,7 +17,7 @@ from scripttest import FunctionCall, FunctionError, ScriptError
 from scripttest.values import Value
 
 if TYPE_CHECKING:
-    from runner.agents.requests import Scope
+    from runner.agents.chat import Scope
     from runner.agents.runtime import Runtime
     from scripttest import FunctionPool
 

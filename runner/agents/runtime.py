@@ -22,11 +22,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.agents.assistant import Assistant, Assistants
-    from runner.agents.chat import Chat
+    from runner.agents.chat import Chat, Scope
     from runner.agents.mcp.servers import Servers
     from runner.agents.mcp.toolbox import ToolBox
     from runner.agents.prompts import PromptVariables
-    from runner.agents.requests import Scope
     from runner.answers.journal import Journal
     from runner.answers.recording import Recording
     from runner.connectors.base import ClosedModels, Message

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from bindings import Answered, Mock, ProcessError, Workspace, workspace_of
 from runner.agents.answer import AgentError
-from runner.agents.test_realm import ask_test
+from runner.agents.mocked import ask_test
 from runner.assertions.base import ToolUse
 from runner.assertions.results import shorten
 from runner.connectors.base import Completion, ModelRequest
@@ -21,7 +21,7 @@ from scripttest import RefusedFileError
 
 if TYPE_CHECKING:
     from runner.agents.assistant import Assistant
-    from runner.agents.requests import Scope
+    from runner.agents.chat import Scope
     from runner.agents.runtime import Runtime
     from runner.application.sandbox import Step
 

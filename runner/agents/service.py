@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from bindings import HostProcesses, ProcessError, World
 from runner.agents.assistant import Assistants
-from runner.agents.chat import CHAT, Chat
+from runner.agents.chat import CHAT, Chat, Scope
 from runner.agents.helpers import Helpers
 from runner.agents.mcp.servers import Servers
 from runner.agents.processes import AgentProcesses
-from runner.agents.requests import Scope
 from runner.agents.runtime import Parts, Runtime
 from runner.application.application import Application
 from runner.connectors.load import Connectors

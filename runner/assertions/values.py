@@ -55,7 +55,7 @@ def text_of(value: Any) -> str:
 
 
 def json_of(text: str, *, yaml: bool = True) -> Any:
-    """The JSON value in a text (`runner.reading.json_in_text.extract_json`), or None."""
+    """The JSON value in a text (`runner.reading.answer_text.extract_json`), or None."""
     return (_kept if len(text) <= _MOST_KEPT else _extract)(text, yaml)
 
 
@@ -66,7 +66,7 @@ def json_in(evidence: Evidence, *, yaml: bool = True) -> Any:
     if not isinstance(output, str) or not evidence.cut:
         return json_of(output, yaml=yaml) if isinstance(output, str) else output
     from bindings.processes.formats import decode_json
-    from runner.reading.thinking import behind_thinking
+    from runner.reading.answer_text import behind_thinking
 
     try:
         return decode_json(behind_thinking(output))
@@ -186,7 +186,7 @@ def _alike(first: Any, second: Any) -> bool:
 
 
 def _extract(text: str, yaml: bool) -> Any:
-    from runner.reading.json_in_text import extract_json
+    from runner.reading.answer_text import extract_json
 
     return extract_json(text, yaml=yaml)
 

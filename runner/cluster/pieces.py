@@ -13,7 +13,7 @@ from runner.results.model import Suite
 from scripttest.values import Value
 
 if TYPE_CHECKING:
-    from runner.agents.variants import AgentVariant
+    from runner.agents.assistant import AgentVariant
     from runner.planning.case_source import PlacedCase
     from scripttest import Status
 

@@ -76,7 +76,7 @@ def _is_required(world: World, required: bool) -> bool:
 
 
 def _count(world: World, samples: int, connector: str, required: bool, args: list[Any]) -> dict[str, Any]:
-    from runner.agents.script_votes import count_votes
+    from runner.agents.helpers import count_votes
 
     world.is_judged = True
     return count_votes(world, samples, connector, required, args)
@@ -86,7 +86,7 @@ def _read_verdict(world: World, name: str, args: list[Any]) -> dict[str, Any]:
     """Reads the mocked answer of a validator: `[validator, reply]`."""
     from bindings import ProcessError
     from runner.agents.answer import AgentError
-    from runner.agents.judges import mocked_verdict
+    from runner.agents.helpers import mocked_verdict
     from runner.errors import sentences
 
     agent, reply = args

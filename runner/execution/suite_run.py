@@ -10,9 +10,8 @@ from typing import Any
 
 from bindings import DATABASE, World
 from runner.agents.answer import AgentError
-from runner.agents.chat import Chat
+from runner.agents.chat import Chat, Scope
 from runner.agents.references import ScriptReferenceError, call_function
-from runner.agents.requests import Scope
 from runner.cases.messages import input_of
 from runner.connectors.timing import CaseTime
 from runner.durations import in_words

@@ -33,7 +33,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from runner.agents.variants import AgentVariant
+    from runner.agents.assistant import AgentVariant
     from runner.cases.model import Case
     from runner.options.options import RunOptions
 

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from runner.application.application import Application
     from scripttest import Compiled, Source
 
+
 SCRIPTS = ("script", "module")
 """Kinds of parts that are compiled."""
 SIZE = 8
@@ -303,6 +304,23 @@ def parts_of_database(database: OwnDatabase | None) -> list[Part]:
     if database is None or not database.is_used:
         return []
     return [Part(kind="models", name="all"), *(Part(kind="fixture", name=file) for file in sorted(database.fixtures))]
+
+
+def take_scripts(parts: Iterable[Part], root: Path, digests: PartDigests) -> None:
+    """Compiles the scripts among parts, and has their digests known; blocks. One that is not there, or
+    cannot be compiled, has the digest of nothing. Raises HostError when there is no compiler."""
+    from runner.application.application import tested_by
+    from scripttest import Compiled, Source, compile_all
+
+    wanted = [(part, root / part.name) for part in parts if part.kind in SCRIPTS]
+    sources = [
+        Source(key=part.text, test=path, script=tested_by(path) if part.kind == "module" else None)
+        for part, path in wanted
+        if path.is_file()
+    ]
+    for result in (one.result for one in compile_all(root, sources)):
+        if isinstance(result, Compiled):
+            digests.take(result)
 
 
 def part_of(source: Source, root: Path) -> Part:

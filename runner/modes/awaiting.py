@@ -20,7 +20,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from runner.reading.thinking import behind_thinking
+from runner.reading.answer_text import behind_thinking
 from scripttest.values import Value
 
 if TYPE_CHECKING:

@@ -11,17 +11,15 @@ from typing import TYPE_CHECKING, Any
 from bindings import DATABASE, World, given_mocks, opened_workspace
 from runner.agents.answer import AgentError
 from runner.agents.call import call_agent, is_unanswered
-from runner.agents.chat import Chat, JudgeUse, taken
-from runner.agents.judges import CaseJudges
-from runner.agents.requests import AgentRequest
+from runner.agents.chat import AgentRequest, Chat, JudgeUse, taken
+from runner.agents.helpers import CaseJudges
 from runner.assertions.base import AgentUse, AnsweredTurn, AssertionResult, Evidence
 from runner.cases.messages import described, input_of, parts_of_case
 from runner.connectors.base import Usage
 from runner.errors import RunnerError, sentences
-from runner.modes.answered import answered, regradable
+from runner.modes.answer_record import answered, failure_of, regradable
 from runner.modes.case_environment import CaseEnvironment
-from runner.modes.failures import failure_of
-from runner.reading.thinking import thinking_in
+from runner.reading.answer_text import thinking_in
 from runner.results.case_result import CaseResult, CheckpointResult, ScoreResult, TurnResult
 from scripttest import Cause, Failure, ResultWarning
 
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
     from runner.agents.answer import Answer
     from runner.agents.assistant import Assistant
     from runner.cases.model import CallOptions, Case
-    from runner.modes.answered import Exchange
+    from runner.modes.answer_record import Exchange
     from runner.modes.transcripts import SavedTalk
     from runner.results.regradable import Answered, Regradable
 

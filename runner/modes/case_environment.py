@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bindings import World
-from runner.agents.judges import MatchSnapshot
+from runner.agents.helpers import MatchSnapshot
 from runner.options.options import DEFAULT_THRESHOLD
 from scripttest.values import Value
 

@@ -23,15 +23,17 @@ from runner.errors import RunnerError
 from runner.modes.base import CaseAttempt
 from runner.modes.grading import (
     AGGREGATIONS,
+    RUBRICS,
     STOPPED,
     WHOLE,
+    Criterion,
     Grade,
     Grading,
+    criteria_of,
     for_graders,
     judge_scores,
     seen_by_graders,
 )
-from runner.modes.rubrics import RUBRICS, Criterion, criteria_of
 from runner.modes.turns import evidence_of_talk, exchange
 from runner.results.case_result import ScoreResult, ScoreVerdict, TurnResult
 from runner.results.thresholds import below
@@ -42,7 +44,7 @@ async def run(attempt: CaseAttempt) -> None:
     """Holds the conversation and grades it. Raises AgentError."""
     assert isinstance(attempt.case, ConversationCase)
     if not attempt.case.is_written:
-        from runner.modes.graded_talk import hold
+        from runner.modes.simulated_conversation import hold
 
         await hold(attempt, attempt.case)
         return

@@ -1,21 +1,24 @@
-"""Grades answers: all criteria of a turn at the same time, then one score and one verdict."""
+"""Grades answers by criteria, each with its weight: all criteria of a turn at the same time, then one score and one
+verdict."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from bindings import agent_id
 from runner.agents.chat import Chat
-from runner.agents.judges import CaseJudges
+from runner.agents.helpers import CaseJudges
+from runner.assertions import TYPES
 from runner.assertions.base import AnsweredTurn, AssertionResult, Evidence, NotEvaluated
 from runner.assertions.checking import check, type_named
 from runner.assertions.judges import seen_of, without_files
-from runner.assertions.results import how_judged, not_evaluated, result_of
+from runner.assertions.results import how_judged, not_evaluated, result_of, shorten, show
 from runner.assertions.votes import judged_by
+from runner.cases.turns import Criterion as Rubric
+from runner.cases.turns import Grader
 from runner.modes.base import CaseAttempt
-from runner.modes.rubrics import RUBRICS, Criterion, type_of
 from runner.results.case_result import CriterionResult, ScoreResult, ScoreVerdict
 from runner.results.thresholds import reaches, shortfall
 from scripttest import Cause, Failure
@@ -29,7 +32,30 @@ AGGREGATIONS: dict[str, Callable[[list[float]], float]] = {
     "min": min,
     "max": max,
 }
+RUBRICS = "rubrics"
+MATCHES = "Means the same as expected_output"
+"""The criterion that a reference answer is."""
+SHOWN = 200
+"""Characters of an assertion's value in its text."""
 STOPPED = "an earlier turn failed, and on_turn_failure is stop"
+
+
+class Criterion(Value):
+    """One thing to be judged: by the validator, or by an assertion."""
+
+    text: str
+    weight: float = 1
+    required: bool = False
+    id: str | None = None
+    grader: Grader | None = None
+    """The assertion; None, or one of the type `rubrics`, when the validator judges."""
+    reference: bool = False
+    """Whether the validator compares the answer with `expected_output`."""
+
+    @property
+    def type(self) -> str:
+        """The assertion type, or `rubrics`."""
+        return self.grader.type if self.grader else RUBRICS
 
 
 class Grade(Value):
@@ -206,3 +232,51 @@ def for_graders(message: dict[str, Any]) -> dict[str, Any]:
     """A message without the content of its files, which would be sent to every grader."""
     content = message.get("content")
     return {**message, "content": without_files(content)} if isinstance(content, list) else message
+
+
+def criteria_of(graders: Sequence[str | Grader] | None, expected_output: Any = None) -> list[Criterion]:
+    """All criteria, in the order in which they are written, the reference answer last. A weight and `required` of
+    `rubrics` count for each criterion of it."""
+    criteria = [criterion for grader in graders or () for criterion in _of(grader)]
+    if expected_output is not None:
+        criteria.append(Criterion(text=MATCHES, reference=True))
+    return criteria
+
+
+def type_of(criteria: Sequence[Criterion]) -> str:
+    """The one assertion type that grades, else `rubrics`."""
+    types = {criterion.type for criterion in criteria}
+    return types.pop() if len(types) == 1 else RUBRICS
+
+
+def _of(grader: str | Grader) -> Iterator[Criterion]:
+    if isinstance(grader, str) and grader in TYPES:
+        grader = Grader(type=grader)
+    if isinstance(grader, str):
+        yield Criterion(text=grader)
+    elif grader.type != RUBRICS:
+        yield Criterion(text=_text(grader), weight=grader.weight, required=grader.required, grader=grader)
+    else:
+        for item in grader.criteria if isinstance(grader.criteria, list) else [grader.criteria]:
+            rubric = item if isinstance(item, Rubric) else _rubric(item)
+            required = rubric.required or grader.required
+            yield Criterion(
+                text=rubric.outcome,
+                weight=rubric.weight * grader.weight,
+                required=required,
+                id=rubric.id,
+                grader=grader,
+            )
+
+
+def _rubric(item: Any) -> Rubric:
+    return Rubric.model_validate(item if isinstance(item, dict) else {"outcome": item})
+
+
+def _text(grader: Grader) -> str:
+    """An assertion in short: `contains "CSS"`."""
+    said = next((value for value in (grader.criteria, grader.value, grader.pattern, grader.name) if value), None)
+    shown = f'"{shorten(" ".join(said.split()), SHOWN)}"' if isinstance(said, str) else show(said, SHOWN)
+    parts = [grader.type, grader.path, None if said is None else shown]
+    text = " ".join(part for part in parts if part)
+    return f"not {text}" if grader.negate else text

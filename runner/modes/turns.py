@@ -10,7 +10,7 @@ from runner.agents.chat import ModelCall, taken
 from runner.assertions.base import AgentUse, AnsweredTurn, AssertionResult, Evidence
 from runner.assertions.checking import check_all
 from runner.errors import RunnerError
-from runner.modes.answered import Exchange, answered
+from runner.modes.answer_record import Exchange, answered
 from runner.modes.awaiting import Awaiting, detect
 from runner.modes.base import CaseAttempt
 from runner.modes.simulators import tool_results

@@ -298,7 +298,7 @@ def varied(
 ) -> list[CaseSource]:
     """The sources once for each `--variant`; those of one input follow each other. `in_rounds`: with
     `--until-decided`. Raises ConfigurationError."""
-    from runner.agents.variants import agent_variant
+    from runner.agents.assistant import agent_variant
 
     found = []
     for source in sources:

@@ -13,8 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from runner.agents.assistant import Assistant
-    from runner.agents.variants import AgentVariant
+    from runner.agents.assistant import AgentVariant, Assistant
     from runner.cases.model import Case
     from runner.cases.reader import LocatedCase
     from runner.cases.references import Reference

@@ -15,9 +15,8 @@ from typing import Any
 
 from bindings import World
 from runner.agents.answer import AgentError
-from runner.agents.chat import Chat
+from runner.agents.chat import Chat, Scope
 from runner.agents.references import ScriptReferenceError, call_function
-from runner.agents.requests import Scope
 from runner.cases.reader import MadeCases, cases_from_values
 from runner.durations import in_words
 from runner.errors import ConfigurationError

@@ -133,7 +133,7 @@ def holding(
     """Finds the results of a report that are still valid. Which tests of a module have no result is known only when the
     module is listed. Blocks: compiles the scripts that results depend on. Raises ConfigurationError when there are
     results of inputs that this run does not have."""
-    from runner.fingerprints.scripts import take_scripts
+    from runner.fingerprints.parts import take_scripts
 
     known = {suite.name: suite for suite in suites}
     records: dict[str, list[Record]] = {id: [] for id in known}

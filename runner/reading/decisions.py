@@ -16,8 +16,15 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from runner.reading.json_in_text import MAX_STARTS, MAX_TEXT, MAX_YAML, closing, is_sentence
-from runner.reading.thinking import behind_thinking, thinking_in
+from runner.reading.answer_text import (
+    MAX_STARTS,
+    MAX_TEXT,
+    MAX_YAML,
+    behind_thinking,
+    closing,
+    is_sentence,
+    thinking_in,
+)
 from scripttest.values import Value
 
 YES = ("true", "yes", "pass", "passed")

@@ -8,9 +8,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from runner.reading.answer_text import behind_thinking, extract_json, values_in
 from runner.reading.decisions import Decision, Form, UnclearError, boolean, deciding_object
-from runner.reading.json_in_text import extract_json, values_in
-from runner.reading.thinking import behind_thinking
 from scripttest.values import Value
 
 

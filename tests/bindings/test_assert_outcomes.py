@@ -9,7 +9,7 @@ import pytest
 from assert_realm import Realm
 
 from bindings import World
-from runner.agents.script_votes import count_votes
+from runner.agents.helpers import count_votes
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from made_up import json_values, letters, texts
 
+from runner.reading.answer_text import extract_json
 from runner.reading.helper_answers import read_cases, read_simulation, read_verdict
-from runner.reading.json_in_text import extract_json
 
 values = json_values()
 

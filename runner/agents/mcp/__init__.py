@@ -6,8 +6,8 @@
 | `servers` | finds the server of an id, in the `*.mcp.yao` files |
 | `process` | servers whose tools are functions of scripts, or other processes |
 | `mapping` | the files that describe such tools, and the arguments of their calls |
-| `client` | servers that are separate programs or services |
-| `remote` | connections to these over stdio, SSE and streamable HTTP, through the clients of the MCP SDK |
+| `client` | servers that are separate programs or services, over stdio, SSE and streamable HTTP |
+| `remote` | connections to these, as sessions of the MCP SDK |
 | `guard` | runs the process of a server over stdio, and leaves no process behind |
 | `http` | their requests; a failed one becomes an error of the call |
 | `toolbox` | the tools that an agent offers to its model, and the calls that the model makes |

@@ -1,22 +1,35 @@
 """An MCP server that is a program or a service of its own, as `runner.agents.mcp.base.Server`.
 
 Its connection is opened when it is first used. A server that died, or forgot the session, is connected to again at the
-next use; a request that did not reach it is sent once more, one that may have reached it is not.
+next use; a request that did not reach it is sent once more, one that may have reached it is not. The clients of the
+official SDK connect to it over stdio, SSE or streamable HTTP.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+
+from mcp import StdioServerParameters
+from mcp.client.sse import sse_client
+from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
 
 from runner.agents.mcp.base import Item, Tool, ToolAnswer, ToolError, no_such_tool, validate
-from runner.agents.mcp.remote import Connection, ConnectionLostError, NotSentError, RefusedError
-from runner.agents.mcp.transports import opener
+from runner.agents.mcp.http import client
+from runner.agents.mcp.remote import Connection, ConnectionLostError, Ending, NotSentError, Open, RefusedError, Streams
+from runner.application.documents import by_script
+from runner.application.programs import program_files
 from runner.connectors.wire import endpoint_of
 from runner.durations import seconds_of
-from runner.errors import did_you_mean
+from runner.errors import ConfigurationError, did_you_mean
+from runner.security.keys import Credential
+from scripttest import written_files
 
 MOST_PAGES = 1000
 """At most this many pages of a list of tools, resources or prompts are read."""
@@ -25,6 +38,14 @@ START_SECONDS = 30.0
 INVALID_PARAMS = -32602
 METHOD_NOT_FOUND = -32601
 RESOURCE_NOT_FOUND = -32002
+GUARD = Path(__file__).with_name("guard.py")
+INHERITED = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER")
+"""Environment variables that a server over stdio gets, in addition to those of its `env`."""
+_QUIET = {"PYTHONDONTWRITEBYTECODE": "1"}
+"""Keeps Python from writing beside the program, where all files are approved."""
+LONGEST_LINE = 16 << 20
+"""Bytes of the longest line that a server may write, over HTTP of the largest answer. The SDK copies what it has of a
+line for every piece that arrives, which for a line of this length takes half a second."""
 
 
 class RemoteServer:
@@ -53,7 +74,7 @@ class RemoteServer:
         self.description = str(definition.get("description") or "")
         self._name = f"MCP server {id} ({shown})"
         self._timeout = _seconds(definition.get("timeout"), file)
-        self._open = opener(transport, definition, file, root, variables)
+        self._open = _opener(transport, definition, file, root, variables)
         self._connection: Connection | None = None
         self._replaced: list[Connection] = []
         self._tools: list[Tool] | None = None
@@ -188,3 +209,85 @@ def _seconds(value: Any, file: Path) -> float | None:
     if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
         return float(value)
     return seconds_of(str(value), f'"timeout" in MCP server {file}')
+
+
+def _opener(transport: str, definition: dict[str, Any], file: Path, root: Path, variables: Mapping[str, str]) -> Open:
+    """How to connect to a server. Raises ConfigurationError."""
+    if transport == "stdio":
+        command = definition.get("command")
+        arguments = definition.get("arguments") or definition.get("args") or []
+        own = definition.get("env") or {}
+        if not isinstance(command, str) or not command:
+            raise ConfigurationError(f'Cannot read MCP server {file}: transport stdio needs a "command"')
+        if not isinstance(arguments, list) or not isinstance(own, dict):
+            raise ConfigurationError(f'Cannot read MCP server {file}: "arguments" is a list of texts, "env" an object')
+        inherited = {name: variables[name] for name in INHERITED if name in variables}
+        environment = inherited | _QUIET | {str(name): str(value) for name, value in own.items()}
+
+        def start(ending: Ending) -> AbstractAsyncContextManager[Streams]:
+            for path in program_files(definition, root, {}) if written_files else ():
+                if written_files.refuse(path):
+                    raise by_script(f"Cannot start MCP server {file}: {path} is part of its program")
+            return _stdio(ending, [command, *map(str, arguments)], environment, root)
+
+        return start
+    url = definition.get("url")
+    if not isinstance(url, str) or not url.startswith(("http://", "https://")):
+        raise ConfigurationError(f'Cannot read MCP server {file}: transport {transport} needs a "url" with http(s)://')
+    if definition.get("endpoint"):
+        url = f"{url.rstrip('/')}/{str(definition['endpoint']).lstrip('/')}"
+    token = definition.get("authorization_token")
+    credential = None
+    if isinstance(token, str):
+        credential = Credential(url=url, headers={"authorization": token if " " in token else f"Bearer {token}"})
+    connect = _sse if transport == "sse" else _http
+    return lambda ending: connect(ending, url, credential, variables)
+
+
+@asynccontextmanager
+async def _stdio(
+    ending: Ending, command: list[str], variables: Mapping[str, str], directory: Path
+) -> AsyncIterator[Streams]:
+    parameters = StdioServerParameters(
+        command=sys.executable,
+        args=["-I", "-S", str(GUARD), str(LONGEST_LINE), *command],
+        env=dict(variables),
+        cwd=directory,
+        encoding_error_handler="replace",
+    )
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
+        try:
+            async with stdio_client(parameters, errlog=cast(Any, said)) as streams:
+                yield streams
+        finally:
+            said.seek(0)
+            reason, *lines = said.read().splitlines() or [""]
+            ending.reason = ending.reason or reason
+            stray = [f"(on stdout, which is for the protocol: {ending.stray})"] if ending.stray else []
+            ending.errors = lines + stray
+
+
+@asynccontextmanager
+async def _http(
+    ending: Ending, url: str, credential: Credential | None, variables: Mapping[str, str]
+) -> AsyncIterator[Streams]:
+    async with (
+        client(url, credential, variables, LONGEST_LINE, ending.request_failed) as http,
+        streamable_http_client(url, http_client=http) as (received, sent, _),
+    ):
+        yield received, sent
+
+
+@asynccontextmanager
+async def _sse(
+    ending: Ending, url: str, credential: Credential | None, variables: Mapping[str, str]
+) -> AsyncIterator[Streams]:
+    def failed(id: int | str | None, why: str, session_ended: bool) -> None:
+        ending.reason = ending.reason or why  # answers come another way, which brings none to this request
+        ending.came.set()
+
+    def make_client(*_: Any, **__: Any) -> Any:
+        return client(url, credential, variables, LONGEST_LINE, failed)
+
+    async with sse_client(url, httpx_client_factory=make_client) as streams:
+        yield streams

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
+from runner.reading.answer_text import behind_thinking, extract_json, thinking_in
 from runner.reading.helper_answers import Simulation, Unclear, read_cases, read_simulation, read_verdict
-from runner.reading.json_in_text import extract_json
-from runner.reading.thinking import behind_thinking, thinking_in
 
 JSON_IN_TEXTS: list[tuple[str, str, Any]] = [
     ("object", ' {"a": 1} ', {"a": 1}),

@@ -14,12 +14,22 @@ from typing import Any
 from runner.assertions.base import AssertionResult, Evidence
 from runner.cases.other_cases import ConversationCase
 from runner.cases.turns import ConversationTurn, Turn
-from runner.modes.answered import Exchange
+from runner.modes.answer_record import Exchange
 from runner.modes.base import CaseAttempt
-from runner.modes.checkpoints import Checkpoints, combined
-from runner.modes.grading import AGGREGATIONS, STOPPED, WHOLE, Grading, for_graders, judge_scores, seen_by_graders
+from runner.modes.dynamic import Checkpoints, combined
+from runner.modes.grading import (
+    AGGREGATIONS,
+    RUBRICS,
+    STOPPED,
+    WHOLE,
+    Criterion,
+    Grading,
+    criteria_of,
+    for_graders,
+    judge_scores,
+    seen_by_graders,
+)
 from runner.modes.multi_turn import Talk
-from runner.modes.rubrics import RUBRICS, Criterion, criteria_of
 from runner.modes.turns import Checked, Spoken, evidence_of_all, take_turn
 from runner.results.case_result import ScoreResult, ScoreVerdict, TurnResult
 from runner.results.thresholds import below

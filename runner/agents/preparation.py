@@ -1,10 +1,12 @@
-"""The automatic search of an agent: references that are put before the conversation, before its model is first asked.
+"""What is put into messages before a model is first asked: references that a search found, and words instead of images.
 
 In Yao each agent is asked whether it needs a search. Here an agent searches when something asks for it: `search` or
 `uses.search` of its package, `search` in the options of the call, or what its Create hook returns. The answers come
 from mocks of the processes `search.Web`, `search.KB` and `search.DB`, of which `mocks.search` of a case is the short
 form, from the agent or the tool that `uses.web` names, from rows of the models in `db.models`, and from the fixtures
 that have the names of `kb.collections`. What nothing answers is in the ledger.
+
+An image of a user becomes words if the model does not see: those of the agent or the tool that `uses.vision` names.
 """
 
 from __future__ import annotations
@@ -16,18 +18,18 @@ from typing import TYPE_CHECKING, Any
 
 from bindings import DATABASE, ProcessError, agent_id
 from runner.agents.answer import AgentError
+from runner.agents.chat import AgentRequest
 from runner.agents.mocked import mocked_process
-from runner.agents.requests import AgentRequest
-from runner.connectors.base import text_of
+from runner.connectors.base import content_parts, text_of, url_of
+from runner.connectors.definition import capabilities_of
 from runner.errors import RunnerError
-from runner.reading.json_in_text import extract_json
+from runner.reading.answer_text import extract_json
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from bindings import OwnDatabase
-    from runner.agents.chat import Messages
-    from runner.agents.requests import CallAgent, Options, Scope
+    from runner.agents.chat import CallAgent, Messages, Options, Scope
     from runner.agents.runtime import Runtime
 
     Ask = Callable[[str, str], Awaitable[Any]]
@@ -40,6 +42,11 @@ PROCESSES = {"web": "search.Web", "kb": "search.KB", "db": "search.DB"}
 LIMITS = {"web": 10, "kb": 10, "db": 20}
 WEIGHT = 0.6
 """Of what was found by itself, rather than by a hook or a user."""
+QUESTION = "Please analyze this image."
+TOOL = "describe_image"
+"""The tool of an MCP server that is asked."""
+FAILED = "[Image content could not be processed]"
+NOBODY = "[Image content - vision model not available]"
 CITATION = """\
 Below are references, each in a <ref> tag within <references>. Use what they say where it helps to answer, and cite \
 each reference that you use right behind the statement that it supports, with its id as the text of a link: \
@@ -68,8 +75,7 @@ async def with_references(
     ]
     if not items:
         return messages
-    assert scope.assistant is not None
-    own = scope.assistant.search.get("citation")
+    own = scope.agent.search.get("citation")
     prompt = own.get("custom_prompt") if isinstance(own, dict) else None
     reference = {"role": "system", "content": f"{prompt or CITATION}\n\n{_references(items)}"}
     lead = next((at for at, message in enumerate(messages) if message.get("role") != "system"), len(messages))
@@ -79,8 +85,7 @@ async def with_references(
 def uses_of(runtime: Runtime, scope: Scope, create: dict[str, Any], options: Options) -> dict[str, Any]:
     """What answers searches and looks at images: of the Create hook, else of the call, of the package, of
     `agent/agent.yml`, each key by itself."""
-    assert scope.assistant is not None
-    layers = (runtime.connectors.uses, scope.assistant.uses, options.get("uses"), create.get("uses"))
+    layers = (runtime.connectors.uses, scope.agent.uses, options.get("uses"), create.get("uses"))
     return {key: value for layer in layers if isinstance(layer, dict) for key, value in layer.items() if value}
 
 
@@ -88,8 +93,7 @@ async def _wanted(
     runtime: Runtime, scope: Scope, ask: Ask, said: Messages, create: dict[str, Any], options: Options
 ) -> list[str]:
     """Where to search: `web`, `kb`, `db`; nowhere if the agent does not search."""
-    assert scope.assistant is not None
-    package, metadata, asked = scope.assistant, scope.context["metadata"], create.get("search")
+    package, metadata, asked = scope.agent, scope.context["metadata"], create.get("search")
     skip = options.get("skip")
     if (isinstance(skip, dict) and skip.get("search")) or metadata.get("__disable_search") is True or asked is False:
         return []
@@ -136,18 +140,21 @@ async def _decision(runtime: Runtime, scope: Scope, ask: Ask, said: Messages) ->
 
 async def _ask(scope: Scope, call_agent: CallAgent, agent: str, text: str) -> Any:
     """The data that an agent answers to a message, else the JSON in its text, else None."""
-    assert scope.assistant is not None
-    request = AgentRequest(
+    answer = await call_agent(_request(scope, agent, text, "search"))
+    return answer.next if answer.next is not None else extract_json(answer.text)
+
+
+def _request(scope: Scope, agent: str, content: Any, *skip: str) -> AgentRequest:
+    """A request of the scope's agent to another one; `skip` is left out, as are its history and its output."""
+    return AgentRequest(
         agent=agent,
-        messages=[{"role": "user", "content": text}],
-        options={"skip": {"history": True, "search": True, "output": True}},
+        messages=[{"role": "user", "content": content}],
+        options={"skip": dict.fromkeys(("history", *skip, "output"), True)},
         chat=scope.chat,
         caller=scope,
         referer="agent",
-        by=scope.assistant.id,
+        by=scope.agent.id,
     )
-    answer = await call_agent(request)
-    return answer.next if answer.next is not None else extract_json(answer.text)
 
 
 class _Search:
@@ -171,8 +178,7 @@ class _Search:
             chat.warn(f"{process} found nothing: {error}")
             return []
         if answer is None:
-            assert self._scope.assistant is not None
-            searches = f"{self._scope.assistant.id} searches before its model is asked, and nothing here answers"
+            searches = f"{self._scope.agent.id} searches before its model is asked, and nothing here answers"
             short = 'mocks: {"search": [{"title": ..., "content": ..., "url": ...}]}'
             way = short if chat.world.of_case else chat.world.mock("process", process)
             chat.world.ledger.note_missing(process, f"{searches}. Give it references with {way}")
@@ -181,16 +187,15 @@ class _Search:
         return [{"type": type, **item} for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
     async def _answer(self, type: str) -> Any:
-        assert self._scope.assistant is not None
         database: OwnDatabase | None = self._scope.chat.world.held(DATABASE)
         if type == "web":
             return await self._web(str(self._uses.get("web") or "builtin"))
         if database is None:
             return None
         if type == "kb":
-            read = (partial(database.fixture, name) for name in self._scope.assistant.collections)
+            read = (partial(database.fixture, name) for name in self._scope.agent.collections)
         else:
-            read = (partial(_rows, database, name) for name in self._scope.assistant.tables)
+            read = (partial(_rows, database, name) for name in self._scope.agent.tables)
         found = [await asyncio.to_thread(one) for one in read]
         known = [items for items in found if items is not None]
         return [item for items in known for item in items][: LIMITS[type]] if known else None
@@ -228,3 +233,72 @@ def _references(items: list[dict[str, Any]]) -> str:
         texts = (item.get("title"), item.get("content"), item.get("url") and f"URL: {item['url']}")
         lines += [*(str(text) for text in texts if text), "</ref>"]
     return "\n".join([*lines, "</references>"])
+
+
+async def with_words_for_images(
+    runtime: Runtime,
+    scope: Scope,
+    call_agent: CallAgent,
+    *,
+    connector: str,
+    messages: Messages,
+    handler: str,
+    forced: bool,
+) -> Messages:
+    """The messages to a model, with words instead of images of users if the model does not see, or if it is `forced`.
+    `handler` is `uses.vision`: an agent, or `mcp:server`; empty: nobody looks at images."""
+    connectors = runtime.connectors_of(scope.chat)
+    sees = capabilities_of(connectors.settings(connector), connectors.model(connector)).vision
+    if sees and not (forced and handler):
+        return messages
+    looked = _Looking(runtime, scope, call_agent, connector, handler)
+    return [await looked.at(message) for message in messages]
+
+
+class _Looking:
+    def __init__(self, runtime: Runtime, scope: Scope, call_agent: CallAgent, connector: str, handler: str) -> None:
+        self._runtime = runtime
+        self._scope = scope
+        self._call_agent = call_agent
+        self._connector = connector
+        self._handler = handler
+
+    async def at(self, message: dict[str, Any]) -> dict[str, Any]:
+        """A message without its images, if a user sent some."""
+        parts = content_parts(message)
+        if message.get("role") != "user" or all(part.get("type") != "image_url" for part in parts):
+            return message
+        words = [
+            {"type": "text", "text": await self._words(part)} if part.get("type") == "image_url" else part
+            for part in parts
+        ]
+        return {**message, "content": words}
+
+    async def _words(self, part: dict[str, Any]) -> str:
+        chat, url = self._scope.chat, url_of(part, "image_url")
+        if not self._handler:
+            blind = f"the model of {self._connector} does not see, so it gets a placeholder for an image"
+            way = f'Name an agent that sees in package.yao of {self._scope.agent.id}: "uses": {{"vision": ...}}'
+            chat.world.ledger.note_missing("uses.vision", f"{blind}. {way}")
+            return NOBODY
+        try:
+            if self._handler.startswith("mcp:"):
+                return await self._of_tool(self._handler.removeprefix("mcp:"), url)
+            return await self._of_agent(agent_id(self._handler), url)
+        except (AgentError, ProcessError, RunnerError) as error:
+            chat.warn(f"{self._handler} could not look at an image: {error}")
+            return FAILED
+
+    async def _of_agent(self, agent: str, url: str) -> str:
+        image = {"type": "image_url", "image_url": {"url": url, "detail": "auto"}}
+        content = [{"type": "text", "text": QUESTION}, image]
+        answer = await self._call_agent(_request(self._scope, agent, content))
+        if answer.next is None:
+            return answer.text
+        return answer.next if isinstance(answer.next, str) else json.dumps(answer.next, ensure_ascii=False)
+
+    async def _of_tool(self, server: str, url: str) -> str:
+        from runner.agents.mcp.answers import ask_tool
+
+        arguments = {"image": url, "content_type": url.partition(";")[0].removeprefix("data:")}
+        return await ask_tool(self._runtime.servers, server, TOOL, arguments, self._scope, self._scope.chat.world)

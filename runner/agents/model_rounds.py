@@ -1,0 +1,307 @@
+"""The model of an agent: what it is asked, and the rounds in which it calls tools.
+
+| agents | rounds |
+| --- | --- |
+| with a hook script, also one without Next | the model's calls are made once, and again only if they fail |
+| without a script | until the model answers in text; past the limit of the loop a fallback answers |
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from runner.agents.answer import AgentError, Answer, UsedTool, tool_call_records
+from runner.agents.chat import ToolStep
+from runner.agents.prompts import fill
+from runner.assertions.base import ToolUse
+from runner.connectors.base import Completion, ModelRequest, text_of
+from runner.connectors.timing import case_now
+from runner.errors import BrokenError, ConfigurationError
+
+if TYPE_CHECKING:
+    from runner.agents.chat import CallAgent, Messages, Options, Scope, Span
+    from runner.agents.mcp.servers import Servers
+    from runner.agents.mcp.toolbox import ToolBox
+    from runner.agents.prompts import PromptVariables
+    from runner.agents.runtime import Runtime
+
+LOOP_FALLBACK = "__yao.loop_fallback"
+"""Id of the agent that answers when a tool loop is at its limit."""
+RETRIES = 3
+"""How often a model is asked instead of the tool loop, to correct tool calls that failed."""
+CREATE_PARAMETERS = ("temperature", "max_tokens", "max_completion_tokens", "audio")
+
+
+class ModelRounds:
+    """The requests to the model of one call of an agent, or to the runner that stands for it."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        scope: Scope,
+        messages: Messages,
+        options: Options,
+        settings: dict[str, Any],
+        *,
+        on_chunk: Callable[[str], None] | None,
+        call_agent: CallAgent,
+        delegate: Callable[[str, dict[str, Any]], Awaitable[Answer]],
+    ) -> None:
+        """`messages` are those of the call, `settings` what the Create hook returned. `delegate` has another agent
+        answer: `(who delegates, {agent_id, messages})`."""
+        self._runtime = runtime
+        self._scope = scope
+        self._assistant = scope.agent
+        self._messages = messages
+        self._options = options
+        self._settings = settings
+        self._on_chunk = on_chunk
+        self._call_agent = call_agent
+        self._delegate = delegate
+
+    async def ask_runner(self, said: Messages) -> Completion:
+        """The answer of the runner of a sandbox, which is asked instead of the model; `said` are the messages to it."""
+        from runner.agents.sandbox import run
+
+        prompts = [prompt for prompt in self._assistant.prompts if prompt["role"] == "system"][:1]
+        opening = self._filled(prompts, self._runtime.variables)
+        return await run(self._runtime, self._request(await self._searched(opening + said, said)), self._scope)
+
+    async def converse(self, said: Messages, servers: tuple[Any, ...]) -> Answer:
+        """The answer of the model to messages, with the tools that it has called. Raises AgentError and
+        ConfigurationError."""
+        assistant, settings, chat = self._assistant, self._settings, self._scope.chat
+        box = None
+        if servers:
+            own = not settings.get("mcp_servers")
+            where = (
+                f"Create of {assistant.id}" if servers != assistant.servers else str(assistant.folder / "package.yao")
+            )
+            with _own_files(own):
+                box = await self._runtime.toolbox(servers, where, chat, may_lack=own)
+        for warning in box.warnings if box else ():
+            chat.warn(warning)
+        messages = await self._searched(self._opening(box) + said, said)
+        connectors = self._runtime.connectors_of(chat)
+        chosen = self._options.get("connector") or settings.get("connector")
+        with _own_files(not chosen):
+            connector = connectors.resolve(chosen or assistant.connector)
+            connectors.find(connector)
+        given = {key: settings[key] for key in CREATE_PARAMETERS if settings.get(key) is not None}
+        request = self._request(
+            await self._seen(messages, connector),
+            parameters={**assistant.parameters, **given},
+            tools=tuple(box.tools()) if box else (),
+        )
+        hooked = assistant.script is not None
+        rounds = RETRIES if hooked else 1 + assistant.turns if assistant.loops else 1
+        first: Answer | None = None
+        used: list[UsedTool] = []
+        for turn in range(1, rounds + 1):
+            completion = await self._runtime.ask(connector, request, self._scope)
+            answer = Answer(agent=assistant.id, completion=completion, connector=connector)
+            if not completion.tool_calls:
+                return answer.replace(tools=tuple(used))
+            runs = await _use_tools(completion, box, self._scope, self._runtime.servers)
+            used += [run for run, _ in runs]
+            first = first or answer.replace(tools=tuple(used))
+            retry = hooked and any(retryable for _, retryable in runs)
+            if turn == rounds or (hooked and not retry):
+                break
+            request = request.replace(messages=_with_results(request.messages, completion, runs, retry))
+        assert first is not None
+        if hooked or not assistant.loops:
+            return answer.replace(tools=tuple(used))
+        return await self._after_loop(said, first)
+
+    async def _after_loop(self, messages: Messages, first: Answer) -> Answer:
+        """The answer of an agent whose model still calls tools at the limit of the tool loop: that of the fallback
+        agent, which gets the conversation and the first round of tools; if it has none, that first round itself."""
+        id, limit = self._assistant.id, self._assistant.turns
+        ended = f"the model of {id} still called tools after {1 + limit} model calls (mcp.options.max_turn: {limit})"
+        report = [{"role": "user", "content": _loop_report(messages, first.tools)}]
+        try:
+            answer = await self._delegate("The tool loop", {"agent_id": LOOP_FALLBACK, "messages": report})
+        except AgentError as error:
+            self._scope.chat.warn(f"{ended}, and its first round is the answer, since no fallback gave one: {error}")
+            return first
+        self._scope.chat.note_once(f"{ended}, so {LOOP_FALLBACK} has answered")
+        return answer
+
+    def _request(self, messages: Messages, **more: Any) -> ModelRequest:
+        return ModelRequest(
+            messages=messages,
+            on_chunk=self._on_chunk,
+            agent=self._assistant.id,
+            folder=self._assistant.folder,
+            turn=sum(message.get("role", "user") == "user" for message in self._messages),
+            metadata=self._scope.context["metadata"],
+            **more,
+        )
+
+    async def _searched(self, messages: Messages, said: Messages) -> Messages:
+        """The messages to the model, with references if the agent searches before it is asked."""
+        own, settings = self._assistant, self._settings
+        asking = (own.search, own.uses.get("search"), settings.get("search"), settings.get("uses"))
+        if not any(asking) and not self._options.get("search"):
+            return messages
+        from runner.agents.preparation import with_references
+
+        return await with_references(
+            self._runtime,
+            self._scope,
+            self._call_agent,
+            messages=messages,
+            said=said,
+            create=settings,
+            options=self._options,
+        )
+
+    async def _seen(self, messages: Messages, connector: str) -> Messages:
+        """The messages as a model can see them: words instead of images, if it does not see."""
+        if not any(isinstance(message.get("content"), list | dict) for message in messages):
+            return messages
+        skip = self._options.get("skip")
+        if isinstance(skip, dict) and skip.get("content_parsing"):
+            return messages
+        from runner.agents.preparation import uses_of, with_words_for_images
+
+        return await with_words_for_images(
+            self._runtime,
+            self._scope,
+            self._call_agent,
+            connector=connector,
+            messages=messages,
+            handler=str(uses_of(self._runtime, self._scope, self._settings, self._options).get("vision") or ""),
+            forced=bool(self._settings.get("force_uses")),
+        )
+
+    def _opening(self, box: ToolBox | None) -> Messages:
+        """The prompts as messages, and the examples of tools."""
+        runtime, assistant, metadata = self._runtime, self._assistant, self._scope.context["metadata"]
+        off = self._settings.get("disable_global_prompts")
+        if off is None:
+            off = metadata.get("__disable_global_prompts")
+        if off is None:
+            off = not assistant.global_prompts or self._options.get("disable_global_prompts")
+        prompts = [] if off else list(runtime.assistants.global_prompts())
+        preset = self._settings.get("prompt_preset") or metadata.get("__prompt_preset")
+        own = runtime.assistants.preset(assistant, str(preset)) if preset else None
+        if preset and own is None:
+            self._scope.chat.warn(f"{assistant.id} has no prompt preset {preset}; the default prompts are used")
+        prompts += assistant.prompts if own is None else own
+        messages = self._filled(prompts, runtime.variables_of(self._scope.chat))
+        samples = box.samples_message() if box else None
+        return [*messages, {"role": "system", "content": samples}] if samples else messages
+
+    def _filled(self, prompts: Sequence[Mapping[str, Any]], variables: PromptVariables) -> Messages:
+        context = self._scope.context
+        named = self._runtime.assistants.localized(self._assistant, str(context.get("locale") or ""))
+        return fill(prompts, named, context, variables, self._runtime.now(self._scope.chat))
+
+
+async def _use_tools(
+    completion: Completion, box: ToolBox | None, scope: Scope, servers: Servers
+) -> list[tuple[UsedTool, bool]]:
+    """The calls of a completion, made side by side, and whether each is worth another try. Raises AgentError, without
+    making any, when the completion is not whole."""
+
+    async def run(index: int) -> tuple[UsedTool, bool]:
+        call = completion.tool_calls[index]
+        name, why = call.name, f'unknown tool "{call.name}": the agent has none'
+        if completion.cut:
+            name, why = name.rpartition("__")[2], f"not run: the answer that calls it was {completion.cut}"
+        if completion.cut or box is None:
+            return UsedTool(call=call, use=ToolUse(name=name, server="", arguments=call.arguments, error=why)), False
+        started, began = case_now(), time.time()
+        with scope.chat.world.branch(call.name, call.arguments):
+            outcome = await box.run(call.name, call.arguments, scope)
+        times[index] = (case_now() - started) * 1000
+        spans[index] = scope.chat.span(began, scope.call)
+        return UsedTool(call=call, use=outcome.use), outcome.retryable
+
+    times: dict[int, float] = {}
+    spans: dict[int, Span] = {}
+    runs = list(await asyncio.gather(*[run(index) for index in range(len(completion.tool_calls))]))
+    chat = scope.chat
+    chat.uses += [run.use for run, _ in runs]
+    chat.steps += [
+        ToolStep(
+            role=chat.role,
+            turn=chat.turn,
+            agent=scope.agent.id,
+            call=run.call.id,
+            use=run.use,
+            milliseconds=times.get(index, 0),
+            span=spans.get(index) or chat.span(time.time(), scope.call),
+            endpoint=servers.endpoint(run.use.server),
+        )
+        for index, (run, _) in enumerate(runs)
+    ]
+    if completion.cut:
+        names = ", ".join(call.name or "a tool" for call in completion.tool_calls)
+        raise AgentError(
+            f"the answer in which the model of {scope.agent.id} calls {names} was {completion.cut}: no tool was run",
+            hint="Raise max_tokens of the agent" if completion.ending == "length" else None,
+            cut=True,
+            finish_reason=completion.finish_reason,
+        )
+    return runs
+
+
+def _with_results(
+    messages: Messages, completion: Completion, runs: list[tuple[UsedTool, bool]], retry: bool
+) -> Messages:
+    """The messages of the next request: those of the last one, what the model said, and what came of its calls;
+    `retry` asks it to correct those that failed."""
+    said = {"role": "assistant", "content": completion.content or None, "tool_calls": tool_call_records(completion)}
+    results = [
+        {"role": "tool", "tool_call_id": run.call.id, "name": run.call.name, "content": _tool_text(run)}
+        for run, _ in runs
+    ]
+    note = "Some tool calls failed. Correct their arguments and call them again."
+    return [*messages, said, *results, *([{"role": "system", "content": note}] if retry else [])]
+
+
+def _loop_report(messages: Messages, tools: Sequence[UsedTool]) -> str:
+    """The question to the fallback of a tool loop, as Yao asks it: Markdown of the system messages of the
+    conversation (no prompts), what was said, and the results of tools."""
+    said = [(str(message.get("role", "user")), text_of(message)) for message in messages]
+    context = [text for role, text in said if role == "system"]
+    talk = [f"**{role.capitalize()}**: {text}" for role, text in said if role in ("user", "assistant") and text]
+    results = [f"### {tool.use.server}.{tool.use.name}\n\n{_fenced(tool)}" for tool in tools]
+    parts = {"Assistant Context": context, "Conversation": talk, "Tool Results": results}
+    sections = ["\n\n".join((f"## {name}", *texts)) for name, texts in parts.items() if texts]
+    task = "Answer the last message of the user from these tool results. Use the language of the user."
+    return "\n\n".join((*sections, "---", task))
+
+
+def _fenced(tool: UsedTool) -> str:
+    if tool.use.error is not None:
+        return _tool_text(tool)
+    return f"```json\n{json.dumps(tool.use.result, ensure_ascii=False, indent=2)}\n```"
+
+
+def _tool_text(tool: UsedTool) -> str:
+    if tool.use.error is not None:
+        return f"Error: {tool.use.error}"
+    return json.dumps(tool.use.result, ensure_ascii=False)
+
+
+@contextmanager
+def _own_files(own: bool) -> Iterator[None]:
+    """Takes what cannot be used for a fault of files of the agent, rather than of who asks it; unless they are not
+    its `own`. Raises BrokenError."""
+    try:
+        yield
+    except ConfigurationError as error:
+        if not own:
+            raise
+        broken = BrokenError(error.message, error.hint)
+        broken.missing = error.missing
+        raise broken from error
