@@ -6,8 +6,6 @@ from scripttest import lazy_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from bindings.agent_ids import agent_id
-    from bindings.clock import CLOCK_STANDS
     from bindings.errors import ProcessError
     from bindings.host_processes import DATABASE, HostProcesses, is_served
     from bindings.inline_snapshots import InlineSnapshots
@@ -16,15 +14,16 @@ if TYPE_CHECKING:
     from bindings.models.built_in import built_in_models
     from bindings.models.database import APPLICATION_ID
     from bindings.models.databases import Contents, Databases, Fixture, ModelFiles
-    from bindings.models.definition import Model, read_definition
-    from bindings.models.errors import ModelFileError
+    from bindings.models.definition import Model, ModelFileError, read_definition
     from bindings.models.own_database import OwnDatabase
+    from bindings.names import SCRIPT_GLOBALS, SCRIPT_PARTS, agent_id
     from bindings.patterns import Pattern, PatternError, compile
     from bindings.policy import Policy, Written, host_problem
     from bindings.process_router import (
         ProcessRouter,
         Provider,
         TestKind,
+        Worlds,
         answered_value,
         arguments_text,
         envelope,
@@ -33,12 +32,10 @@ if TYPE_CHECKING:
         revived,
     )
     from bindings.run_snapshots import RunSnapshots
-    from bindings.script_globals import SCRIPT_GLOBALS, SCRIPT_PARTS
     from bindings.services import HostCall, HostFunction
-    from bindings.snapshot_files import SnapshotError
+    from bindings.snapshots import SnapshotError
     from bindings.workspace import Workspace, opened_workspace, workspace_of
-    from bindings.world import World
-    from bindings.worlds import Worlds
+    from bindings.world import CLOCK_STANDS, World
 
 __all__ = [
     "APPLICATION_ID",
@@ -95,8 +92,6 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "agent_ids": "agent_id",
-        "clock": "CLOCK_STANDS",
         "errors": "ProcessError",
         "host_processes": "DATABASE HostProcesses is_served",
         "inline_snapshots": "InlineSnapshots",
@@ -105,19 +100,17 @@ __getattr__ = lazy_names(
         "models.built_in": "built_in_models",
         "models.database": "APPLICATION_ID",
         "models.databases": "Contents Databases Fixture ModelFiles",
-        "models.definition": "Model read_definition",
-        "models.errors": "ModelFileError",
+        "models.definition": "Model ModelFileError read_definition",
         "models.own_database": "OwnDatabase",
+        "names": "SCRIPT_GLOBALS SCRIPT_PARTS agent_id",
         "patterns": "Pattern PatternError compile",
         "policy": "Policy Written host_problem",
-        "process_router": "ProcessRouter Provider TestKind answered_value arguments_text envelope enveloped"
+        "process_router": "ProcessRouter Provider TestKind Worlds answered_value arguments_text envelope enveloped"
         " failure_envelope revived",
         "run_snapshots": "RunSnapshots",
-        "script_globals": "SCRIPT_GLOBALS SCRIPT_PARTS",
         "services": "HostCall HostFunction",
-        "snapshot_files": "SnapshotError",
+        "snapshots": "SnapshotError",
         "workspace": "Workspace opened_workspace workspace_of",
-        "world": "World",
-        "worlds": "Worlds",
+        "world": "CLOCK_STANDS World",
     },
 )

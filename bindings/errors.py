@@ -26,3 +26,13 @@ class ErrorValue(Value):
     """What a process answers that returns its error, and does not throw it: an `Error` for the script."""
 
     message: str
+
+
+def bad(message: str) -> ProcessError:
+    """An error of the caller, code 400."""
+    return ProcessError(message, 400)
+
+
+def failed(message: str) -> ProcessError:
+    """An error of what was asked, code 500."""
+    return ProcessError(message, 500)

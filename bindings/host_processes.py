@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bindings.errors import ProcessError
     from bindings.models.own_database import OwnDatabase
     from bindings.policy import Policy
-    from bindings.scratch import Scratch
+    from bindings.workspace import Scratch
     from bindings.world import World
 
 DATABASE = "database"
@@ -140,7 +140,7 @@ class HostProcesses:
     def _of_models(self, name: str, args: list[Any], world: World) -> Any:
         """An application without its own models must mock them, or needs another host."""
         from bindings.errors import ProcessError
-        from bindings.models.errors import UnknownColumnsError
+        from bindings.models.store import UnknownColumnsError
 
         opens = name.lower().startswith("query.") and name.lower().endswith(".open")
         if opens and _has_mocked_engine(name, world):
@@ -201,7 +201,7 @@ class HostProcesses:
         return self._temporary().folder()
 
     def _temporary(self) -> Scratch:
-        from bindings.scratch import Scratch
+        from bindings.workspace import Scratch
 
         if self._scratch is None:
             with self._lock:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from bindings.inline_source import Edit, InlineError, agrees, edit_of, edited
-from bindings.snapshot_files import in_each
+from bindings.snapshots import in_each
 from scripttest import Inlined
 
 

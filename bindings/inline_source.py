@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from bindings.snapshot_files import SnapshotError
+from bindings.snapshots import SnapshotError
 from scripttest.values import Value
 
 _TOKEN = re.compile(

@@ -9,12 +9,28 @@ import _thread
 from collections.abc import Sequence
 from enum import StrEnum
 
-from bindings.agent_ids import agent_id
+from bindings.names import agent_id
 from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+UNANSWERED = "it had no answer yet when the test ended or gave it up"
+MOST = 1000
+"""Different calls of one test that are kept."""
+SILENT = (
+    "agent.judgerequired",
+    "agent.verdict",
+    "agent.vote",
+    "locale.translate",
+    "snapshot.inline",
+    "snapshot.match",
+    "subtest.selects",
+)
+"""Processes by which the script half of the bindings asks its own host."""
+INSIDE = ("world", "store", "db", "scripts", "services", "session")
+"""Groups of which the world, or a script, answers."""
 
 
 class Answered(StrEnum):
@@ -28,11 +44,6 @@ class Answered(StrEnum):
     """Nobody: there is neither a mock nor anything here that can."""
     PENDING = "pending"
     """Nobody yet: the test ended, or gave the call up, before there was an answer."""
-
-
-UNANSWERED = "it had no answer yet when the test ended or gave it up"
-MOST = 1000
-"""Different calls of one test that are kept."""
 
 
 class OutsideCall(Value):
@@ -127,20 +138,6 @@ class Ledger:
                 if count
             ]
             return (*self._calls.values(), *pending)
-
-
-SILENT = (
-    "agent.judgerequired",
-    "agent.verdict",
-    "agent.vote",
-    "locale.translate",
-    "snapshot.inline",
-    "snapshot.match",
-    "subtest.selects",
-)
-"""Processes by which the script half of the bindings asks its own host."""
-INSIDE = ("world", "store", "db", "scripts", "services", "session")
-"""Groups of which the world, or a script, answers."""
 
 
 def called(name: str, args: Sequence[Any]) -> str:

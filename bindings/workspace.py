@@ -1,7 +1,8 @@
-"""The workspace of a test: a folder in which sandbox agents write. It is made when it is first used, and removed with
-the test.
+"""Folders for a while: the scratch folder of a run, and in it the workspaces of tests, in which sandbox agents write.
 
-It is in the scratch folder of the run. If a run was killed, the next run removes its folder when it ends.
+`data/tmp/yao-test-...` is made when a script first asks for a temporary folder, and removed with its content when the
+run ends, however it ends. A run that was killed cannot do that: its lock on the folder ends with it, and the next run
+removes it. A workspace is made when it is first used, and removed with its test.
 
 Reading accepts only clean relative paths; writing accepts any path and puts it below the folder, as Yao does. Links,
 which only programs can make, are not followed out of it.
@@ -11,21 +12,29 @@ from __future__ import annotations
 
 import os
 import stat
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bindings.errors import ProcessError
 from bindings.rooted import Place, Rooted
+from scripttest import hold
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from bindings.world import World
+
 
 _OPENED = "workspace"
 MOST_BYTES = 64 * 1024 * 1024
 """The largest size of one file that is read or written."""
 _COPIED = "Copy takes paths of the workspace: files of the host are not there offline"
+PREFIX = "yao-test-"
+"""How the names of these folders begin."""
+PLACE = "/tmp"
+"""Where they are, in the volume `data`."""
 
 
 class Workspace:
@@ -231,3 +240,85 @@ def _open_up(remove: Callable[[str], Any], path: str, _: Any) -> None:
         shutil.rmtree(path, ignore_errors=True)
     elif os.path.lexists(path):
         remove(path)
+
+
+class Scratch:
+    """The scratch folder of one run. Threads may share it."""
+
+    def __init__(self, data: Path) -> None:
+        """`data` is the folder of the volume; nothing is made yet."""
+        self._data = data
+        self._lock = threading.Lock()
+        self._path: str | None = None
+        self._held: int | None = None
+        self._made: list[Path] = []
+        self._closed = False
+
+    def folder(self) -> str:
+        """The path of the folder in the volume. Raises OSError; ProcessError when the run has ended."""
+        with self._lock:
+            if self._closed:
+                raise ProcessError("the run has ended")
+            if self._path is None:
+                self._path = self._make()
+            return self._path
+
+    def close(self) -> None:
+        """Removes the folder, those of runs that were killed, and the folders above it that it needed."""
+        with self._lock:
+            self._closed = True
+            self._sweep()
+            if self._path is not None:
+                self._remove(self._path)
+            if self._held is not None:
+                os.close(self._held)
+                self._held = None
+            for path in self._made:
+                with suppress(OSError):  # it has other things in it by now
+                    path.rmdir()
+
+    def _volume(self) -> Rooted:
+        return Rooted(self._data, self._data.parent)
+
+    def _make(self) -> str:
+        from secrets import token_hex
+
+        self._made = [path for path in (self._data / PLACE[1:], self._data) if not os.path.lexists(path)]
+        while True:
+            place = self._volume().find(f"{PLACE}/{PREFIX}{token_hex(6)}", follow=False, make=True)
+            place.make_folder(0o700)
+            self._held = place.open_folder()
+            if hold(self._held) is not False and place.exists():
+                return place.shown
+            os.close(self._held)  # another run took it for one that was left behind
+
+    def _sweep(self) -> None:
+        """Removes the folders of runs that have ended."""
+        try:
+            all = self._volume().find(PLACE).content()
+        except (OSError, ProcessError):
+            return
+        for place in all:
+            if place.name.startswith(PREFIX) and place.shown != self._path:
+                with suppress(OSError):
+                    descriptor = place.open_folder()
+                    if hold(descriptor):
+                        self._remove(place.shown)
+                    os.close(descriptor)
+
+    def _remove(self, path: str) -> None:
+        try:
+            self._volume().find(path, follow=False).remove_all()
+        except (OSError, ProcessError, RecursionError):
+            with suppress(OSError, ProcessError, RecursionError):
+                place = self._volume().find(path, follow=False)
+                _let_in(place)
+                place.remove_all()
+
+
+def _let_in(place: Place) -> None:
+    """Lets the owner into folders whose permissions keep everybody out."""
+    if place.is_folder():
+        place.change_mode(0o700)
+        for inner in place.content():
+            _let_in(inner)

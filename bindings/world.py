@@ -2,20 +2,20 @@
 
 Everything that the test calls (`Process`, other scripts, tools, agents, hooks, delegates, judges) gets the same world.
 So they have the same session, stores, memory, mocks, clock, random numbers and database, and write into the same ledger
-of calls that went outside.
+of calls that went outside. Its clock is the real one, until a test stops it; then it moves only on request.
 """
 
 from __future__ import annotations
 
 import _thread
 import json
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from time import monotonic
 
-from bindings.clock import Clock
 from bindings.ledger import Ledger
 from scripttest import TestKey
 from scripttest.typing_names import Protocol, TypeVar
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
     from bindings.mocks import Mocks
     from scripttest import Link, ResultWarning
+
+_BRANCH: ContextVar[tuple[World, Random] | None] = ContextVar("branch", default=None)
+"""The world of what runs, and its random numbers, where it has some of its own."""
+CLOCK_STANDS = "t.mock.now, or mocks.now of a case, has stopped it; move it with t.mock.advance or time.Sleep"
 
 
 class Closing(Protocol):
@@ -56,10 +60,6 @@ class Asked:
     def seconds(self) -> float:
         """How long that took, or has taken so far."""
         return (self._ended or monotonic()) - self._began
-
-
-_BRANCH: ContextVar[tuple[World, Random] | None] = ContextVar("branch", default=None)
-"""The world of what runs, and its random numbers, where it has some of its own."""
 
 
 class World:
@@ -237,3 +237,43 @@ def _state(told: str) -> Mapping[str, Any]:
     if not isinstance(state, dict):
         raise ValueError("what is told of a world is not an object")
     return state
+
+
+class Clock:
+    """Tells the time of a test. Threads may share it."""
+
+    def __init__(self, stopped_at: float | None = None) -> None:
+        """`stopped_at`: milliseconds since 1970; None: it goes with the real time."""
+        self.stopped_at = stopped_at
+        self.looks = 0
+        """How often it was looked at, while it was stopped, by what runs here or in other realms."""
+        self.writes = 0
+        """How often something of the world was written while it was stopped."""
+
+    @property
+    def milliseconds(self) -> float:
+        """Since 1970."""
+        if self.stopped_at is None:
+            return time.time() * 1000
+        self.looks += 1
+        return self.stopped_at
+
+    @property
+    def seconds(self) -> float:
+        """Since 1970."""
+        return self.milliseconds / 1000
+
+    @property
+    def told(self) -> dict[str, float]:
+        """What the realm of a script needs to know of it: `now` where it is stopped, and `looks` and `writes`, from
+        which the realm tells whether a loop waits for it; see `bindings/src/mocks/waiting.ts`."""
+        if self.stopped_at is None:
+            return {}
+        return {"now": self.stopped_at, "looks": self.looks, "writes": self.writes}
+
+    def sleep(self, milliseconds: float) -> bool:
+        """Moves a stopped clock, and returns at once; whether it is stopped: the real one is not waited for."""
+        if self.stopped_at is None:
+            return False
+        self.stopped_at += max(0.0, milliseconds)
+        return True

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 from contextlib import suppress
 
 
@@ -37,7 +36,7 @@ class HeldFolder:
 
     def remove(self) -> None:
         """Removes it with all that is in it. May be called again, and from a signal handler."""
-        shutil.rmtree(self.path, ignore_errors=True)
+        _remove(self.path)
 
 
 def _remove_left(parent: str, prefix: str) -> None:
@@ -50,6 +49,12 @@ def _remove_left(parent: str, prefix: str) -> None:
                 descriptor = os.open(entry.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
                 try:
                     if os.fstat(descriptor).st_uid == os.getuid() and hold(descriptor):
-                        shutil.rmtree(entry.path, ignore_errors=True)
+                        _remove(entry.path)
                 finally:
                     os.close(descriptor)
+
+
+def _remove(folder: str) -> None:
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,15 +1,15 @@
-"""A table of the functions that answer processes of models, by group. `db.*` is what `t.db` of tests asks."""
+"""A table of the functions that answer processes of models, by group. `db.*` is what `t.db` of tests asks; `model.*`
+says what models there are, and takes ids as they are written, while `models.*` ignores capitals."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from bindings.errors import ProcessError
-from bindings.models import listing, processes, query, schemas, writes
+from bindings.errors import ProcessError, bad
+from bindings.models import processes, query, schemas, writes
 from bindings.models.definition import Model
-from bindings.models.errors import UnknownColumnsError, bad
 from bindings.models.reads import all_rows
-from bindings.models.store import Store
+from bindings.models.store import Store, UnknownColumnsError
 from scripttest.typing_names import Json
 
 QUERY_METHODS = tuple(query.METHODS)
@@ -18,6 +18,7 @@ NAMED = 10
 """Models that are named where one is not found."""
 Fixture = Callable[[str], Sequence[tuple[str, Json]]]
 """Name of a fixture → the place and the value of each line; raises ProcessError."""
+_FORWARDED = {"reload": "Reload", "migrate": "Migrate"}
 
 
 def answer(store: Store, process: str, values: list[Json], fixture: Fixture) -> Json:
@@ -47,7 +48,7 @@ def _there_are(store: Store) -> str:
 def serves(process: str) -> bool:
     """Whether there is such a process, be the model that it names there or not."""
     group, _, rest = process.partition(".")
-    known = {"models": processes.knows, "model": listing.knows, "schemas": schemas.knows, "query": query.knows}
+    known = {"models": processes.knows, "model": knows_listing, "schemas": schemas.knows, "query": query.knows}
     return group.lower() in known and known[group.lower()](rest.rpartition(".")[2])
 
 
@@ -115,9 +116,78 @@ def _model_of(store: Store, id: str, where: str) -> Model:
         raise ProcessError(f"{where}: {error.message}{there}", error.code) from error
 
 
+def knows_listing(method: str) -> bool:
+    """Whether there is `model.<method>`, in any case."""
+    return method.lower() in ("list", "dsl", "exists", "load", "unload", "read", *_FORWARDED)
+
+
+def call_listing(store: Store, process: str, values: list[Json]) -> Json:
+    """Answers `model.<Method>`. Raises ProcessError."""
+    method = process.partition(".")[2].lower()
+    if not knows_listing(method):
+        raise ProcessError(f"{process} Handler -> {process} not found", 404, missing=True)
+    if method == "list":
+        return [described(model, _options(values, 0)) for model in store.catalog.all()]
+    if not values:
+        raise bad(f"{process} Missing parameters, 1 parameters are required")
+    id = str(values[0])
+    if method == "dsl":
+        return described(_named_model(store, process, id), _options(values, 1))
+    if method == "exists":
+        return _exactly_named(store, process, id) is not None
+    if method == "unload":
+        store.catalog.remove(id)
+        return None
+    if method == "read":  # upstream takes the id from the name of the process
+        raise bad("Model:; not found")
+    if method == "load":
+        return processes.load(store, id, [f"models/{id.replace('.', '/')}.mod.yao", *values[1:]])
+    return processes.call(store, f"models.{_named_model(store, process, id).id}.{_FORWARDED[method]}", values[1:])
+
+
+def _exactly_named(store: Store, process: str, id: str) -> Model | None:
+    found = store.catalog.exact(id)
+    if found is None and (other := store.catalog.find(id)) is not None:
+        store.warn(f"{process}: there is no model {id}; it is {other.id}, and {process} takes ids as they are written")
+    return found
+
+
+def _named_model(store: Store, process: str, id: str) -> Model:
+    """Raises ProcessError."""
+    found = _exactly_named(store, process, id)
+    if found is None:
+        raise store.catalog.missing(id)
+    return found
+
+
+def described(model: Model, options: Mapping[str, Json]) -> dict[str, Json]:
+    """A model as `model.List` and `model.DSL` answer."""
+    document = processes.metadata(model)
+    given = model.document.get("table")
+    table: Mapping[str, Json] = given if isinstance(given, Mapping) else {}
+    found: dict[str, Json] = {
+        "id": model.id,
+        "name": model.name,
+        "description": table.get("comment", ""),
+        "file": model.file,
+        "table": {**table, "name": model.table},
+        "primary": model.primary,
+    }
+    if options.get("metadata"):
+        found["metadata"] = document
+    if options.get("columns"):
+        found["columns"] = {column["name"]: column for column in document["columns"]}
+    return found
+
+
+def _options(values: list[Json], place: int) -> Mapping[str, Json]:
+    value = values[place] if place < len(values) else None
+    return value if isinstance(value, Mapping) else {}
+
+
 _GROUPS: dict[str, Callable[[Store, str, list[Json]], Json]] = {
     "models": processes.call,
-    "model": listing.call,
+    "model": call_listing,
     "schemas": schemas.call,
     "query": query.call,
 }

@@ -6,9 +6,15 @@ import json
 import re
 from datetime import datetime
 
-from bindings.models.errors import bad, failed
+from bindings.errors import bad, failed
 from scripttest.typing_names import Json
 from scripttest.values import Value
+
+_FORMS = (
+    re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?"),
+    re.compile(r"(\d{4})-(\d\d)-(\d\d)"),
+    re.compile(r"()()()(\d\d):(\d\d):(\d\d)"),
+)
 
 
 class ColumnType(Value):
@@ -65,12 +71,6 @@ def _types() -> dict[str, ColumnType]:
 
 TYPES = _types()
 """By name; exact case matters."""
-
-_FORMS = (
-    re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?"),
-    re.compile(r"(\d{4})-(\d\d)-(\d\d)"),
-    re.compile(r"()()()(\d\d):(\d\d):(\d\d)"),
-)
 
 
 def declaration(type: str, length: int, precision: int, scale: int) -> str:

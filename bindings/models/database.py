@@ -11,9 +11,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 
-from bindings.models import functions
-from bindings.models.errors import failed
-from bindings.models.expansion import MOST, Words, expansions, words
+from bindings.errors import failed
+from bindings.models.sql_bounds import MOST_EXPANSIONS, Words, bound, expansions, words
 from scripttest.typing_names import Json
 
 Row = dict[str, Json]
@@ -153,7 +152,7 @@ class Database:
         connection.create_function("current_time", 0, lambda: self.timestamp()[11:])
         for name in _TIMES:
             connection.create_function(name, -1, partial(self._time, name))
-        functions.bound(connection, self._evaluate)
+        bound(connection, self._evaluate)
         connection.set_progress_handler(self._is_late, _CHECKED_EVERY)
 
     @property
@@ -227,9 +226,10 @@ class Database:
             if sql.count("||") > _MOST:
                 raise failed(f"the statement has more than {_MOST} operators ||")
             self._sql = sql
-            if expansions(sql, self._views) > MOST:
+            if expansions(sql, self._views) > MOST_EXPANSIONS:
                 raise failed(
-                    f"the statement names views and tables of its own more than {MOST} times, with what they name"
+                    f"the statement names views and tables of its own more than {MOST_EXPANSIONS} times,"
+                    " with what they name"
                 )
             try:
                 return self._rows(self._connection.execute(sql, parameters))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bindings.models.column_types import TYPES, declaration
-from bindings.models.errors import ModelFileError
 from scripttest.typing_names import Json
 from scripttest.values import Value
 
@@ -13,6 +12,21 @@ RESTORE_DATA = "__restore_data"
 DELETED_AT, CREATED_AT, UPDATED_AT = "deleted_at", "created_at", "updated_at"
 PERMISSION = ("__yao_created_by", "__yao_updated_by", "__yao_team_id", "__yao_tenant_id")
 _NOT_INDEXED = "__yao_updated_by"
+_WITHOUT_ROWS = ("exists", "load", "metadata", "migrate", "read", "reload")
+"""Methods that are about a model, and not about its rows."""
+
+
+class ModelFileError(Exception):
+    """The definition of a model cannot be used."""
+
+    def __init__(self, file: str, problem: str, hint: str = "", at: tuple[str | int, ...] = ()) -> None:
+        """`problem` and `hint` say what is wrong and what to do; `at` is where, as keys and indexes from the outermost
+        value inwards."""
+        super().__init__(problem)
+        self.message = f"Cannot read model {file}: {problem}"
+        self.problem = problem
+        self.hint = hint
+        self.at = at
 
 
 class Column(Value):
@@ -60,10 +74,6 @@ class Index(Value):
     columns: tuple[str, ...]
     type: str
     """`index`, `unique`, `primary`; others make nothing."""
-
-
-_WITHOUT_ROWS = ("exists", "load", "metadata", "migrate", "read", "reload")
-"""Methods that are about a model, and not about its rows."""
 
 
 class Relation(Value):

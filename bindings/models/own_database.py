@@ -61,8 +61,8 @@ class OwnDatabase:
 
     def call(self, process: str, values: list[Json]) -> Json:
         """Answers a process of models, schemas, queries, or of `t.db`; may block. Raises ProcessError."""
+        from bindings.errors import failed
         from bindings.models.answers import answer
-        from bindings.models.errors import failed
 
         with self._lock:
             if self._closed:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from bindings.errors import ErrorValue, ProcessError
+from bindings.errors import ErrorValue, ProcessError, bad, failed
 from bindings.models import reads, tables, writes
-from bindings.models.definition import Model, read_definition
-from bindings.models.errors import ModelFileError, UnknownColumnsError, bad, failed
-from bindings.models.migration import migrate
-from bindings.models.store import Store
+from bindings.models.databases import migrate
+from bindings.models.definition import Model, ModelFileError, read_definition
+from bindings.models.store import Store, UnknownColumnsError
 from scripttest.typing_names import Json
 
 _ZERO_TIME = "0001-01-01T00:00:00Z"

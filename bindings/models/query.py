@@ -10,11 +10,9 @@ from typing import Any
 
 from bindings.errors import ProcessError
 from bindings.models.column_types import bound
-from bindings.models.errors import UnknownColumnsError
-from bindings.models.query_expressions import wrong
-from bindings.models.query_sql import Select, Writer
-from bindings.models.rows import Row
-from bindings.models.store import Store
+from bindings.models.query_sql import Select, Writer, wrong
+from bindings.models.store import Store, UnknownColumnsError
+from bindings.models.tables import Row
 from scripttest.typing_names import Json
 
 ENGINES = ("default",)
@@ -24,6 +22,44 @@ _SETS_LIMIT = re.compile("limit|offset")
 _NO_TABLE = "no such table: "
 """SQLite's message for that; the name follows."""
 _SELECT, _FROM = re.compile(r"\bselect\b"), re.compile(r"\bfrom\b")
+_TEXT_OR_LIST = {"type": ["string", "array"]}
+_COUNT = {"type": ["integer", "string"]}
+SCHEMA: dict[str, Json] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "properties": {
+        "select": _TEXT_OR_LIST,
+        "from": {"type": "string"},
+        "wheres": {"type": "array", "items": {"type": "object"}},
+        "joins": {"type": "array", "items": {"type": "object"}},
+        "groups": _TEXT_OR_LIST,
+        "havings": {"type": "array", "items": {"type": "object"}},
+        "orders": _TEXT_OR_LIST,
+        "unions": {"type": "array", "items": {"type": "object"}},
+        "query": {"type": "object"},
+        "name": {"type": "string"},
+        "limit": _COUNT,
+        "offset": _COUNT,
+        "page": _COUNT,
+        "pagesize": _COUNT,
+        "first": {"type": ["boolean", "integer"]},
+        "sql": {
+            "type": "object",
+            "properties": {"stmt": {"type": "string"}, "args": {"type": "array"}, "comment": {"type": "string"}},
+            "required": ["stmt"],
+        },
+        "comment": {"type": "string"},
+        "debug": {"type": "boolean"},
+    },
+    "anyOf": [{"required": ["sql"]}, {"required": ["select", "from"]}, {"required": ["select", "query"]}],
+}
+"""JSON Schema of a query."""
+_TRANSACTIONS = {
+    "START TRANSACTION": "BEGIN",
+    "BEGIN": "BEGIN",
+    "COMMIT": "COMMIT",
+    "ROLLBACK": "ROLLBACK",
+}
 
 
 def knows(method: str) -> bool:
@@ -195,44 +231,6 @@ def _schema(store: Store, form: Json) -> Json:
     return json.dumps(SCHEMA) if form == "json" else SCHEMA
 
 
-_TEXT_OR_LIST = {"type": ["string", "array"]}
-_COUNT = {"type": ["integer", "string"]}
-SCHEMA: dict[str, Json] = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "type": "object",
-    "properties": {
-        "select": _TEXT_OR_LIST,
-        "from": {"type": "string"},
-        "wheres": {"type": "array", "items": {"type": "object"}},
-        "joins": {"type": "array", "items": {"type": "object"}},
-        "groups": _TEXT_OR_LIST,
-        "havings": {"type": "array", "items": {"type": "object"}},
-        "orders": _TEXT_OR_LIST,
-        "unions": {"type": "array", "items": {"type": "object"}},
-        "query": {"type": "object"},
-        "name": {"type": "string"},
-        "limit": _COUNT,
-        "offset": _COUNT,
-        "page": _COUNT,
-        "pagesize": _COUNT,
-        "first": {"type": ["boolean", "integer"]},
-        "sql": {
-            "type": "object",
-            "properties": {"stmt": {"type": "string"}, "args": {"type": "array"}, "comment": {"type": "string"}},
-            "required": ["stmt"],
-        },
-        "comment": {"type": "string"},
-        "debug": {"type": "boolean"},
-    },
-    "anyOf": [{"required": ["sql"]}, {"required": ["select", "from"]}, {"required": ["select", "query"]}],
-}
-"""JSON Schema of a query."""
-_TRANSACTIONS = {
-    "START TRANSACTION": "BEGIN",
-    "BEGIN": "BEGIN",
-    "COMMIT": "COMMIT",
-    "ROLLBACK": "ROLLBACK",
-}
 METHODS: dict[str, Callable[[Store, Json], Json]] = {
     "get": _get,
     "first": _first,

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from bindings.errors import bad, failed
 from bindings.models.database import MAX_ROWS
 from bindings.models.definition import DELETED_AT, Column, Model, Relation
-from bindings.models.errors import bad, failed
-from bindings.models.rows import Row, shown
 from bindings.models.store import Store
-from bindings.models.tables import quoted
-from bindings.models.wheres import Condition, compared, conditions
+from bindings.models.tables import Condition, Row, compared, conditions, quoted, shown
 from scripttest.typing_names import Json
 from scripttest.values import Value
 

@@ -5,11 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from bindings.errors import ProcessError
+from bindings.errors import ProcessError, bad, failed
 from bindings.models import tables
 from bindings.models.database import Database
-from bindings.models.definition import CREATED_AT, DELETED_AT, RESTORE_DATA, UPDATED_AT, Column, read_definition
-from bindings.models.errors import ModelFileError, bad, failed
+from bindings.models.definition import (
+    CREATED_AT,
+    DELETED_AT,
+    RESTORE_DATA,
+    UPDATED_AT,
+    Column,
+    ModelFileError,
+    read_definition,
+)
 from bindings.models.store import Store
 from scripttest.typing_names import Json
 
@@ -22,6 +29,7 @@ _READ_TYPES = {
     "BLOB": "binary",
 }  # fmt: skip
 _CHECK = re.compile(r"CONSTRAINT `((?:[^`]|``)+)` CHECK\(`(?:[^`]|``)+` IN \(((?:'(?:[^']|'')*',?)+)\)\)")
+Function = Callable[[Database, list[Json]], Json]
 
 
 def knows(method: str) -> bool:
@@ -226,7 +234,6 @@ def _changes(first: list[Json], second: list[Json]) -> dict[str, Json]:
     }
 
 
-Function = Callable[[Database, list[Json]], Json]
 _METHODS: dict[str, tuple[Function, int]] = {
     "tableget": (lambda database, values: blueprint_of(database, str(values[0])), 1),
     "tables": (

@@ -5,11 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 
-from bindings.errors import ProcessError
+from bindings.errors import ProcessError, failed
 from bindings.models.database import Database
 from bindings.models.definition import Model
-from bindings.models.errors import UnknownColumnsError, failed
 from scripttest.typing_names import Json
+
+
+class UnknownColumnsError(ProcessError):
+    """Rows are asked for of a built-in model of which only the name is known; `model` is its id."""
+
+    def __init__(self, asked: str, model: str) -> None:
+        """`asked` names the caller."""
+        super().__init__(f"{asked}: the columns of {model} are not known here, only its name", 404, missing=True)
+        self.model = model
 
 
 class Catalog:

@@ -1,11 +1,33 @@
-"""The tables of models: how they are made, and changed when a model changes."""
+"""The tables of models in SQL: how they are made, and changed when a model changes; their rows, converted between
+scripts and tables when they are written and read; and conditions, `wheres`."""
 
 from __future__ import annotations
 
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from bindings.errors import ProcessError, bad, failed
+from bindings.models.column_types import bound, read, stored
 from bindings.models.database import Database
 from bindings.models.definition import Column, Model
-from bindings.models.errors import failed
+from scripttest import install_command
 from scripttest.typing_names import Json
+from scripttest.values import Value
+
+Row = dict[str, Json]
+Salt = Callable[[], bytes]
+"""Draws 16 bytes for the hash of a password."""
+_SALT_LETTERS = str.maketrans(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
+    "./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789",
+)
+"""Translates base64 to the alphabet of bcrypt."""
+_SIGNS = ("<>", ">", ">=", "<", "<=")
+_COMPARISONS = dict(zip(("ne", "gt", "ge", "lt", "le"), _SIGNS, strict=True)) | dict(zip(_SIGNS, _SIGNS, strict=True))
+_KNOWN = {"", "=", "eq", "like", "match", "in", "null", "notnull", *_COMPARISONS}
+FindColumn = Callable[[str, str], str | None]
+"""(column, relation or nothing) → the column as SQL names it; None: this query has no such relation."""
+Warn = Callable[[str], None]
 
 
 def quoted(name: str) -> str:
@@ -125,3 +147,136 @@ def add_column(database: Database, table: str, column: Column) -> None:
 def remove_column(database: Database, table: str, name: str) -> None:
     """Renames a column to `__DEL__<name>`, as upstream does."""
     database.write(f"ALTER TABLE {quoted(table)} RENAME COLUMN {quoted(name)} TO {quoted('__DEL__' + name)}")
+
+
+def written(model: Model, row: Mapping[str, Json], salt: Salt) -> Row:
+    """The values of a row as the table has them, without keys that are no columns. Raises ProcessError."""
+    kept: Row = {}
+    for name, value in row.items():
+        column = model.by_name.get(name)
+        if column is not None:
+            kept[name] = stored_value(column, value, salt)
+    return kept
+
+
+def stored_value(column: Column, value: Json, salt: Salt) -> Json:
+    """One value as the table has it. Passwords are hashed each time that they are written. Raises ProcessError."""
+    if column.crypt == "PASSWORD" and value is not None:
+        return _hashed(column.name, value, salt)
+    return stored(column.kind, column.name, value)
+
+
+def unknown(model: Model, row: Mapping[str, Json]) -> list[str]:
+    """Keys of a row that are not columns."""
+    return [name for name in row if name not in model.by_name]
+
+
+def shown(columns: Iterable[Column], row: Mapping[str, Json], prefix: str = "") -> Row:
+    """A row as scripts get it. In the answer of the database, the names begin with `prefix`."""
+    found: Row = {}
+    for column in columns:
+        value = read(column.kind, column.type, column.name, row[prefix + column.name])
+        *folders, last = column.name.split(".")
+        place = found
+        for folder in folders:
+            place = place.setdefault(folder, {})
+        place[last] = value
+    return found
+
+
+def _hashed(name: str, value: Json, salt: Salt) -> str:
+    if not isinstance(value, str):
+        raise bad(f"{name}数值格式不是字符型")
+    try:
+        import bcrypt
+    except ImportError as error:
+        text = f'{name}: the package "bcrypt" is not installed: {install_command("crypto", "bcrypt")}'
+        raise ProcessError(text, 500, missing=True) from error
+    letters = b64encode(salt()).decode().rstrip("=").translate(_SALT_LETTERS)
+    return bcrypt.hashpw(value.encode("utf-8", "surrogatepass")[:72], f"$2b$04${letters}".encode()).decode()
+
+
+class Condition(Value):
+    """SQL with its parameters; empty SQL: there is no condition."""
+
+    sql: str
+    parameters: tuple[Json, ...] = ()
+
+
+def conditions(wheres: Json, place: FindColumn, warn: Warn) -> Condition:
+    """The conditions of a list of wheres. `warn` is told of those that are dropped or that mean something else than
+    they say."""
+    sql = ""
+    parameters: list[Json] = []
+    if wheres is not None and not isinstance(wheres, list):
+        warn("wheres is dropped: it must be a list of conditions")
+    for item in wheres if isinstance(wheres, list) else []:
+        if not isinstance(item, Mapping):
+            warn("a condition is dropped: it must be an object")
+            continue
+        method = str(item.get("method") or "where").lower()
+        if method not in ("where", "orwhere"):
+            warn(f'the condition on {item.get("column")} is dropped: there is no method "{item["method"]}"')
+            continue
+        one = _condition(item, place, warn)
+        if one is None or not one.sql:
+            continue
+        joint = (" OR " if method == "orwhere" else " AND ") if sql else ""
+        sql += joint + one.sql
+        parameters += one.parameters
+    return Condition(sql=sql, parameters=tuple(parameters))
+
+
+def _condition(item: Mapping[str, Json], place: FindColumn, warn: Warn) -> Condition | None:
+    if isinstance(item.get("wheres"), list):
+        group = conditions(item["wheres"], place, warn)
+        return group.replace(sql=f"({group.sql})") if group.sql else None
+    column = str(item.get("column") or "")
+    relation = str(item.get("rel") or "")
+    name = place(column, relation)
+    if name is None:
+        warn(f'the condition on {column} is dropped: "{relation}" is not among the relations of withs')
+        return None
+    op = str(item.get("op") or "").lower()
+    if op not in _KNOWN:
+        warn(f'the condition on {column} compares with "=": there is no op "{item["op"]}"')
+    if isinstance(item.get("value"), list) and op not in ("in", "like", "match", "null", "notnull"):
+        warn(f"the condition on {column} compares with the first value of its list alone: op in takes all")
+    return compared(
+        name, op, item.get("value"), lambda: warn(f"the condition on {column} is dropped: its value is not a text")
+    )
+
+
+def compared(name: str, op: str, value: Json, dropped: Callable[[], None]) -> Condition | None:
+    """One comparison; None: it is dropped."""
+    if op == "null":
+        return Condition(sql=f"{name} IS NULL")
+    if op == "notnull":
+        return Condition(sql=f"{name} IS NOT NULL")
+    if op == "in":
+        return _among(name, value)
+    if op == "match":
+        if not isinstance(value, str):
+            dropped()
+            return None
+        return Condition(sql=f"{name} LIKE ?", parameters=(f"%{value}%",))
+    if value is None:
+        return Condition(sql=f"{name} IS NOT NULL" if op in _COMPARISONS else f"{name} IS NULL")
+    if op == "like":
+        return Condition(sql=f"{name} LIKE ?", parameters=(bound(value),))
+    if isinstance(value, list):
+        value = value[0] if value else None
+    return Condition(sql=f"{name} {_COMPARISONS.get(op, '=')} ?", parameters=(bound(value),))
+
+
+def _among(name: str, value: Json) -> Condition:
+    if isinstance(value, str):
+        value = value.split(",")
+    if not isinstance(value, Sequence) or not value:
+        return Condition(sql="0 = 1")
+    return Condition(sql=f"{name} IN ({', '.join('?' * len(value))})", parameters=tuple(map(bound, value)))
+
+
+def plain_place(column: str, relation: str) -> str | None:
+    """Columns of one table alone."""
+    return quoted(column) if not relation else None

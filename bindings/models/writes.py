@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bindings.errors import ProcessError
+from bindings.errors import ProcessError, bad, failed
 from bindings.models.column_types import bound
 from bindings.models.definition import CREATED_AT, DELETED_AT, UPDATED_AT, Column, Model
-from bindings.models.errors import bad, failed
 from bindings.models.reads import find
-from bindings.models.rows import Row, stored_value, unknown, written
 from bindings.models.store import Store
-from bindings.models.strict import strict_problem
-from bindings.models.tables import quoted
-from bindings.models.validation import check, check_all, dead_rules
-from bindings.models.wheres import Condition, conditions, plain_place
+from bindings.models.tables import Condition, Row, conditions, plain_place, quoted, stored_value, unknown, written
+from bindings.models.validation import check, check_all, dead_rules, strict_problem
 from scripttest.typing_names import Json
 
 

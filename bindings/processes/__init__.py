@@ -1,9 +1,9 @@
 """Finds the host function of a process name such as `text.ExtractJSON`.
 
-The first part of a name selects the module. The rest is the key in its table `FUNCTIONS`, in Yao's spelling
-(`ExtractJSON`, `str.Join`). Upper and lower case do not matter. A module is imported when one of its processes is first
-used, and its libraries when one of them is first called. So importing this package is fast; keep it free of imports,
-and import only light parts of the standard library at the top of the modules.
+The first part of a name selects a table of a module. The rest is the key in it, in Yao's spelling (`ExtractJSON`,
+`str.Join`). Upper and lower case do not matter. A module is imported when one of its processes is first used, and its
+libraries when one of them is first called. So importing this package is fast; keep it free of imports, and import only
+light parts of the standard library at the top of the modules.
 
 `find` returns None for `scripts.*`, `agents.*`, `stores.*`, `llm.*`, `models.*` and others that need the realm or the
 run.
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 LIKE = 0.75
 """How alike the last word of a misspelling is to the right one, from 0 to 1."""
 NAMESPACES = {
-    "crypto": "bindings.processes.crypto",
-    "encoding": "bindings.processes.encoding",
-    "fs": "bindings.processes.fs",
-    "http": "bindings.processes.http",
-    "json": "bindings.processes.json",
-    "jsonpath": "bindings.processes.jsonpath",
-    "regex": "bindings.processes.regex",
-    "sandbox": "bindings.processes.sandbox",
-    "session": "bindings.processes.session",
-    "text": "bindings.processes.text",
-    "utils": "bindings.processes.utils",
-    "xiang": "bindings.processes.xiang",
-    "yao": "bindings.processes.yao",
+    "crypto": "crypto.FUNCTIONS",
+    "encoding": "encoding.FUNCTIONS",
+    "fs": "fs.FUNCTIONS",
+    "http": "http.FUNCTIONS",
+    "json": "encoding.JSON",
+    "jsonpath": "encoding.JSON_PATH",
+    "regex": "encoding.REGEX",
+    "sandbox": "sandbox.FUNCTIONS",
+    "session": "session.FUNCTIONS",
+    "text": "text.FUNCTIONS",
+    "utils": "utils.FUNCTIONS",
+    "xiang": "old_names.XIANG",
+    "yao": "old_names.YAO",
 }
-"""First part of a process name, in lower case, to the module with its `FUNCTIONS`."""
+"""First part of a process name, in lower case, to the module of this package and its table there."""
 
 WIDGETS = ("yao.table", "yao.form", "yao.list", "yao.chart", "yao.dashboard")
 """Groups of processes that belong to pages, which a test has not."""
@@ -99,18 +99,19 @@ def _functions(namespace: str) -> dict[str, HostFunction] | None:
     found = _found.get(namespace)
     if found is not None:
         return found
-    module = NAMESPACES.get(namespace)
-    if module is None:
+    place = NAMESPACES.get(namespace)
+    if place is None:
         return None
-    functions = _load(module)
+    functions = _load(place)
     _found[namespace] = {name.lower(): function for name, function in functions.items()}
     return _found[namespace]
 
 
-def _load(module: str) -> dict[str, HostFunction]:
+def _load(place: str) -> dict[str, HostFunction]:
     from importlib import import_module
 
-    functions: dict[str, HostFunction] = import_module(module).FUNCTIONS
+    module, _, table = place.partition(".")
+    functions: dict[str, HostFunction] = getattr(import_module(f"{__name__}.{module}"), table)
     return functions
 
 

@@ -15,6 +15,15 @@ from bindings.services import HostCall, HostFunction
 from scripttest import install_command
 from scripttest.typing_names import Json
 
+_KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
+    (bool, "boolean"),
+    ((int, float), "number"),
+    (str, "string"),
+    (list, "array"),
+    (dict, "object"),
+    (bytes, "Uint8Array"),
+)
+
 
 class Arguments:
     """The arguments that a script passed to one call of a process."""
@@ -138,16 +147,6 @@ def kind(value: Json) -> str:
         if isinstance(value, types):
             return name
     return type(value).__name__
-
-
-_KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
-    (bool, "boolean"),
-    ((int, float), "number"),
-    (str, "string"),
-    (list, "array"),
-    (dict, "object"),
-    (bytes, "Uint8Array"),
-)
 
 
 def _host_function(process: str, implementation: Implementation) -> HostFunction:

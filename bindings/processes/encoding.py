@@ -1,10 +1,12 @@
-"""`encoding.*`: base64, hex, JSON, YAML and XML.
+"""`encoding.*`: base64, hex, JSON, YAML and XML; `json.*`, `jsonpath.*` and `regex.*`, for assertions too.
 
 Encoding takes any value: a `Uint8Array` as its bytes, everything else as the text that Go prints for it. Decoding
 returns text; bytes that are not UTF-8 become U+FFFD.
 
 XML: an object becomes `<xml>...</xml>` around its entries. Decoding returns `{root: ...}` with attributes as `@name`,
 text beside attributes as `#text`, repeated elements as arrays, and each value as a string.
+
+`json.Validate(value, schema)` and `json.ValidateSchema(schema)` answer null when all is well, else the reason as text.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from binascii import Error, a2b_base64, b2a_base64
 from collections.abc import Callable
 from typing import Any
 
-from bindings.processes import formats
+from bindings.processes import formats, schemas
 from bindings.processes.arguments import Arguments, host_functions
 from bindings.processes.go_text import display
 from bindings.services import HostCall
@@ -130,3 +132,49 @@ FUNCTIONS = host_functions(
         "xml.Decode": _decode_xml,
     },
 )
+
+
+def _parse(given: Arguments, call: HostCall) -> Json:
+    return formats.parse(given.string(1), given.string(2, ""))
+
+
+def _validate(given: Arguments, call: HostCall) -> Json:
+    found = schemas.misfit(given.any(1), given.any(2))
+    return found and found.text
+
+
+JSON = host_functions(
+    "json",
+    {
+        "Encode": lambda given, call: formats.encode_json(given.any(1)),
+        "Decode": lambda given, call: formats.decode_json(given.string(1)),
+        "Parse": _parse,
+        "Repair": lambda given, call: formats.repair_text(given.string(1)),
+        "Validate": _validate,
+        "ValidateSchema": lambda given, call: schemas.schema_problem(given.any(1)),
+    },
+)
+
+
+def _find(given: Arguments, call: HostCall) -> Json:
+    from bindings.json_path import JsonPathError, find
+
+    value, path = given.any(1), given.string(2)
+    try:
+        return find(value, path)
+    except JsonPathError as error:
+        raise given.error(str(error)) from error
+
+
+def _match(given: Arguments, call: HostCall) -> Json:
+    from bindings.patterns import PatternError, search
+
+    pattern, text = given.string(1), given.string(2)
+    try:
+        return search(pattern, text)
+    except PatternError as error:
+        raise given.error(str(error)) from error
+
+
+JSON_PATH = host_functions("jsonpath", {"Find": _find})
+REGEX = host_functions("regex", {"Match": _match})

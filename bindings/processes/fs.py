@@ -18,15 +18,17 @@ from collections.abc import Callable, Iterator
 from errno import EXDEV
 
 from bindings.errors import ProcessError
-from bindings.processes.archives import unzip_files, zip_files
 from bindings.processes.arguments import Arguments, Implementation, host_functions
-from bindings.processes.file_access import ANY_MODE, FileAccess, is_file
-from bindings.processes.path_names import base_name, dir_name, ext_name, mime_type
+from bindings.processes.file_access import ANY_MODE, FileAccess, is_file, unzip_files, zip_files
+from bindings.processes.go_text import base_name, dir_name, ext_name, mime_type
 from bindings.rooted import Place, normal_parts
 from bindings.services import HostCall
 from scripttest.typing_names import Json
 
 Method = Callable[[FileAccess], Json]
+Content = Callable[[Arguments, int], bytes]
+"""Reads an argument as what is to be written: `_text`, `_base64`, `Arguments.data`."""
+VOLUMES = ("data", "system", "app", "dsl", "script", "seed")
 
 
 def _kind(test: Callable[[Place], bool], follow: bool = True) -> Method:
@@ -67,10 +69,6 @@ def _base64(given: Arguments, position: int) -> bytes:
         return decode_base64(text)
     except ValueError as error:
         raise given.error(f"argument {position} is {error}") from error
-
-
-Content = Callable[[Arguments, int], bytes]
-"""Reads an argument as what is to be written: `_text`, `_base64`, `Arguments.data`."""
 
 
 def _write(content: Content) -> Method:
@@ -331,8 +329,6 @@ METHODS: dict[str, Method] = {
     "Unzip": unzip_files,
     "Glob": _glob,
 }
-
-VOLUMES = ("data", "system", "app", "dsl", "script", "seed")
 
 
 def _on_volume(name: str, method: Method) -> Implementation:

@@ -320,7 +320,7 @@ def _named_files(given: Arguments, call: HostCall, position: int) -> list[Any]:
 def _file(given: Arguments, call: HostCall, path: Json) -> tuple[str, bytes]:
     """Name and content of a file in the volume `data`."""
     from bindings.processes import fs
-    from bindings.processes.path_names import base_name
+    from bindings.processes.go_text import base_name
 
     if not isinstance(path, str):
         raise given.error("a file is the path of one in the volume data")

@@ -14,7 +14,6 @@ from itertools import islice
 from typing import Any
 
 from bindings.processes.formats import decode_json
-from bindings.processes.schema_size import too_large
 from scripttest.typing_names import Json
 from scripttest.values import Value
 
@@ -28,6 +27,8 @@ _ENDLESS = "it refers to itself without end, or is nested too deeply"
 _UNUSABLE = "invalid JSON Schema"
 _LONGEST = 200
 """Letters of what is quoted."""
+MAX_PARTS = 300_000
+"""Most values of a schema: objects, lists, texts, numbers and the like, at any depth."""
 
 
 class Misfit(Value):
@@ -144,3 +145,17 @@ def _check(schema: Json, kind: Any) -> None:
                 raise ValueError(f"{_place(error.absolute_path)}: {error.message}")
     except WorkError:
         raise ValueError(f"checking it takes longer than {MAX_SECONDS:g} s; use a smaller one") from None
+
+
+def too_large(schema: Json) -> str | None:
+    """Says that a schema is larger than may be, or None. Takes some milliseconds for the largest."""
+    found = 0
+    waiting: list[Any] = [schema]
+    while waiting:
+        part = waiting.pop()
+        inside = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+        found += len(inside)
+        if found > MAX_PARTS:
+            return f"it has more than {MAX_PARTS} values; use a smaller one"
+        waiting += inside
+    return None

@@ -21,6 +21,21 @@ if TYPE_CHECKING:
 _TAG = re.compile(r"\w*", re.ASCII)
 _FENCE = "```"
 _LONG_BLANK = re.compile(r"[ \t]{200,}")
+_LANGUAGES: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
+    ("go", ("package ", "func ", "import (", 'import "'), ("\npackage ", "\nfunc ")),
+    ("typescript", (), ("interface ", ": string", ": number", ": boolean", ": any", "as const")),
+    ("java", ("import java.",), ("public class ", "public static void main", "System.out.")),
+    ("csharp", ("using System",), ("Console.Write", "static void Main")),
+    ("rust", ("fn ",), ("pub fn ", "println!", "let mut ")),
+    ("python", ("def ", "class "), ("if __name__", "print(")),
+    ("javascript", ("function ",), ("console.log", "require(", "module.exports")),
+    ("ruby", (), ("puts ", "attr_accessor")),
+    ("shell", ("export ",), ("echo $",)),
+)
+"""Languages in the order in which they are tried: how the text starts, or what its first five lines contain."""
+_SHEBANG = (("python", "python"), ("bash", "shell"), ("/sh", "shell"), ("node", "javascript"))
+_SQL = ("SELECT ", "INSERT ", "UPDATE ", "DELETE ", "CREATE ", "DROP ", "ALTER ")
+_CSS = ("margin:", "padding:", "display:", "color:", "background:", "font-")
 
 
 def extract(text: str) -> list[dict[str, Json]]:
@@ -76,24 +91,6 @@ def _data(name: str, content: str) -> Json:
         return formats.parse(content)
     except (ValueError, RecursionError):
         return None
-
-
-_LANGUAGES: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
-    ("go", ("package ", "func ", "import (", 'import "'), ("\npackage ", "\nfunc ")),
-    ("typescript", (), ("interface ", ": string", ": number", ": boolean", ": any", "as const")),
-    ("java", ("import java.",), ("public class ", "public static void main", "System.out.")),
-    ("csharp", ("using System",), ("Console.Write", "static void Main")),
-    ("rust", ("fn ",), ("pub fn ", "println!", "let mut ")),
-    ("python", ("def ", "class "), ("if __name__", "print(")),
-    ("javascript", ("function ",), ("console.log", "require(", "module.exports")),
-    ("ruby", (), ("puts ", "attr_accessor")),
-    ("shell", ("export ",), ("echo $",)),
-)
-"""Languages in the order in which they are tried: how the text starts, or what its first five lines contain."""
-
-_SHEBANG = (("python", "python"), ("bash", "shell"), ("/sh", "shell"), ("node", "javascript"))
-_SQL = ("SELECT ", "INSERT ", "UPDATE ", "DELETE ", "CREATE ", "DROP ", "ALTER ")
-_CSS = ("margin:", "padding:", "display:", "color:", "background:", "font-")
 
 
 def guess(text: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from bindings.errors import ProcessError
-from bindings.processes import codes, records, schemas, tokens, urls
+from bindings.processes import codes, records, schemas
 from bindings.processes.arguments import Arguments, Implementation, host_functions
 from bindings.processes.go_text import display, sprintf
 from bindings.services import HostCall
@@ -207,9 +207,9 @@ _TABLE: dict[str, Callable[[Arguments, HostCall], Json]] = {
     "map.Values": records.map_values,
     "map.Array": records.map_array,
     "tree.Flatten": records.tree_flatten,
-    "url.ParseQuery": urls.parse_query,
-    "url.QueryParam": urls.query_param,
-    "url.ParseURL": urls.parse_url,
+    "url.ParseQuery": records.parse_query,
+    "url.QueryParam": records.query_param,
+    "url.ParseURL": records.parse_url,
     "json.Validate": validate_rules,
     "jsonschema.Validate": validate_value,
     "jsonschema.ValidateSchema": validate_schema,
@@ -229,9 +229,9 @@ _TABLE: dict[str, Callable[[Arguments, HostCall], Json]] = {
     "fmt.ColorPrintf": color_printf,
     "flow.Throw": throw,
     "flow.Return": return_values,
-    "jwt.Make": tokens.make_jwt,
-    "jwt.Verify": tokens.verify_jwt,
-    "pwd.Verify": tokens.verify_password,
+    "jwt.Make": codes.make_jwt,
+    "jwt.Verify": codes.verify_jwt,
+    "pwd.Verify": codes.verify_password,
     **codes.TABLE,
 }
 

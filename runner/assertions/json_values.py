@@ -175,7 +175,7 @@ def problem_with_schema(assertion: Assertion) -> str | None:
     """What is wrong with a `json_schema`."""
     if not isinstance(assertion.value, (dict, bool)):
         return '"json_schema" needs "value": a JSON Schema, which is an object'
-    from bindings.processes.schema_size import too_large
+    from bindings.processes.schemas import too_large
 
     if large := too_large(assertion.value):
         return f'"json_schema": {large}'

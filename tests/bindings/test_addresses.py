@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bindings.addresses import is_public
+from bindings.policy import is_public
 
 NOT_PUBLIC = {
     "this network": "0.0.0.0 0.1.2.3",

@@ -6,11 +6,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bindings.errors import ProcessError
-from bindings.models import listing, processes, query, schemas
+from bindings.models import processes, query, schemas
+from bindings.models.answers import call_listing
 from bindings.models.built_in import built_in_models
 from bindings.models.database import Database
+from bindings.models.databases import migrate_all
 from bindings.models.definition import Model, read_definition
-from bindings.models.migration import migrate_all
 from bindings.models.store import Catalog, Store
 
 NOW = datetime(2026, 5, 1, 12, 0, 0, tzinfo=UTC)
@@ -134,9 +135,9 @@ class Shop:
 
     def call(self, process: str, *values: Any) -> Any:
         """What a process answers; the message of an error, with its code, when it raises one."""
-        group = {"models": processes, "model": listing, "schemas": schemas, "query": query}[process.partition(".")[0]]
+        answers = {"models": processes.call, "model": call_listing, "schemas": schemas.call, "query": query.call}
         try:
-            return group.call(self.store, process, list(values))
+            return answers[process.partition(".")[0]](self.store, process, list(values))
         except ProcessError as error:
             return f"{error.code}: {error.message}"
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from made_up import alike, json_values, letters
 
 from bindings import SCRIPT_GLOBALS, envelope, revived
-from bindings.clock import Clock
+from bindings.world import Clock
 from runner.application.context import build_context
 from runner.options.options import RunOptions
 from scripttest import FunctionCall, FunctionPool, worker_command

@@ -13,9 +13,9 @@ from command import MakeApplication
 
 from bindings.errors import ProcessError
 from bindings.mocks import Mock, Mocks
-from bindings.models import query_expressions
-from bindings.models.expansion import expansions
-from bindings.models.strict import _NUMBER
+from bindings.models import query_sql
+from bindings.models.sql_bounds import expansions
+from bindings.models.validation import _NUMBER
 from runner.modes.awaiting import looks_like_question
 from runner.results.older_reports import _FRAME
 from runner.results.places import near
@@ -51,9 +51,9 @@ HURTS: dict[str, tuple[Callable[[str], Any], Callable[[int], str]]] = {
     "CI: blanks": (inert, lambda n: " " * n + "::x"),
     "CI: brackets": (inert, lambda n: "[[" * n + "##" * n),
     "terminal: isolates": (unsteered, lambda n: "\u2068" * n),
-    "query: blanks": (lambda text: query_expressions.operand(text, str), lambda n: "a" + " " * n + "b"),
-    "query: dots": (lambda text: query_expressions.operand(text, str), lambda n: "a" + ".a" * n + "!"),
-    "query: aliases": (lambda text: query_expressions.expression(text, str), lambda n: "a as " * n + "!"),
+    "query: blanks": (lambda text: query_sql.operand(text, str), lambda n: "a" + " " * n + "b"),
+    "query: dots": (lambda text: query_sql.operand(text, str), lambda n: "a" + ".a" * n + "!"),
+    "query: aliases": (lambda text: query_sql.expression(text, str), lambda n: "a as " * n + "!"),
     "query: tables": (lambda text: expansions(text, {}), lambda n: "a as ( " * (n // 100) + "b(" * n),
     "a number of a column": (_NUMBER.fullmatch, lambda n: "1" * n + "x"),
     "mocks: names": (lambda text: Mocks(process=(Mock(pattern="a*a*a*a*a*b"),)).find_process(text), lambda n: "a" * n),

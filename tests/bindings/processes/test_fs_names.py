@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bindings.processes.path_names import base_name, dir_name, ext_name, mime_type
+from bindings.processes.go_text import base_name, dir_name, ext_name, mime_type
 
 NAMES = [
     ("", ".", ".", ""),

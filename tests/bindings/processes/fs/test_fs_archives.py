@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bindings.errors import ProcessError
-from bindings.processes import archives
+from bindings.processes import file_access
 
 Run = Callable[..., Any]
 
@@ -73,12 +73,12 @@ def test_a_link_in_an_archive_is_unpacked_as_a_file(run: Run, app: Path) -> None
 
 def test_archives_that_unpack_to_too_much_are_refused(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     run("data.WriteFileBuffer", "x.zip", packed({"a": b"0" * 600, "b": b"0" * 600}))
-    monkeypatch.setattr(archives, "MAX_UNZIPPED", 1199)
+    monkeypatch.setattr(file_access, "MAX_UNZIPPED", 1199)
     with pytest.raises(ProcessError, match="holds more than 1199 bytes"):
         run("data.Unzip", "x.zip", "t")
-    monkeypatch.setattr(archives, "MAX_UNZIPPED", 1200)
+    monkeypatch.setattr(file_access, "MAX_UNZIPPED", 1200)
     assert len(run("data.Unzip", "x.zip", "t")) == 2
-    monkeypatch.setattr(archives, "MAX_ENTRIES", 1)
+    monkeypatch.setattr(file_access, "MAX_ENTRIES", 1)
     with pytest.raises(ProcessError, match="holds more than 1 files"):
         run("data.Unzip", "x.zip", "t")
 

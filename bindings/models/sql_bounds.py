@@ -1,18 +1,30 @@
-"""Functions of SQLite whose work or answer is not in proportion to what they are given, within bounds.
+"""Bounds for statements of scripts in SQLite, which looks at no clock while it prepares one, or inside a function.
 
-SQLite looks at no clock inside a function. These give what the functions of SQLite give; above the bounds they raise
-OverflowError, of which SQLite makes `string or blob too big`.
+It writes out the views of scripts and the tables of `WITH` once for each time that they are named, also by each other.
+Functions whose work or answer is not in proportion to what they are given are replaced by bounded ones, which give what
+those of SQLite give; above the bounds they raise OverflowError, of which SQLite makes `string or blob too big`.
 """
 
 from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from scripttest.typing_names import Json
 
+MOST_EXPANSIONS = 20_000
+"""Times that a statement of a script may have."""
+_NAME = r"(?<![\w$])[\w$]++|\"[^\"]*+\"|\[[^\]]*+\]|`[^`]*+`"
+_WORD = re.compile(_NAME)
+_DEFINITION = re.compile(rf"({_NAME})\s*+(?:\([^()]*+\)\s*+)?as\s*+(?:(?:not\s++)?materialized\s*+)?\(", re.IGNORECASE)
+_OWN = ""
+"""Stands for what is written out for the tables of a view itself."""
+
+Words = Counter[str]
+"""What a definition names, in lower case → how often."""
 MOST = 100_000_000
 """Characters of one text times those of the other."""
 WIDEST = 4_000_000
@@ -21,9 +33,45 @@ MOST_TRIMMED = 500
 """Different characters that are trimmed."""
 _WIDTH = re.compile(r"%[-+ 0#,!]*+([0-9]*+)\.?+[-+]?+([0-9]*+)")
 _INTEGER = re.compile(r"\s*+[-+]?+([0-9]++)")
-
 Evaluate = Callable[..., Json]
 """Name and arguments of a function → what SQLite answers."""
+
+
+def words(sql: str, own: int = 0) -> Words:
+    """What the definition of a view names, which by itself has so many expansions."""
+    return Counter({**Counter(map(_plain, _WORD.findall(sql))), _OWN: own})
+
+
+def expansions(sql: str, views: Mapping[str, Words]) -> int:
+    """How often a statement names views, by their names in lower case, and tables of its own, about; above
+    `MOST_EXPANSIONS` the number is not exact."""
+    defined = list(_DEFINITION.finditer(sql))
+    if not defined and not views:
+        return 0
+    ends = [*(match.start() for match in defined[1:]), len(sql)]
+    main = words(sql[: defined[0].start()] if defined else sql)
+    bodies = dict(views)
+    for match, end in zip(defined, ends, strict=False):
+        name = _plain(match[1])
+        bodies[name] = bodies.get(name, Counter()) + words(sql[match.end() : end])
+    if len(bodies) > 400:
+        return MOST_EXPANSIONS + 1
+    counts = {_OWN: 1}
+
+    def count(body: Words) -> int:
+        total = 1
+        for word, times in body.items():
+            if word in bodies and word not in counts:
+                counts[word] = 1  # while it is counted: a recursive table names itself
+                counts[word] = count(bodies[word])
+            total += times * counts.get(word, 0)
+        return min(total, MOST_EXPANSIONS + 1)
+
+    return count(main) + sum(count(words(match[0])) for match in defined)
+
+
+def _plain(name: str) -> str:
+    return name.strip('"[]`').lower()
 
 
 def bound(connection: sqlite3.Connection, evaluate: Evaluate) -> None:

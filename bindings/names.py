@@ -1,4 +1,4 @@
-"""The names that scripts see, and the part of each, a module of `bindings/src` that is loaded on first use."""
+"""The names that scripts see, and how agents are named."""
 
 from __future__ import annotations
 
@@ -27,3 +27,13 @@ _NAMES_OF_PART = {
 SCRIPT_GLOBALS = {name: part for part, names in _NAMES_OF_PART.items() for name in names.split()}
 """Global name → part; for `locale`, `zone` and `functions`, what names the methods of built-ins that they put in
 place."""
+
+
+PREFIX = "agents:"
+"""Says that a name is that of an agent, where it could be that of a script."""
+
+
+def agent_id(name: str) -> str:
+    """The id of an agent, which may be written with `agents:` before it. What cases, flags and scripts say goes through
+    here once; from there on it is the id."""
+    return name.removeprefix(PREFIX)

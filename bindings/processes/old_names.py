@@ -1,11 +1,12 @@
-"""`xiang.`: names from before Yao 0.10, for processes that are now in `utils.`."""
+"""`xiang.`, names from before Yao 0.10, and `yao.`: old names of processes that are now in `utils.` and `crypto.`."""
 
 from __future__ import annotations
 
-from bindings.processes import codes, records, tokens, utils
+from bindings.processes import codes, records, utils
 from bindings.processes.arguments import host_functions
+from bindings.processes.crypto import hash_text, hmac_text
 
-FUNCTIONS = host_functions(
+XIANG = host_functions(
     "xiang",
     {
         "helper.ArrayGet": records.array_get,
@@ -30,9 +31,9 @@ FUNCTIONS = host_functions(
         "helper.EnvSet": utils.env_set,
         "helper.EnvMultiGet": utils.env_get_many,
         "helper.EnvMultiSet": utils.env_set_many,
-        "helper.JwtMake": tokens.make_jwt,
-        "helper.JwtValidate": tokens.verify_jwt,
-        "helper.PasswordValidate": tokens.verify_password,
+        "helper.JwtMake": codes.make_jwt,
+        "helper.JwtValidate": codes.verify_jwt,
+        "helper.PasswordValidate": codes.verify_password,
         "helper.Captcha": codes.make_captcha,
         "helper.CaptchaValidate": codes.verify_captcha,
         "helper.Print": utils.print_values,
@@ -47,5 +48,17 @@ FUNCTIONS = host_functions(
         "flow.Return": utils.return_values,
         "sys.Sleep": utils.sleep,
         "sys.Print": utils.print_values,
+    },
+)
+
+YAO = host_functions(
+    "yao",
+    {
+        "crypto.Hash": hash_text,
+        "crypto.Hmac": hmac_text,
+        "env.Get": utils.env_get,
+        "env.GetMany": utils.env_get_many,
+        "env.Set": utils.env_set,
+        "env.SetMany": utils.env_set_many,
     },
 )
