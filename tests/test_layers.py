@@ -54,8 +54,8 @@ LIBRARIES = {
     "jsonschema": {"bindings/processes/schemas.py", "bindings/processes/schema_keywords.py"},
     "referencing": {"bindings/processes/schemas.py"},
     "hypothesis": {"runner/fuzzing/searching.py", "runner/fuzzing/shapes.py", "runner/fuzzing/schemas.py"},
-    "opentelemetry": {"runner/reporters/traces/"},
-    "requests": {"runner/reporters/traces/otlp.py"},
+    "opentelemetry": {"runner/reporters/otlp.py"},
+    "requests": {"runner/reporters/otlp.py"},
     "pytest": {"runner/pytest_plugin/"},
     "starlette": {"runner/view/server.py"},
     "uvicorn": {"runner/view/server.py"},
@@ -110,17 +110,14 @@ ROOMS = {
     "runner/modes": "runner runner/options runner/application runner/agents runner/assertions runner/cases"
     " runner/connectors runner/fingerprints runner/reading runner/results",
     "runner/reporters/console": "runner runner/security runner/statistics runner/options runner/assertions runner/results",
-    "runner/reporters": "runner runner/security runner/reporters/console runner/results",
+    "runner/reporters": "runner runner/security runner/options runner/reporters/console runner/results",
     "runner/reporters/html": "runner runner/security runner/statistics runner/reporters/console runner/reporters runner/results",
-    "runner/reporters/traces": "runner runner/options runner/reporters runner/results",
-    "runner/reporters/opening": "runner runner/security runner/options runner/reporters/console runner/reporters runner/reporters/traces"
-    " runner/results",
     "runner/store": "runner runner/security runner/statistics runner/options runner/results",
     "runner/planning": "runner runner/security runner/options runner/application runner/connectors runner/agents runner/cases"
     " runner/fingerprints runner/modes runner/reading runner/results runner/store",
     "runner/execution": "runner runner/options runner/security runner/fuzzing runner/benchmarks runner/application runner/agents runner/cases"
     " runner/connectors runner/answers runner/fingerprints runner/modes runner/planning runner/reporters runner/reporters/console"
-    " runner/reporters/opening runner/results runner/store",
+    " runner/results runner/store",
     "runner/watch": "runner runner/security runner/options runner/application runner/connectors runner/fingerprints runner/planning"
     " runner/execution runner/reporters/console runner/results",
     "runner/cluster": "runner runner/security runner/options runner/application runner/connectors runner/answers runner/cases runner/agents"
@@ -177,10 +174,8 @@ DOORS = {
     "runner/store": "baseline failures history joining kept places pruning revisions rows run_writer schema spare store",
     "runner/planning": "case_planning case_source configured generators inputs last_failed plan planner regrading resume selection still_valid test_functions",
     "runner/reporters/console": "change_lines console rerun_command style terminal trust_lines verdict_lines",
-    "runner/reporters": "__init__ agent document github jsonl markdown_pieces stream variants",
+    "runner/reporters": "__init__ agent document markdown_pieces opening stream variants",
     "runner/reporters/html": "compared data report",
-    "runner/reporters/traces": "otlp",
-    "runner/reporters/opening": "opening",
     "runner/execution": "ending observing outcome outcome_schema repetition run services services_of_tests session state stopping walls",
     "runner/cluster": "cluster",
     "runner/watch": "loop",

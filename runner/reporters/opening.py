@@ -112,7 +112,7 @@ def open_reporters(
 def _sender_of_spans(endpoint: str, environment: Environment) -> Reporter:
     """What sends spans to a collector; `endpoint` is the value of `--otlp`. Raises ConfigurationError."""
     try:
-        from runner.reporters.traces.otlp import OtlpReporter
+        from runner.reporters.otlp import OtlpReporter
     except ModuleNotFoundError as error:
         from scripttest import install_command
 

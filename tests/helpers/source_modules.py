@@ -22,7 +22,6 @@ FLOORS = {
     "bindings/run_snapshots.py": "bindings/router",
     "bindings/translations.py": "bindings/router",
     "runner/__main__.py": "runner/__main__",
-    "runner/reporters/opening.py": "runner/reporters/opening",
 }
 """Modules that stand above the folder in which they are: module → its room. All others belong to their folder."""
 

@@ -20,7 +20,7 @@ HEADER = "key-0f-the-collector"
 def test_a_collector_that_takes_nothing_costs_a_warning_and_no_result(
     application: Application, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
-    monkeypatch.setattr("runner.reporters.traces.otlp.PATIENCE", 0.5)
+    monkeypatch.setattr("runner.reporters.otlp.PATIENCE", 0.5)
     headers = {"OTEL_EXPORTER_OTLP_HEADERS": f"x-key={HEADER}"}
     report = application.home / f"{how}.json"
     arguments = ("-i", "scripts.demo.twice", "--run", "TestGood", "-o", str(report))
@@ -83,7 +83,7 @@ def test_a_collector_that_breaks_off_is_there(application: Application, answer: 
 
 
 def test_json_output_has_the_warning(application: Application, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("runner.reporters.traces.otlp.PATIENCE", 0.1)
+    monkeypatch.setattr("runner.reporters.otlp.PATIENCE", 0.1)
     run = application.run("-i", "scripts.demo.twice", "--run", "TestGood", "--json", "--otlp", "http://127.0.0.1:9")
     document = json.loads(run.stdout)
     assert document["status"] == "passed"
@@ -190,7 +190,7 @@ def test_what_cannot_be_used_is_said_before_anything_runs(
 def test_without_the_extra_the_message_says_how_to_get_it(
     application: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(sys.modules, "runner.reporters.traces.otlp", raising=False)
+    monkeypatch.delitem(sys.modules, "runner.reporters.otlp", raising=False)
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace", None)
     run = application.run("-i", "scripts.demo.twice", "--otlp")
     assert run.code == 2

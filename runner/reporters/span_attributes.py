@@ -172,7 +172,7 @@ def of_tool_contents(step: Record) -> Attributes:
     return {f"gen_ai.tool.call.{name}": _json(step[name]) for name in ("arguments", "result") if name in step}
 
 
-class Said:
+class SpanContent:
     """What was said to models and by them, of the calls of one trace in their order: a trace does not repeat what an
     earlier call of the same agent has sent."""
 

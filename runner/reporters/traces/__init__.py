@@ -1,1 +1,0 @@
-"""`--otlp`: a run as spans of OpenTelemetry, sent to a collector."""
