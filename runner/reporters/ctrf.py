@@ -106,14 +106,12 @@ def _test(suite: Record, record: Record) -> Record:
 
 
 def _extra(record: Record) -> Record:
-    """What was sent, answered and expected."""
     extra = {key: record[key] for key in OF_TEST if record.get(key) is not None}
     turns = [{key: turn[key] for key in OF_TURN if turn.get(key) is not None} for turn in record.get("turns") or []]
     return {**extra, "turns": turns} if turns else extra
 
 
 def _steps(record: Record) -> list[Record]:
-    """Subtests with those inside them, and turns."""
     steps = [
         inner
         for step in record.get("steps") or []

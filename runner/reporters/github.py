@@ -66,7 +66,6 @@ class GithubReporter:
             self._stopped = ""
 
     def _append(self, report: Report) -> None:
-        """Adds the report to the summary of the job, in what is left of the space for it."""
         try:
             path = Path(self._summary)
             room = LIMIT - (path.stat().st_size if path.exists() else 0)

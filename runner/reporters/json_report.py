@@ -116,7 +116,6 @@ def custom_report(report: Report) -> Record:
 
 
 def _part(report: Report, suite: Record, results: list[Record]) -> Record:
-    """The document of one suite."""
     counts = counted(results)
     summary: Record = {**summary_record(counts, counts.milliseconds), **usage_record(counts)}
     summary |= certainty_of(counts)
@@ -152,7 +151,6 @@ def _agent_summary(counts: Record, agent: str, connector: str) -> Record:
 
 
 def _stability(report: Report, results: list[Record]) -> Record:
-    """The part of a summary about several runs of each test."""
     runs = report.start.get("runs_per_case", 1)
     return {} if runs == 1 else {"runs_per_case": runs, **stability_summary(results)}
 

@@ -85,7 +85,6 @@ class JunitReporter(DocumentReporter):
 
 
 def _suites(report: Report) -> Iterator[tuple[dict[str, int], list[str]]]:
-    """What each suite counts, and the parts of its text."""
     for suite, results in report.by_suite():
         yield _suite(report, suite, results)
     if report.errors:
@@ -214,7 +213,6 @@ def _at(place: FilePlace) -> str:
 
 
 def _said(when: str, part: Record, answer_too: bool) -> list[str]:
-    """The messages of a case or a turn, and their attachments."""
     lines = [f"{when}input: {as_text(part['input'])}"] if part.get("input") is not None else []
     lines += [f"{when}attachment: {line}" for line in sizes(part.get("attachments"))]
     if answer_too and (answer := answer_of(part)) is not None:
@@ -223,7 +221,6 @@ def _said(when: str, part: Record, answer_too: bool) -> list[str]:
 
 
 def _run_errors(report: Report) -> tuple[dict[str, int], list[str]]:
-    """What broke outside of the tests, as a suite."""
     counts = {"tests": 1, "failures": 0, "errors": 1}
     element = Element("testsuite", _attributes({"name": "run", **counts, "skipped": 0, "time": _seconds(0)}))
     case = SubElement(element, "testcase", {"name": "run", "classname": "run", "time": _seconds(0)})

@@ -108,7 +108,6 @@ def _head(report: Report, limit: int) -> str:
 
 
 def _parts(report: Report) -> str:
-    """The table of rates and mean scores by tag, criterion and checkpoint."""
     rows = [row for row in part_rows(report.summary, PART_ROWS) if row.part.kind != "suite"]
     if not rows:
         return ""

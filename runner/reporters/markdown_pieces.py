@@ -129,7 +129,6 @@ def body(record: Record, suite: Record, names_suite: bool) -> str:
 
 
 def _runs(record: Record) -> str:
-    """How steady a test was that ran several times."""
     runs = record.get("runs")
     if not runs:
         return ""
@@ -180,7 +179,6 @@ def _content(record: Record) -> Iterator[str]:
 
 
 def _trace(trace: Any) -> str:
-    """The calls of models and tools; with what was sent and what came back, where the report has it."""
     steps = _some((trace or {}).get("steps"))
     if not steps:
         return ""
@@ -207,7 +205,6 @@ def _trace(trace: Any) -> str:
 
 
 def _attachments(part: Record) -> str:
-    """The files that went with an input."""
     lines = sizes(part.get("attachments"))
     return f"Attachments: {inline(', '.join(lines), 1000)}\n\n" if lines else ""
 
@@ -217,7 +214,6 @@ def _titled(title: str, value: Any) -> str:
 
 
 def _some(items: Any) -> list[Any]:
-    """The first items of a list."""
     return items[:ITEMS] if isinstance(items, list) else []
 
 

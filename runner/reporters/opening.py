@@ -110,7 +110,6 @@ def open_reporters(
 
 
 def _sender_of_spans(endpoint: str, environment: Environment) -> Reporter:
-    """What sends spans to a collector; `endpoint` is the value of `--otlp`. Raises ConfigurationError."""
     try:
         from runner.reporters.otlp import OtlpReporter
     except ModuleNotFoundError as error:

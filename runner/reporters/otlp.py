@@ -336,7 +336,6 @@ def _problem(error: requests.RequestException) -> str:
 
 
 def _address(endpoint: str, variables: Mapping[str, str]) -> str:
-    """Where spans go. Raises ConfigurationError."""
     if endpoint:
         return endpoint if endpoint.endswith(PATH) else endpoint.rstrip("/") + PATH
     name = f"{PREFIX}TRACES_ENDPOINT"

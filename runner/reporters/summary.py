@@ -62,7 +62,6 @@ def _rates(report: Report) -> list[str]:
 
 
 def _bad(record: Record) -> str:
-    """The line of a test that failed or broke."""
     word = WORDS[verdict_in(record)]
     return f"{word} {_line(record['suite'])} {_line(record['id'])}: {_line(record.get('error') or 'it failed')}"
 

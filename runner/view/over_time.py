@@ -42,7 +42,6 @@ def over_time(store: Store, suite: str, test: str) -> Record:
 
 
 def _sentences(history: TestHistory) -> list[str]:
-    """The history of the test, in words."""
     said = [", ".join(history.trends).capitalize()]
     if history.since is not None and history.rate_before is not None:
         runs = "run" if history.judged == 1 else "runs"

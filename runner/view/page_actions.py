@@ -1,11 +1,10 @@
-"""What pages may ask for other than a single run, and what they may start: comparisons, a test over time, pictures,
-labels, and running again."""
+"""What pages may ask for other than a single run, and what they may start: comparisons, a test over time, pictures, and
+running again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from runner.errors import ConfigurationError
 from runner.reporters.html.compared import comparison_record, variants_record
@@ -16,10 +15,8 @@ from runner.results.report import Report
 from runner.results.sides import Sides
 from runner.results.variants import VariantsCompared
 from runner.security.files import application_of, read_named
-from runner.store.kept import KeptLabel
-from runner.store.store import Store
 from runner.version import VERSION
-from runner.view.labelling import Question, exported, label_of, label_record, questions_on, records_of
+from runner.view.labelling import Labelling
 from runner.view.over_time import all_tests, over_time
 from runner.view.reruns import Reruns, commands_of, shown
 from runner.view.runs import StoredRuns
@@ -55,8 +52,7 @@ class PageActions:
         """
         self.runs = runs
         self._again = again
-        self._person = person
-        self._now = now
+        self.labels = Labelling(runs, person, now)
 
     def compare(self, ids: Sequence[str]) -> Record:
         """`{heads, comparison, variants, version}`: see `compared`."""
@@ -81,40 +77,6 @@ class PageActions:
         if application is None or self.runs.elsewhere(run):
             return None
         return picture(result, source, self.runs.suite(id, result)["file"], application, self.runs.root)
-
-    def questions(self, id: str, place: int) -> Record:
-        """`{questions}`: see `records_of`."""
-        result = self.runs.result(id, place)
-        suite = self.runs.suite(id, result)["key"]
-        with self.runs.reading() as store:
-            found = _questions(store, id, suite, result["id"])
-            return {"questions": records_of(found, self._labels(store, id, suite, result["id"]))}
-
-    def put_label(self, id: str, said: Mapping[str, Any]) -> Record:
-        """Keeps what a person says, `{at, run, turn, criterion, passed, why}`, or takes it away where `passed` is null:
-        `{count, label?}`, with the number of labels that the run has now."""
-        result = self.runs.result(id, _whole(said.get("at")))
-        suite, test = self.runs.suite(id, result)["key"], str(result["id"])
-        with self.runs.reading() as store:
-            label = label_of(
-                said,
-                _questions(store, id, suite, test),
-                run=id,
-                suite=suite,
-                test=test,
-                person=self._person,
-                now=self._now(),
-            )
-            store.put_label(label)
-            count = {"count": store.run(id).labels}
-        return count if label.passed is None else {**count, "label": label_record(label)}
-
-    def exported_labels(self, id: str) -> str:
-        """The labels of a run as JSONL."""
-        with self.runs.reading() as store:
-            labels = store.labels(id)
-            tests = {(label.suite, label.test) for label in labels}
-            return exported(labels, {test: _lines(store, id, *test) for test in tests})
 
     def plan(self, id: str, keys: Sequence[str]) -> Record:
         """`{commands}`: what `start` would start, as a person would type it."""
@@ -143,31 +105,6 @@ class PageActions:
         return commands_of(
             run, self.runs.report(id).suites, chosen, self.runs.application, self.runs.root, self.runs.folder
         )
-
-    def _labels(self, store: Store, id: str, suite: str, test: str) -> list[KeptLabel]:
-        """The labels of this person on one test."""
-        return [
-            label
-            for label in store.labels(id)
-            if (label.suite, label.test, label.person) == (suite, test, self._person)
-        ]
-
-
-def _lines(store: Store, id: str, suite: str, test: str) -> list[Record]:
-    """The lines of a test in a run: of each of its runs, where it has several."""
-    found = store.of_test(id, suite, test)
-    several = [one for one in found if one.attempt]
-    return [store.line(one.seq) for one in several or found]
-
-
-def _questions(store: Store, id: str, suite: str, test: str) -> list[Question]:
-    return questions_on(_lines(store, id, suite, test))
-
-
-def _whole(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise ConfigurationError("Cannot find the result: it has no place")
-    return value
 
 
 def compared(reports: Sequence[Report], names: Sequence[str]) -> Record:

@@ -94,7 +94,6 @@ def _selected(origin: Record, suites: Sequence[Record], inputs: Mapping[str, str
 
 
 def _by_name(named: Mapping[str, Sequence[str]], flags: Words) -> list[Words]:
-    """The command lines for tests of some inputs."""
     return [
         [given, f"--run={pattern_of(part)}", *flags]
         for given, names in named.items()
@@ -184,7 +183,6 @@ class Reruns:
             self._record |= {"state": "ended", "code": code}
 
     def _begun(self, words: Words) -> subprocess.Popen[str]:
-        """Starts one command line. Raises OSError and ValueError."""
         return subprocess.Popen(
             [*PROGRAM, *words],
             cwd=self._application,

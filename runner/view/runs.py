@@ -215,7 +215,6 @@ class StoredRuns:
 
 
 def _run(store: Store, id: str) -> KeptRun:
-    """The run with this id. Raises MissingError."""
     run = store.run(id)
     if run.id != id:
         raise MissingError(f"There is no run {id} in the store {store.folder}")
@@ -224,6 +223,19 @@ def _run(store: Store, id: str) -> KeptRun:
 
 def _status_of(run: KeptRun) -> str:
     return RUNNING if run.state == UNDER_WAY else run.state
+
+
+class _Shown(Value):
+    """A result on a page."""
+
+    result: Record
+    source: str
+    """The result as JSON."""
+    row: Record
+    text: str
+    """What the block has of it."""
+    changed: int
+    """The revision in which it was last another one."""
 
 
 class RunPages:
@@ -246,12 +258,7 @@ class RunPages:
         """Suite and position in it → place."""
         self._named: dict[str, int] = {}
         self._keys: list[str] = []
-        self._results: list[Record] = []
-        self._sources: list[str] = []
-        self._rows: list[Record] = []
-        self._texts: list[str] = []
-        self._changed: list[int] = []
-        """The revision in which each was last another one."""
+        self._shown: list[_Shown] = []
         self._counts = Counts()
 
     def take(self, report: Report) -> None:
@@ -263,37 +270,38 @@ class RunPages:
 
     def add(self, part: Report) -> None:
         """Reads the tests of a running run that have ended since the last call."""
-        known = len(self._rows)
+        known = len(self._shown)
         rows = self._put_all(part)
-        if len(self._rows) - known < len(part.results):  # tests of an earlier session ran again
+        if len(self._shown) - known < len(part.results):  # tests of an earlier session ran again
             self._counts, known = Counts(), 0
-        for place in range(known, len(self._rows)):
-            self._counts.add_record(self._results[place], place)
+        for place in range(known, len(self._shown)):
+            self._counts.add_record(self._shown[place].result, place)
         counts = self._counts
         figures = {**summary_record(counts, counts.milliseconds), **usage_record(counts), **certainty_of(counts)}
         self._show(part.replace(summary={**figures, "status": part.summary["status"]}), rows)
 
     def index(self) -> Record:
         """The index with all rows, and the `revision` that it is of."""
-        return {**self._index, "blocks": list(self._index["blocks"]), "rows": self._rows, "revision": self.revision}
+        rows = [shown.row for shown in self._shown]
+        return {**self._index, "blocks": list(self._index["blocks"]), "rows": rows, "revision": self.revision}
 
     def since(self, revision: int) -> Record:
         """What has changed since then: the index, with `[place, row]` of results that are new or others, and how many
         there are."""
-        rows = [[place, row] for place, row in enumerate(self._rows) if self._changed[place] > revision]
-        return {**self.index(), "rows": rows, "count": len(self._rows)}
+        rows = [[place, shown.row] for place, shown in enumerate(self._shown) if shown.changed > revision]
+        return {**self.index(), "rows": rows, "count": len(self._shown)}
 
     def block(self, number: int) -> str:
         """The results of a block as JSON; an empty list where there is none."""
-        return f"[{','.join(self._texts[number * SIZE : (number + 1) * SIZE])}]"
+        return f"[{','.join(shown.text for shown in self._shown[number * SIZE : (number + 1) * SIZE])}]"
 
     def place_of(self, key: str) -> int | None:
         """The place of a row by its key."""
         return self._keys.index(key) if key in self._keys else None
 
     def _show(self, report: Report, rows: Rows) -> None:
-        self.report = report.replace(results=list(self._results))
-        self._index = index_of(report, rows.frames, (), range(0, len(self._rows), SIZE))
+        self.report = report.replace(results=[shown.result for shown in self._shown])
+        self._index = index_of(report, rows.frames, (), range(0, len(self._shown), SIZE))
 
     def _put_all(self, report: Report) -> Rows:
         self.revision = next(self._revisions)
@@ -313,15 +321,13 @@ class RunPages:
 
     def _put(self, place: int, result: Record, rows: Rows) -> None:
         source = json_line(result)
-        if place < len(self._sources) and self._sources[place] == source:
+        if place < len(self._shown) and self._shown[place].source == source:
             return
         row, text = rows.made(entry_of(result, source), self._keys[place])
         row["position"] = result["position"]
-        self._results[place : place + 1] = [result]
-        self._sources[place : place + 1] = [source]
-        self._rows[place : place + 1] = [row]
-        self._texts[place : place + 1] = [text]
-        self._changed[place : place + 1] = [self.revision]
+        self._shown[place : place + 1] = [
+            _Shown(result=result, source=source, row=row, text=text, changed=self.revision)
+        ]
 
 
 def _where(result: Record) -> tuple[str, int]:

@@ -129,11 +129,11 @@ def server_of(actions: PageActions, token: str, port: int, ending: Event) -> Gua
         return Response(found[0], media_type=found[1]) if found else Response(status_code=204)
 
     async def labels_file(request: Request) -> Response:
-        text = await run_in_threadpool(actions.exported_labels, request.path_params["id"])
+        text = await run_in_threadpool(actions.labels.exported, request.path_params["id"])
         return Response(utf8(text), media_type="application/jsonl")
 
     async def put_label(request: Request) -> Response:
-        return _json(await run_in_threadpool(actions.put_label, request.path_params["id"], await _body(request)))
+        return _json(await run_in_threadpool(actions.labels.put, request.path_params["id"], await _body(request)))
 
     def with_keys(do: Callable[[str, list[str]], Record]) -> Answer:
         async def answer(request: Request) -> Response:
@@ -196,7 +196,7 @@ def server_of(actions: PageActions, token: str, port: int, ending: Event) -> Gua
         Route(f"{of_one}/variants", of_run(runs.variants)),
         Route(f"{of_one}/events", events_of_run),
         Route(f"{of_one}/picture", picture),
-        Route(f"{of_one}/labels", of_run(actions.questions, "at"), methods=["GET"]),
+        Route(f"{of_one}/labels", of_run(actions.labels.questions, "at"), methods=["GET"]),
         Route(f"{of_one}/labels", put_label, methods=["PUT"]),
         Route(f"{of_one}/labels.jsonl", labels_file),
         Route(f"{of_one}/again/plan", with_keys(actions.plan), methods=["POST"]),
@@ -227,7 +227,6 @@ async def _changes(actions: PageActions, ending: Event) -> AsyncIterator[bool]:
 
 
 async def _refusal(request: Request, error: Exception) -> Response:
-    """An error as a sentence."""
     assert isinstance(error, RunnerError)
     status = 404 if isinstance(error, MissingError) else 400
     said = error.message if error.hint is None else f"{error.message}. {error.hint}"
@@ -235,7 +234,6 @@ async def _refusal(request: Request, error: Exception) -> Response:
 
 
 async def _broke(request: Request, error: Exception) -> Response:
-    """An unexpected error, as a message."""
     return JSONResponse({"error": f"yao-test view broke: {type(error).__name__}: {error}"}, 500)
 
 

@@ -177,7 +177,6 @@ class ConsoleReporter:
         )
 
     def _called_from(self, told: Failure | ResultWarning, indent: str) -> str:
-        """A line for each caller of a place."""
         places = [frame.location for frame in _callers(told)]
         return "".join(
             self._paint(f"{indent}called from {self._short(at.file)}:{at.line}:{at.column}\n", "dim") for at in places
@@ -191,7 +190,6 @@ class ConsoleReporter:
         return self._stability
 
     def _runs(self, result: TestResult) -> str:
-        """The line about several runs of a test."""
         return f"  {self._stabilities().line(result)}" if result.attempts else ""
 
     def _verdict(self, outcome: Outcome) -> str:
@@ -337,7 +335,6 @@ class ConsoleReporter:
         return text + self._again(suite, result)
 
     def _again(self, suite: Suite, result: TestResult) -> str:
-        """The command that runs a test again."""
         in_step = any(step.failures for step in result.outcome.steps)
         command = command_of(suite, self._flags)(result.name, in_step)
         return self._paint(f"  Run it again: {command}\n", "cyan")

@@ -65,7 +65,6 @@ def _is_plain(name: str) -> bool:
 
 
 def _quoted(text: str) -> str:
-    """A word of a shell command."""
     from shlex import quote
 
     return quote(text)

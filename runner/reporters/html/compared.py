@@ -178,7 +178,6 @@ def variants_record(compared: VariantsCompared) -> Record:
 
 
 def _answers(answers: Sequence[str]) -> list[list[list[Any]]]:
-    """`[text, differs]` of the pieces of each answer."""
     both = [marked(answers[0], other) for other in answers[1:]]
     shown = [both[0].first, *(one.other for one in both)]
     return [[[piece.text, piece.differs] for piece in pieces] for pieces in shown]

@@ -131,7 +131,6 @@ def render(
 def _compared(
     report: Report, baseline: Report, found: Comparison | None, verdicts: Sequence[tuple[str, ChangeReport]]
 ) -> str:
-    """The block that says what has changed."""
     from runner.reporters.html.compared import comparison_record
     from runner.results.comparison import compare
 

@@ -102,7 +102,7 @@ def pages(runs: StoredRuns, newest: str, oldest: str) -> Iterator[Callable[[], A
     actions = PageActions(runs, None, "ann", lambda: NOW)
     yield from (lambda: runs.newest(10), lambda: runs.index(newest), actions.tests)
     yield from (lambda: actions.over_time(case_file(), "dog"), lambda: actions.compare([oldest, newest]))
-    yield from (lambda: actions.questions(newest, 0), lambda: actions.exported_labels(newest))
+    yield from (lambda: actions.labels.questions(newest, 0), lambda: actions.labels.exported(newest))
     yield from (lambda: actions.plan(newest, []), lambda: actions.picture(newest, 0, "x.png"))
 
 
