@@ -26,10 +26,10 @@ LIBRARIES = {
     "regex": {"bindings/processes/schema_keywords.py"},
     "distributed": {
         "runner/cluster/connection.py",
-        "runner/cluster/station.py",
-        "runner/cluster/station_work.py",
+        "runner/cluster/local_cluster.py",
+        "runner/cluster/worker_side.py",
     },
-    "dask": {"runner/cluster/station.py"},
+    "dask": {"runner/cluster/local_cluster.py"},
     "httpx": {"bindings/processes/http.py", "runner/connectors/httpx_sender.py", "runner/agents/mcp/http.py"},
     "pyqwest": {"runner/connectors/pyqwest_sender.py"},
     "certifi": {"runner/connectors/pyqwest_sender.py"},

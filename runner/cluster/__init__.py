@@ -2,10 +2,10 @@
 
 | process | what it does | module |
 | --- | --- | --- |
-| the command | divides the plan, gives out pieces, receives events | `dispatch`, `feed`, `ledger`, `connection` |
-| a Dask worker | starts a runner process for each piece, and passes on its messages | `station_work` |
-| the runner process | runs a piece as the command would | `piece_runner` |
+| the command | divides the plan into work units, receives events | `dispatch`, `queue`, `ledger`, `connection` |
+| a Dask worker | starts a runner process for each work unit, and passes on its messages | `worker_side` |
+| the runner process | runs a work unit as the command would | `runner_process`, `events_out` |
 
-Each piece is given to one worker, by its id, and Dask never runs it twice. If a worker is lost, the command gives its
-work out again, but only tests without a result.
+Each work unit is given to one worker, by its id, and Dask never runs it twice. If a worker is lost, the command gives
+its work out again, but only tests without a result.
 """

@@ -11,15 +11,17 @@ So if one of the two is killed, at most that many calls are lost, even if the co
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.answers.journal import Journal
-from runner.cluster.pieces import Heard
+from runner.cluster.messages import RunnerMessage
 from runner.connectors.limits import Limits
 from runner.connectors.timing import Timing
+from runner.errors import RunnerError
 from runner.results.verdict import Verdict, verdict_on
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 class SentAnswers:
     """In a runner process: the lines of its journal, as its `JournalFile` and its `CallGate`."""
 
-    def __init__(self, send: Callable[[Heard], None], at_once: int) -> None:
+    def __init__(self, send: Callable[[RunnerMessage], None], at_once: int) -> None:
         """`at_once`: most calls that are running, or whose answers are not stored yet."""
         self._send = send
         self._limits = Limits(at_once, None, Timing())
@@ -62,7 +64,7 @@ class SentAnswers:
         """Sends a line."""
         with self._changed:
             self._sent += 1
-            self._send(Heard(answer=(self._sent, line)))
+            self._send(RunnerMessage(answer=(self._sent, line)))
 
     def keep(self, number: int) -> None:
         """Takes note that the command has all lines up to a number; from any thread."""
@@ -121,3 +123,18 @@ class StoredAnswers:
             self._services.agents()  # which opens the journal of the run
         else:
             self._own = Journal(None, None, self._root)
+
+
+def write_recording(folder: Path, name: str, content: bytes | None) -> None:
+    """Writes what a worker has recorded, or removes it. Raises OSError, and RunnerError for a place outside."""
+    parts = name.split("/")
+    if name.startswith("/") or ".." in parts:
+        raise RunnerError(f"A worker names a recording outside of {folder}: {name}")
+    path = folder.joinpath(*parts)
+    if content is None:
+        path.unlink(missing_ok=True)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    beside.write_bytes(content)
+    beside.replace(path)

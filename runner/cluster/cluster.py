@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.application.dotenv import all_variables
-from runner.cluster.local import LocalStations
+from runner.cluster.local import LocalCluster
 from runner.errors import ConfigurationError
 from runner.version import VERSION
 from scripttest import belongings_of
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from runner.cluster.archive import Content
     from runner.cluster.connection import Connection
     from runner.cluster.dispatch import Dispatch
-    from runner.cluster.pieces import Setup
-    from runner.cluster.preflight import Found
+    from runner.cluster.messages import Setup
+    from runner.cluster.preflight import WorkerCheck
     from runner.environment import Environment
     from runner.execution.observing import PlanRun
     from runner.execution.services import RunServices
@@ -39,24 +39,24 @@ class Cluster:
         self._application = application
         self._run = os.urandom(8).hex()
         self._variables: Mapping[str, str] = {}
-        self._local: LocalStations | None = None
+        self._local: LocalCluster | None = None
         self._connection: Connection | None = None
         self._dispatch: Dispatch | None = None
-        self._found: Found | None = None
+        self._found: WorkerCheck | None = None
 
     def __enter__(self) -> Cluster:
         self._variables = all_variables(self._application.root, self._environment).every
         if self._address.is_local:  # which takes as long as to load the libraries and to make the plan
-            self._local = LocalStations(
+            self._local = LocalCluster(
                 workers=self._address.workers or self._environment.cpus, variables=self._variables, run=self._run
             )
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._connection is not None:
-            from runner.cluster.preflight import finish
+            from runner.cluster import worker_side
 
-            finish(self._connection, self._run)
+            self._connection.let_know(worker_side.finish, self._run)
             self._connection.close()
         if self._local is not None:
             self._local.close()
@@ -69,11 +69,12 @@ class Cluster:
 
     def open(self, plan: RunPlan, services: RunServices) -> None:
         """See `Remote`."""
+        from runner.cluster import worker_side
         from runner.cluster.archive import archive_of, check_definitions, content_of
         from runner.cluster.connection import Connection
         from runner.cluster.dispatch import Dispatch
-        from runner.cluster.frames import packed
-        from runner.cluster.preflight import Preflight, check_paths, named_in, prepare, refusal, set_up
+        from runner.cluster.messages import packed
+        from runner.cluster.preflight import Preflight, check_paths, named_in, refusal
 
         environment, root = self._environment, self._application.root
         check_paths(root, _paths_of(plan, environment.directory))
@@ -84,13 +85,13 @@ class Cluster:
             connection = self._connection = Connection(self._address, self._local)
         else:
             connection = self._connection = Connection(self._address)
-            prepare(connection, self._run)
+            connection.let_know(worker_side.prepare, self._run)  # takes as long as to read the application
             content = content_of(root, reports, environment.secrets.text)
         application = content.digest if content is not None else str(root)
         named = named_in(root, content.names) if content is not None else {}
         listed = belongings_of(os.path.realpath(root)).listed(content.names) if content is not None else None
-        setup = packed(self._setup(plan, services).replace(listed=listed))
-        set_up(connection, self._run, application, setup)
+        setup = packed(self._setup(plan, listed))
+        connection.let_know(worker_side.set_up, self._run, application, setup)
         workers = connection.workers()
         if not workers:
             raise ConfigurationError(
@@ -124,8 +125,8 @@ class Cluster:
 
         return self._dispatch.run(run, StoredAnswers(run.services, self._application.root))
 
-    def _setup(self, plan: RunPlan, services: RunServices) -> Setup:
-        from runner.cluster.pieces import Setup
+    def _setup(self, plan: RunPlan, listed: tuple[str, ...] | None) -> Setup:
+        from runner.cluster.messages import Setup
 
         options = plan.options
         return Setup(
@@ -143,7 +144,7 @@ class Cluster:
             counts_usage=options.max_cost is not None or options.max_tokens is not None,
             parallel=options.parallel or 0,
             has_modules=bool(plan.modules),
-            listed=None,
+            listed=listed,
         )
 
 
@@ -157,7 +158,7 @@ def _reports_of(options: RunOptions, directory: Path, root: Path) -> set[str]:
 
 def _paths_of(plan: RunPlan, directory: Path) -> dict[str, Path]:
     """What names it → a path that workers need."""
-    options: RunOptions = plan.options
+    options = plan.options
     found = {suite.label: Path(suite.file) for suite in plan.suites if suite.file}
     flags = {"--ctx": options.ctx, "--replay": options.replay, "--record-missing": options.record_missing}
     found |= {f"{flag} {text}": (directory / text).resolve() for flag, text in flags.items() if text is not None}

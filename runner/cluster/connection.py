@@ -6,31 +6,33 @@ import asyncio
 import logging
 import socket
 import ssl
+import threading
 import warnings
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future as Called
 from concurrent.futures import wait
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from runner.errors import ConfigurationError, RunnerError
 from runner.options.values import ClusterAddress
 from scripttest import install_command
 from scripttest.values import Value
 
+if TYPE_CHECKING:
+    from runner.cluster.local import LocalCluster
+
+
 try:
     from distributed import Client, Future, Security
     from distributed.comm.core import CommClosedError
 
-    from runner.cluster.loop_thread import LoopThread
 except ImportError as error:
     raise ConfigurationError(
         f"--cluster needs the library distributed: {error}",
         f"Install it with: {install_command('dask', str(error.name))}",
     ) from error
 
-if TYPE_CHECKING:
-    from runner.cluster.local import LocalStations
 
 REACHING = 5.0
 """Seconds in which a scheduler has to answer."""
@@ -43,14 +45,14 @@ SPREADING = 500_000
 _WORKERS = {"add-worker": "come", "remove-worker": "gone"}
 
 
-class Station(Value):
+class DaskWorker(Value):
     """A Dask worker."""
 
     address: str
     id: str
     """No other worker has it, also not one that comes in its place."""
     threads: int
-    """How many pieces it runs at a time."""
+    """How many units it runs at a time."""
 
 
 class _Client(Client):
@@ -67,7 +69,7 @@ class Connection:
     `("ended", attempt)`, and `("untold", attempt)` where its worker could not be told something.
     """
 
-    def __init__(self, address: ClusterAddress, local: LocalStations | None = None) -> None:
+    def __init__(self, address: ClusterAddress, local: LocalCluster | None = None) -> None:
         """Connects; blocks. Raises RunnerError. `local`: scheduler and workers of this run, which may still start."""
         _silence()
         self.inbox: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
@@ -97,14 +99,14 @@ class Connection:
         return bool(self._client.status != "running")
 
     def workers(self) -> dict[str, int]:
-        """How many pieces each worker runs at a time, by its address; blocks. Raises RunnerError."""
+        """How many units each worker runs at a time, by its address; blocks. Raises RunnerError."""
         return {address: threads or 1 for address, threads in self._asked(self._client.nthreads).items()}
 
-    def ask(self, function: Callable[..., Any], *arguments: Any, stations: list[str]) -> dict[str, Any]:
-        """Calls a function on workers, at once and beside their pieces; blocks. Address → what it answers, or the error
+    def ask(self, function: Callable[..., Any], *arguments: Any, workers: list[str]) -> dict[str, Any]:
+        """Calls a function on workers, at once and beside their units; blocks. Address → what it answers, or the error
         that it raised there; workers that are lost meanwhile are not in it. Raises RunnerError when the scheduler does
         not answer."""
-        answers = self._asked(lambda: self._client.run(function, *arguments, workers=stations, on_error="return"))
+        answers = self._asked(lambda: self._client.run(function, *arguments, workers=workers, on_error="return"))
         return {place: one for place, one in answers.items() if not isinstance(one, CommClosedError)}
 
     def let_know(self, function: Callable[..., Any], *arguments: Any) -> None:
@@ -115,29 +117,29 @@ class Connection:
 
         self._send(call)
 
-    def tell(self, function: Callable[..., Any], *arguments: Any, attempt: str, station: str) -> None:
+    def tell(self, function: Callable[..., Any], *arguments: Any, attempt: str, worker: str) -> None:
         """Calls a function on the worker of an attempt, without waiting; the inbox hears when it could not be called.
         From any thread."""
 
         async def call() -> None:
             try:
-                await self._client.run(function, *arguments, workers=[station])
+                await self._client.run(function, *arguments, workers=[worker])
             except Exception:
                 self.inbox.put(("untold", attempt))
 
         self._send(call)
 
     def spread(
-        self, function: Callable[..., Any], data: bytes, *arguments: Any, stations: list[str]
+        self, function: Callable[..., Any], data: bytes, *arguments: Any, workers: list[str]
     ) -> dict[str, BaseException]:
         """Calls a function with data on workers, to which the data goes from worker to worker; blocks. Address → the
         error that it raised there. Raises RunnerError when the scheduler does not answer."""
 
         async def call() -> list[Any]:
-            shared = await self._client.scatter(data, workers=stations, hash=False)
+            shared = await self._client.scatter(data, workers=workers, hash=False)
             futures = [
-                self._client.submit(function, shared, *arguments, workers=[station], pure=False, retries=0)
-                for station in stations
+                self._client.submit(function, shared, *arguments, workers=[worker], pure=False, retries=0)
+                for worker in workers
             ]
             return await asyncio.gather(
                 *(asyncio.wait_for(one.result(), seconds) for one in futures), return_exceptions=True
@@ -145,7 +147,7 @@ class Connection:
 
         seconds = ASKING + len(data) / SPREADING
         answers = self._asked(call, seconds + ASKING)
-        return {place: one for place, one in zip(stations, answers, strict=True) if isinstance(one, BaseException)}
+        return {place: one for place, one in zip(workers, answers, strict=True) if isinstance(one, BaseException)}
 
     def listen(self, topic: str) -> None:
         """Puts everything that is sent under a topic into the inbox, and reports there when workers come and go."""
@@ -153,10 +155,10 @@ class Connection:
         self._client.subscribe_topic(topic, lambda event: self.inbox.put(("events", event[1])))
         self._client.subscribe_topic("all", self._heard)
 
-    def submit(self, function: Callable[..., Any], job: Any, attempt: str, station: str) -> Future[Any]:
+    def submit(self, function: Callable[..., Any], job: Any, attempt: str, worker: str) -> Future[Any]:
         """Lets a worker call a function; its end is reported in the inbox."""
         future: Future[Any] = self._client.submit(
-            function, job, key=f"yao-test-{attempt}", workers=[station], pure=False, retries=0
+            function, job, key=f"yao-test-{attempt}", workers=[worker], pure=False, retries=0
         )
         future.add_done_callback(lambda _: self.inbox.put(("ended", attempt)))
         return future
@@ -256,3 +258,37 @@ def _refusal(address: ClusterAddress, error: BaseException) -> ConfigurationErro
         said[0] = "what listens there does not answer as a scheduler of Dask does"
     hint = "Does it speak TLS? Then its address begins with tls://" if address.url.startswith("tcp") else None
     return ConfigurationError(f"Cannot connect to the cluster at {address}: {said[0]}", hint)
+
+
+T = TypeVar("T")
+LATE = 5.0
+"""Seconds that what runs on the loop gets to end."""
+
+
+class LoopThread:
+    """Runs until it is ended."""
+
+    def __init__(self) -> None:
+        self._ready, self._over = threading.Event(), asyncio.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._run()), name="cluster-loop", daemon=True)
+        self._thread.start()
+        self._ready.wait()
+
+    def start(self, call: Callable[[], Awaitable[T]]) -> Called[T]:
+        """Calls a function on the loop, and waits there for what it returns; from any thread."""
+
+        async def called() -> T:
+            return await call()
+
+        return asyncio.run_coroutine_threadsafe(called(), self._asyncio)
+
+    def end(self) -> None:
+        """Ends the loop, and all that runs on it."""
+        if self._thread.is_alive():
+            self._asyncio.call_soon_threadsafe(self._over.set)
+            self._thread.join(LATE)
+
+    async def _run(self) -> None:
+        self._asyncio = asyncio.get_running_loop()
+        self._ready.set()
+        await self._over.wait()

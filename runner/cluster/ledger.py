@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from runner.cluster.pieces import CasesPart, Done, ModulePart, Piece
+from runner.cluster.messages import CasesPart, Done, ModulePart, WorkUnit
 from runner.results.events import AttemptEnd, Event, SuiteEnd, SuiteStart, TestEnd, TestStart, TurnStart
 from runner.results.model import TestResult
 from runner.results.test_place import TestPlace
 from scripttest import Cause, Failure, Outcome, Status, kind_of
-from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.cluster.answers import StoredAnswers
@@ -21,13 +20,6 @@ MOST_LOSSES = 3
 """A test is given up after this many workers were lost while they ran it."""
 
 
-class Again(Value):
-    """A test that runs again in a later pass."""
-
-    part: ModulePart | CasesPart
-    """It alone."""
-
-
 class Ledger:
     """Takes what runner processes say, and sends what is new of it."""
 
@@ -35,7 +27,7 @@ class Ledger:
         self,
         send: Callable[[Event], None],
         repetition: Repetition,
-        passes: Passes[Again],
+        passes: Passes[ModulePart | CasesPart],
         answers: StoredAnswers,
     ) -> None:
         """`answers` are those of models in tests that are under way."""
@@ -89,7 +81,7 @@ class Ledger:
                 self._send(SuiteEnd(suite=suite))
 
     def take(self, event: Event, part: ModulePart | CasesPart | None) -> None:
-        """Sends what is new. `part` is what the event is about of a piece."""
+        """Sends what is new. `part` is what the event is about of a work unit."""
         if isinstance(event, SuiteStart):
             if event.suite not in self._selected:
                 assert isinstance(part, ModulePart)
@@ -108,17 +100,17 @@ class Ledger:
         elif isinstance(event, AttemptEnd | TestEnd):
             self._end(event.result, part)
 
-    def rest(self, piece: Piece) -> Piece | None:
-        """The tests of a piece that have no result; None when all have one."""
-        modules = [left for one in piece.modules if (left := self._rest_of_module(one)) is not None]
-        cases = [rest for part in piece.cases if (rest := self._rest_of_cases(part)) is not None]
+    def rest(self, unit: WorkUnit) -> WorkUnit | None:
+        """The tests of a work unit that have no result; None when all have one."""
+        modules = [left for one in unit.modules if (left := self._rest_of_module(one)) is not None]
+        cases = [rest for part in unit.cases if (rest := self._rest_of_cases(part)) is not None]
         if not modules and not cases:
             return None
         of_cases = {part.suite.id: {placed.case.id for placed in part.cases} for part in cases}
         answers = self._answers.lines({**dict.fromkeys(part.module.id for part in modules), **of_cases})
-        return piece.replace(modules=tuple(modules), cases=tuple(cases), answers=answers)
+        return unit.replace(modules=tuple(modules), cases=tuple(cases), answers=answers)
 
-    def lose(self, piece: Piece, under_way: Mapping[TestPlace, str]) -> None:
+    def lose(self, unit: WorkUnit, under_way: Mapping[TestPlace, str]) -> None:
         """Records that a worker was lost while it ran tests. A test that has lost too many workers is broken."""
         for place, name in under_way.items():
             if self._is_over(place):
@@ -129,26 +121,26 @@ class Ledger:
                 failure = Failure(cause=Cause.INFRASTRUCTURE, message=said)
                 outcome = Outcome(name=name, status=Status.FAILED, milliseconds=0, failures=(failure,))
                 result = TestResult(suite=place.suite, name=name, position=place.position, outcome=outcome)
-                self._finish(result, part_with(piece, place.suite))
+                self._finish(result, unit.part_with(place.suite))
 
-    def begin_pass(self) -> Iterator[Piece]:
+    def begin_pass(self) -> Iterator[WorkUnit]:
         """Begins the next pass; what runs in it."""
-        parts = [held.item.part for held in self._passes.begin()]
+        parts = [held.item for held in self._passes.begin()]
         self._held.clear()
         modules = {part.module.id: part for part in parts if isinstance(part, ModulePart)}
         for module in modules.values():
             rest = self._rest_of_module(module)
             if rest is not None:
-                yield Piece(modules=(rest,), begins_pass=True)
+                yield WorkUnit(modules=(rest,), begins_pass=True)
         for part in parts:
             if isinstance(part, CasesPart):
-                yield Piece(cases=(part,), begins_pass=True)
+                yield WorkUnit(cases=(part,), begins_pass=True)
 
     def give_up_held(self) -> None:
         """Ends what was to run again, but does not, with the results that it had."""
         for held in self._passes.take():
             self._held.pop(held.result.place, None)
-            self._finish(held.result, held.item.part)
+            self._finish(held.result, held.item)
 
     def _end(self, result: TestResult, part: ModulePart | CasesPart | None) -> None:
         place = result.place
@@ -164,7 +156,7 @@ class Ledger:
         is_module = isinstance(part, ModulePart) and not kind_of(result.name)  # which could not be loaded
         if part is not None and not is_module and self._passes.holds(result):
             self._held[place] = result.name
-            self._passes.hold(Again(part=_alone(part, result)), result)
+            self._passes.hold(_alone(part, result), result)
             return
         self._finish(result, part)
 
@@ -240,14 +232,6 @@ class Ledger:
         return part.replace(
             cases=cases, ended={**part.ended, **over}, done={id: runs for id, runs in done.items() if runs}
         )
-
-
-def part_with(piece: Piece, suite: str) -> ModulePart | CasesPart | None:
-    """The part of a piece that is of a suite."""
-    for part in piece.modules:
-        if part.module.id == suite:
-            return part
-    return next((part for part in piece.cases if part.suite.id == suite), None)
 
 
 def _alone(part: ModulePart | CasesPart, result: TestResult) -> ModulePart | CasesPart:

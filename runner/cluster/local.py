@@ -14,22 +14,22 @@ from typing import Any
 from runner.errors import ConfigurationError, RunnerError
 from scripttest import install_command
 
-_STATION = "import gc; gc.disable(); from runner.cluster.station import main; main()"
+_STATION = "import gc; gc.disable(); from runner.cluster.local_cluster import main; main()"
 """While libraries are loaded there is nothing to collect."""
 PATIENCE = 5.0
 """Seconds that they get to end."""
 
 
-class LocalStations:
+class LocalCluster:
     """The scheduler and the workers on this machine. They end with the command, even when it is killed."""
 
     def __init__(self, *, workers: int, variables: Mapping[str, str], run: str) -> None:
         """Begins to start them.
 
         Args:
-            workers: number of workers, which run one piece at a time each.
+            workers: number of workers, which run one unit at a time each.
             variables: the environment of the tests, with keys.
-            run: id of the run that they are for; each starts a process for its pieces at once.
+            run: id of the run that they are for; each starts a process for its units at once.
         """
         self._folder: str | None = None
         self._process = subprocess.Popen(

@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from runner.cluster import station_work
-from runner.cluster.connection import Connection, Station
+from runner.cluster import worker_side
+from runner.cluster.connection import Connection, DaskWorker
 from runner.errors import ConfigurationError, RunnerError
 from runner.security.files import read_text
 from runner.version import VERSION
@@ -36,10 +36,10 @@ def named_in(root: Path, names: Iterable[str]) -> dict[str, str]:
     return found
 
 
-class Found(Value):
+class WorkerCheck(Value):
     """What was found out about some workers."""
 
-    stations: Mapping[str, Station] = {}
+    usable: Mapping[str, DaskWorker] = {}
     """By address: those that are fine, and have the application."""
     problems: Mapping[str, str] = {}
     """Address → what keeps a worker from running tests."""
@@ -74,16 +74,16 @@ class Preflight:
         self._archive = cache(archive)
         self._variables = variables
         self._needs_walls = needs_walls
-        self._extras = station_work.extras()
+        self._extras = worker_side.extras()
 
-    def look(self, workers: Mapping[str, int]) -> Found:
-        """Looks at workers, and gives them the application; blocks. `workers` is address → how many pieces it runs at a
+    def look(self, workers: Mapping[str, int]) -> WorkerCheck:
+        """Looks at workers, and gives them the application; blocks. `workers` is address → how many units it runs at a
         time. Raises ConfigurationError if the application has changed, and somebody lacks it."""
         if not workers:
-            return Found()
+            return WorkerCheck()
         addresses = list(workers)
-        answers = self._connection.ask(station_work.look, tuple(self._variables), self._application, stations=addresses)
-        stations: dict[str, Station] = {}
+        answers = self._connection.ask(worker_side.look, tuple(self._variables), self._application, workers=addresses)
+        usable: dict[str, DaskWorker] = {}
         problems: dict[str, str] = {}
         lost: list[str] = []
         missing: dict[str, list[str]] = {}
@@ -100,7 +100,7 @@ class Preflight:
                 continue
             for wall, why in answer["missing_walls"].items():
                 walls.setdefault(wall, f"{why}, on {_who(address, answer)}")
-            stations[address] = Station(address=address, id=answer["id"], threads=workers[address])
+            usable[address] = DaskWorker(address=address, id=answer["id"], threads=workers[address])
             if not answer["has_application"]:
                 lacking[address] = _who(address, answer)
         warnings = [
@@ -110,12 +110,12 @@ class Preflight:
         ]
         if lacking:
             broken = self._connection.spread(
-                station_work.install, self._archive(), self._application, stations=list(lacking)
+                worker_side.install, self._archive(), self._application, workers=list(lacking)
             )
             for address, error in broken.items():
-                del stations[address]
+                del usable[address]
                 problems[address] = f"{lacking[address]} cannot take the application: {_said(error)}"
-        return Found(stations=stations, problems=problems, warnings=(*lost, *warnings), missing_walls=walls)
+        return WorkerCheck(usable=usable, problems=problems, warnings=(*lost, *warnings), missing_walls=walls)
 
     def _problem(self, address: str, answer: Any, missing: dict[str, list[str]]) -> str | None:
         if isinstance(answer, BaseException):
@@ -148,21 +148,6 @@ def refusal(problems: Mapping[str, str]) -> RunnerError:
         f"{'; '.join(said[:_SHOWN])}{more}",
         "Install the same yao-test with the same extras on all workers, or take those away",
     )
-
-
-def prepare(connection: Connection, run: str) -> None:
-    """Lets workers start processes for a run of this id, which takes as long as to read the application."""
-    connection.let_know(station_work.prepare, run)
-
-
-def set_up(connection: Connection, run: str, application: str, setup: bytes) -> None:
-    """Lets these processes get ready where the application is, which takes as long as to look at the workers."""
-    connection.let_know(station_work.set_up, run, application, setup)
-
-
-def finish(connection: Connection, run: str) -> None:
-    """Lets workers end the processes of a run."""
-    connection.let_know(station_work.finish, run)
 
 
 def check_paths(root: Path, paths: Mapping[str, Path]) -> None:

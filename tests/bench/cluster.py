@@ -177,7 +177,7 @@ def survival(folder: Path, count: int) -> None:
 def pieces(folder: Path) -> None:
     from distributed import Client
 
-    from runner.cluster import station_work
+    from runner.cluster import worker_side
     from runner.cluster.connection import Connection
     from runner.options.values import read_cluster_address
 
@@ -201,7 +201,7 @@ def pieces(folder: Path) -> None:
         before, start = processor_time(pid), time.monotonic()
         connection = Connection(address)
         for n in range(count):
-            connection.tell(station_work.tell, "nobody", b"x" * 100, attempt="nobody", station=workers[n % 2])
+            connection.tell(worker_side.tell, "nobody", b"x" * 100, attempt="nobody", station=workers[n % 2])
         connection.close()  # when all are told
         wall, spent = time.monotonic() - start, processor_time(pid) - before
         print(

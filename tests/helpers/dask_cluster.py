@@ -15,7 +15,7 @@ from command import eventually
 from dask_forks import Forked, dask_forks, quiet
 from faults import below, helper_processes
 
-RUNNER = "runner.cluster.piece_runner"
+RUNNER = "runner.cluster.runner_process"
 
 
 class DaskCluster:

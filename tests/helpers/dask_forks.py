@@ -66,7 +66,7 @@ def dask_forks() -> DaskForks:
 
 def quiet() -> dict[str, str]:
     """The settings with which Dask takes little, as variables."""
-    from runner.cluster.station import QUIET
+    from runner.cluster.local_cluster import QUIET
 
     names = {key: "DASK_" + key.upper().replace(".", "__").replace("-", "_") for key in QUIET}
     return {names[key]: str(value) for key, value in QUIET.items()}

@@ -34,7 +34,7 @@ _begins: ContextVar[bool] = ContextVar("begins", default=False)
 """Whether the call of this context has not gone out yet."""
 
 
-class SharedLimit(GlobalLimit):
+class AskedLimits(GlobalLimit):
     """In a runner process: gives connectors their bounds."""
 
     def __init__(self, ask: Callable[[tuple[Any, ...]], None]) -> None:
@@ -109,7 +109,7 @@ def _settle(future: asyncio.Future[None]) -> None:
 class _Asking(Limits):
     """The bounds of one connector, in a runner process."""
 
-    def __init__(self, connector: str, bounds: tuple[Any, ...], places: SharedLimit, timing: Timing) -> None:
+    def __init__(self, connector: str, bounds: tuple[Any, ...], places: AskedLimits, timing: Timing) -> None:
         super().__init__(MAX_CONCURRENCY, None, timing)
         self._of = connector, bounds
         self._places = places
@@ -139,7 +139,7 @@ class _Asking(Limits):
         self._places.send(*self._of, "refused", self._timing.monotonic() - began, seconds)
 
 
-class KeptBounds:
+class SharedLimits:
     """In the command: the limits of all connectors, and which attempt uses how much of them. Runs on its own thread."""
 
     def __init__(self, let: Callable[[str, int], None]) -> None:

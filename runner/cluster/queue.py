@@ -1,15 +1,15 @@
-"""Divides a plan into pieces: modules and cases, in the order in which they run."""
+"""The part of a plan that no worker has yet, divided into work units in the order in which modules and cases run."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
+from math import ceil
 from typing import TYPE_CHECKING
 
-from runner.cluster.piece_size import PieceSize
-from runner.cluster.pieces import CasesPart, Done, ModulePart, Piece
-from runner.planning.case_planning import groups_of
+from runner.cluster.messages import CasesPart, Done, ModulePart, WorkUnit
+from runner.planning.case_planning import groups_of as dependency_groups
 from scripttest import Status
 from scripttest.values import Value
 
@@ -18,20 +18,21 @@ if TYPE_CHECKING:
     from runner.planning.case_source import CaseSource, PlacedCase
     from runner.planning.plan import RunPlan
 
+
 MOST_CASES = 50
-"""Of one piece."""
+"""Of one unit."""
 MOST_MODULES = 50
-"""Of one piece."""
+"""Of one unit."""
 
 
-class _Taken(Value):
+class _SourceCases(Value):
     """Cases of a source that run on the same worker."""
 
     source: CaseSource
     cases: list[PlacedCase]
 
 
-class Feed:
+class WorkQueue:
     """The part of a plan that no worker has been given yet. Cases are read as they are needed."""
 
     def __init__(
@@ -42,44 +43,44 @@ class Feed:
         round: int | None = None,
     ) -> None:
         """`modules` are left, and all cases; in a `round`, the run of that number of each case. `reached` hears of each
-        source of cases before its first piece."""
+        source of cases before its first unit."""
         self._plan = plan
         self._round = round
         self._reached = reached
-        self._returned: deque[Piece] = deque()
+        self._returned: deque[WorkUnit] = deque()
         self._modules = deque(map(self._part_of, modules))
-        self._size_in_modules, self._size_in_cases = PieceSize(MOST_MODULES), PieceSize(MOST_CASES)
+        self._size_in_modules, self._size_in_cases = UnitSize(MOST_MODULES), UnitSize(MOST_CASES)
         self._left = sum(source.selected - len(source.ended) for source in plan.sources)
-        self._units = self._all_units()
+        self._groups = self._all_groups()
 
-    def give_back(self, piece: Piece) -> None:
-        """Takes a piece that is to run before all others."""
-        self._returned.append(piece)
+    def give_back(self, unit: WorkUnit) -> None:
+        """Takes a work unit that is to run before all others."""
+        self._returned.append(unit)
 
-    def ended(self, piece: Piece, seconds: float) -> None:
-        """Takes note of how long a piece took."""
-        if piece.modules:
-            self._size_in_modules.learn(len(piece.modules), seconds)
+    def ended(self, unit: WorkUnit, seconds: float) -> None:
+        """Takes note of how long a work unit took."""
+        if unit.modules:
+            self._size_in_modules.learn(len(unit.modules), seconds)
         else:
-            self._size_in_cases.learn(sum(len(part.cases) for part in piece.cases), seconds)
+            self._size_in_cases.learn(sum(len(part.cases) for part in unit.cases), seconds)
 
-    def take(self, places: int) -> Piece | None:
-        """The next piece, None when there is nothing left, where so many run at a time."""
+    def take(self, places: int) -> WorkUnit | None:
+        """The next unit, None when there is nothing left, where so many run at a time."""
         if self._returned:
             return self._returned.popleft()
         if self._modules:
             number = self._size_in_modules.of(len(self._modules), places)
-            return Piece(modules=tuple(self._modules.popleft() for _ in range(number)))
+            return WorkUnit(modules=tuple(self._modules.popleft() for _ in range(number)))
         number = max(self._size_in_cases.of(self._left, places), self._plan.options.parallel or 1)
-        found: dict[str, _Taken] = {}
+        found: dict[str, _SourceCases] = {}
         taken = 0
-        while taken < number and (unit := next(self._units, None)) is not None:
-            for one in unit:
-                found.setdefault(one.source.suite.id, _Taken(source=one.source, cases=[])).cases.extend(one.cases)
+        while taken < number and (group := next(self._groups, None)) is not None:
+            for one in group:
+                found.setdefault(one.source.suite.id, _SourceCases(source=one.source, cases=[])).cases.extend(one.cases)
                 taken += len(one.cases)
         self._left -= taken
         parts = tuple(cases_part(one.source, one.cases, self._round) for one in found.values())
-        return Piece(cases=parts) if parts else None
+        return WorkUnit(cases=parts) if parts else None
 
     def _part_of(self, module: TestModule) -> ModulePart:
         plan = self._plan
@@ -97,16 +98,16 @@ class Feed:
         )
         return ModulePart(module=module, picked=plan.picked.get(id), done=tuple(done))
 
-    def _all_units(self) -> Iterator[list[_Taken]]:
+    def _all_groups(self) -> Iterator[list[_SourceCases]]:
         """Cases that run on the same worker, in all variants: one, or all that depend on each other, or all of an input
         with hooks, or with one chat."""
-        for _, group in groupby(self._plan.sources, key=lambda source: source.suite.without_variant):
-            sources = list(group)
+        for _, variants in groupby(self._plan.sources, key=lambda source: source.suite.without_variant):
+            sources = list(variants)
             for source in sources:
                 self._reached(source)
-            for unit in self._units_of(sources[0]):
+            for group in self._groups_of(sources[0]):
                 left = [
-                    _Taken(source=source, cases=[placed for placed in unit if self._is_left(source, placed)])
+                    _SourceCases(source=source, cases=[placed for placed in group if self._is_left(source, placed)])
                     for source in sources
                 ]
                 yield [one for one in left if one.cases]
@@ -115,17 +116,17 @@ class Feed:
         id = placed.case.id
         return id not in source.ended and self._round not in source.done.get(id, ())
 
-    def _units_of(self, source: CaseSource) -> Iterator[list[PlacedCase]]:
+    def _groups_of(self, source: CaseSource) -> Iterator[list[PlacedCase]]:
         options = self._plan.settings.of(source.assistant.id, self._plan.options)
         if options.before or options.after or self._plan.context_of(source.assistant.id)["chat_id"]:
             yield list(self._placed(source))
         elif source.waited:
-            groups = groups_of(source)
-            units: dict[str, list[PlacedCase]] = {}
+            names = dependency_groups(source)
+            groups: dict[str, list[PlacedCase]] = {}
             for placed in self._placed(source):
                 id = placed.case.id
-                units.setdefault(groups.get(id, f"\0{id}"), []).append(placed)
-            yield from units.values()
+                groups.setdefault(names.get(id, f"\0{id}"), []).append(placed)
+            yield from groups.values()
         else:
             for placed in self._placed(source):
                 yield [placed]
@@ -153,3 +154,26 @@ def cases_part(source: CaseSource, cases: list[PlacedCase], round: int | None) -
         ended=ended,
         runs=dict.fromkeys(ids, (round,)) if round is not None else {},
     )
+
+
+SHARE = 2
+"""What is left is taken for so many units on each place, so that the last ones are small."""
+LEAST = 0.1
+"""Seconds that a work unit should take at least: each has a cost of its own."""
+
+
+class UnitSize:
+    """Chooses the size of the next unit from what is left, and from the time that earlier units took."""
+
+    def __init__(self, most: int) -> None:
+        """No unit has more than `most`."""
+        self._most = most
+        self._least = 1
+
+    def of(self, left: int, places: int) -> int:
+        """The size of the next unit, where so many are left, and so many units run at a time."""
+        return min(left, self._most, max(self._least, ceil(left / (SHARE * max(1, places)))))
+
+    def learn(self, size: int, seconds: float) -> None:
+        """Takes note of how long a work unit of a size took."""
+        self._least = ceil(LEAST * size / max(seconds, 0.001))

@@ -26,7 +26,7 @@ from typing import Any
 import dask
 from distributed import Scheduler, Security, Worker
 
-from runner.cluster import station_work
+from runner.cluster import worker_side
 from scripttest import hide_environment
 
 QUIET = {
@@ -42,7 +42,7 @@ QUIET = {
     "distributed.admin.system-monitor.interval": "5s",
     "distributed.admin.system-monitor.gil.enabled": False,
 }
-"""What Dask looks at many times a second, and pieces of tests have no use for: pieces hold no data, and stay where they
+"""What Dask looks at many times a second, and units of tests have no use for: units hold no data, and stay where they
 are put."""
 JOINING = 30.0
 """Seconds that workers get to join before the run begins without them."""
@@ -130,7 +130,7 @@ def _work(said: Mapping[str, Any], folder: str, security: Security, addresses: i
     """Is a worker. Reads the address of the scheduler, and closes `joined` when that has it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     os.environ.update(said["variables"])
-    station_work.prepare(said["run"])
+    worker_side.prepare(said["run"])
     with open(addresses) as stream:
         address = stream.readline().strip()
     if address:

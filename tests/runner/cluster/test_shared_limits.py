@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from runner.cluster import shared_bounds
-from runner.cluster.shared_bounds import KeptBounds, SharedLimit
+from runner.cluster import shared_limits
+from runner.cluster.shared_limits import AskedLimits, SharedLimits
 from runner.connectors.limits import Limits
 from runner.connectors.timing import Timing
 
@@ -17,11 +17,11 @@ from runner.connectors.timing import Timing
 class Process:
     """A runner process, as its bounds see it."""
 
-    def __init__(self, name: str, kept: KeptBounds) -> None:
+    def __init__(self, name: str, kept: SharedLimits) -> None:
         self.hangs = False
         self.renewed = 0
         self._name, self._kept = name, kept
-        self.places = SharedLimit(self._ask)
+        self.places = AskedLimits(self._ask)
 
     def _ask(self, call: tuple[Any, ...]) -> None:
         if not self.hangs:
@@ -35,10 +35,10 @@ class Process:
 
 @pytest.fixture
 def processes(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Process]]:
-    monkeypatch.setattr(shared_bounds, "RENEW", 0.01)
-    monkeypatch.setattr(shared_bounds, "LEASE", 0.5)
+    monkeypatch.setattr(shared_limits, "RENEW", 0.01)
+    monkeypatch.setattr(shared_limits, "LEASE", 0.5)
     found: dict[str, Process] = {}
-    kept = KeptBounds(lambda name, number: found[name].places.let(number))
+    kept = SharedLimits(lambda name, number: found[name].places.let(number))
     found |= {name: Process(name, kept) for name in ("first", "second")}
     yield found
     kept.close()

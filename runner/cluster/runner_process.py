@@ -1,6 +1,6 @@
-"""A process beside a Dask worker. It runs pieces of a run one after the other, as the command would.
+"""A process beside a Dask worker. It runs work units of a run one after the other, as the command would.
 
-    a SETUP on standard input, then PIECEs; events on standard output
+    a SETUP on standard input, then UNITs; events on standard output
 
 Keys are in its own environment. When its standard input ends, it ends too, whatever it is doing, and so do its workers
 of scripts.
@@ -19,11 +19,23 @@ from typing import IO, TYPE_CHECKING, Any
 
 from bindings import SCRIPT_PARTS
 from runner.application.application import Application
-from runner.cluster.frames import DONE, EVENT, FAILED, PIECE, SETUP, Moved, frame, packed, read_frame, unpacked
-from runner.cluster.outbox import Outbox
-from runner.cluster.piece_plan import options_of, plan_of
-from runner.cluster.pieces import Heard, Piece, Setup, Told
-from runner.cluster.shipped import ShippedEvents
+from runner.cluster.events_out import EventsOut, Sender
+from runner.cluster.messages import (
+    DONE,
+    EVENT,
+    FAILED,
+    SETUP,
+    UNIT,
+    Instruction,
+    PathTranslation,
+    RunnerMessage,
+    Setup,
+    WorkUnit,
+    frame,
+    packed,
+    read_frame,
+    unpacked,
+)
 from runner.environment import CONTENT_IN_SPANS, Environment, from_process
 from runner.errors import RunnerError
 from runner.execution.run import begun_modules, open_host
@@ -31,33 +43,39 @@ from runner.execution.services import RunServices
 from runner.execution.services_of_tests import TestServices
 from runner.execution.session import Session
 from runner.execution.stopping import Stop
-from runner.planning.plan import RunRequest
+from runner.options.options import FLAGS, RunOptions
+from runner.planning.case_source import CaseSource
+from runner.planning.plan import RunPlan, RunRequest, suite_of
+from runner.planning.planner import selection_of
+from runner.planning.resume import ResumeState, Retained, Saved
 from runner.results.events import RunError, Warned
-from scripttest import ScriptHost, belongings_of, hide_environment, start_processes
+from scripttest import ScriptHost, Status, belongings_of, hide_environment, start_processes
+from scripttest.values import fields_of
 
 if TYPE_CHECKING:
     from runner.agents.service import AgentService
     from runner.cluster.answers import SentAnswers
+    from runner.cluster.messages import CasesPart, ModulePart
     from scripttest import ModuleFile
 
 
 class Runner:
-    """Runs the pieces that one runner process is given."""
+    """Runs the units that one runner process is given."""
 
     def __init__(self, setup: Setup, root: Path, environment: Environment, write: Callable[[bytes], None]) -> None:
         """Raises RunnerError if the run is not possible on this machine.
 
         Args:
-            setup: what all pieces have in common.
+            setup: what all units have in common.
             root: the application on this machine.
             environment: of this process.
             write: takes messages, from any thread.
         """
-        self._there = Moved(root, setup.root)
-        self._here = Moved(setup.root, root)
+        self._there = PathTranslation(root, setup.root)
+        self._here = PathTranslation(setup.root, root)
         self._setup = setup = self._here.value(setup)
         self._root = root
-        self._outbox = Outbox(lambda values: write(frame(EVENT, self._there.packed(values))))
+        self._sender = Sender(lambda values: write(frame(EVENT, self._there.packed(values))))
         said = {"CI": "1", CONTENT_IN_SPANS: str(setup.content_in_spans)}
         self._environment = environment.replace(directory=setup.directory, variables={**environment.variables, **said})
         self._application = Application(root)
@@ -84,7 +102,7 @@ class Runner:
         self.stop = Stop()
 
     def close(self) -> None:
-        """Ends what was started for the pieces, and takes away what they have written here."""
+        """Ends what was started for the units, and takes away what they have written here."""
         try:
             if self._processes is not None:
                 self._processes.close()
@@ -97,47 +115,45 @@ class Runner:
 
     @cached_property
     def _scratch(self) -> Path:
-        """A folder for what the pieces write."""
+        """A folder for what the units write."""
         import tempfile
 
-        return Path(tempfile.mkdtemp(prefix="yao-test-piece-"))
+        return Path(tempfile.mkdtemp(prefix="yao-test-unit-"))
 
     def say(self, value: Any) -> None:
-        """Sends an event, or a `Heard`, soon and with others; from any thread."""
-        self._outbox.put(value)
+        """Sends an event, or a `RunnerMessage`, soon and with others; from any thread."""
+        self._sender.put(value)
 
     def say_now(self, value: Any) -> None:
         """Sends it at once."""
-        self._outbox.put(value)
-        self._outbox.flush()
+        self._sender.put(value)
+        self._sender.flush()
 
-    def run(self, piece: Piece) -> None:
-        """Runs a piece to its end; blocks until all is said of it, and answers are kept."""
+    def run(self, unit: WorkUnit) -> None:
+        """Runs a work unit to its end; blocks until all is said of it, and answers are kept."""
         try:
-            self._run(piece)
+            self._run(unit)
         except Exception as error:
             message, hint = _problem(error)
             self.say(RunError(message=message, hint=hint))
-        self._outbox.flush()
+        self._sender.flush()
         if self.sent_answers is not None:
             self.sent_answers.wait()
 
-    def _run(self, piece: Piece) -> None:
-        piece = self._here.value(piece)
-        self._answers = piece.answers
-        if piece.begins_pass:
+    def _run(self, unit: WorkUnit) -> None:
+        unit = self._here.value(unit)
+        self._answers = unit.answers
+        if unit.begins_pass:
             self._services.begin_again({})
         if self._service is not None:
             self._keep_answers(self._service)
-        plan = plan_of(piece, self._setup, self._request)
+        plan = plan_of(unit, self._setup, self._request)
         selection = plan.selection
         tests = TestServices(
             self._services, plan, selection, self._environment, stopped=lambda: self.stop.reason is not None
         )
-        observer = ShippedEvents(piece, self.stop, self._services.recording, self.say, self.say_now)
-
-        traces = plan.resumable or observer.traces
-        observer.begin(self._services.fingerprints().parts)
+        observer = EventsOut(unit, self.stop, self._services.recording, self.say, self.say_now)
+        traces = plan.resumable
 
         def carry_out(host: ScriptHost | None) -> None:
             modules = begun_modules(host, plan, self._services, tests, selection, self.stop, traces)
@@ -162,10 +178,10 @@ class Runner:
             self._processes = host.release()
 
     def _set_up_agents(self, service: AgentService) -> None:
-        from runner.cluster.shared_bounds import SharedLimit
+        from runner.cluster.shared_limits import AskedLimits
 
         self._service = service
-        self.places = SharedLimit(lambda call: self.say_now(Heard(call=call)))
+        self.places = AskedLimits(lambda call: self.say_now(RunnerMessage(call=call)))
         service.runtime.connectors.share(self.places)
         self._keep_answers(service)
 
@@ -208,11 +224,11 @@ class _Usage:
 
     def spend(self, connector: str, usage: Any, free: bool) -> None:
         """See `UsageCounter`."""
-        self._say(Heard(usage=(connector, usage, free)))
+        self._say(RunnerMessage(usage=(connector, usage, free)))
 
 
 def main(modules: ModuleFile | None) -> None:
-    """Runs pieces until standard input ends, and ends the process. `modules` is where modules are imported from."""
+    """Runs units until standard input ends, and ends the process. `modules` is where modules are imported from."""
     incoming, outgoing = os.fdopen(os.dup(0), "rb"), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
@@ -240,24 +256,24 @@ def main(modules: ModuleFile | None) -> None:
     except Exception as error:
         write(frame(FAILED, packed(_problem(error))))
         os._exit(1)
-    pieces: SimpleQueue[Piece] = SimpleQueue()
-    threading.Thread(target=_listen, args=(incoming, runner, pieces), daemon=True).start()
+    units: SimpleQueue[WorkUnit] = SimpleQueue()
+    threading.Thread(target=_listen, args=(incoming, runner, units), daemon=True).start()
     while True:
-        runner.run(pieces.get())
+        runner.run(units.get())
         runner.stop = Stop()
         write(frame(DONE, b""))
         if modules is not None:
             modules.save()
 
 
-def _listen(incoming: IO[bytes], runner: Runner, pieces: SimpleQueue[Piece]) -> None:
-    """Takes pieces and what is said of them; ends the process when nobody is there any more."""
+def _listen(incoming: IO[bytes], runner: Runner, units: SimpleQueue[WorkUnit]) -> None:
+    """Takes units and what is said of them; ends the process when nobody is there any more."""
     while (message := read_frame(incoming)) is not None:
         kind, payload = message
-        if kind == PIECE:
-            pieces.put(unpacked(payload))
+        if kind == UNIT:
+            units.put(unpacked(payload))
             continue
-        told: Told = unpacked(payload)
+        told: Instruction = unpacked(payload)
         if told.stop is not None:
             reason, seconds, closes_models = told.stop
             runner.stop.request(reason, seconds, closes_models=closes_models)
@@ -276,3 +292,65 @@ def _problem(error: Exception) -> tuple[str, str | None]:
     if isinstance(error, RunnerError):
         return error.message, error.hint
     return f"yao-test broke on a worker: {type(error).__name__}: {error}", None
+
+
+def options_of(options: RunOptions, recordings: Path | None) -> RunOptions:
+    """The options of a run for its units. What they record goes to a folder of this machine; None: nothing is
+    recorded."""
+    kept = {flag.field: getattr(options, flag.field) for flag in FLAGS if flag.of_test and flag.field != "variants"}
+    record = None if recordings is None else str(recordings)
+    of_run = {name: getattr(options, name) for name in ("run", "parallel", "otlp")}
+    return RunOptions(inputs=("everything",), **kept, **of_run, quiet=True, no_color=True, record=record)
+
+
+def plan_of(unit: WorkUnit, setup: Setup, request: RunRequest) -> RunPlan:
+    """The plan of a work unit."""
+    modules = tuple(part.module for part in unit.modules)
+    sources = tuple(_source(part, unit, request.application) for part in unit.cases)
+    saved = Saved(path=request.application.root, start={}, results=[], is_whole=True, subject="")
+    records = {part.module.id: _records(part) for part in unit.modules if part.done}
+    retained = Retained(saved=saved, results=records, ended={}, gaps=(), warnings=())
+    return RunPlan(
+        **fields_of(request),
+        suites=(*map(suite_of, modules), *(source.suite for source in sources)),
+        modules=modules,
+        sources=sources,
+        selection=selection_of(request.options),
+        picked={part.module.id: part.picked for part in unit.modules if part.picked is not None},
+        order=setup.order,
+        resumable=setup.resumable,
+        resume=ResumeState(sources=list(sources), retained=retained),
+        is_part=True,
+    )
+
+
+def _records(part: ModulePart) -> list[dict[str, Any]]:
+    return [{"id": done.name, "position": done.position, "run": done.run, "status": done.status} for done in part.done]
+
+
+def _source(part: CasesPart, unit: WorkUnit, application: Application) -> CaseSource:
+    from runner.agents.assistant import Assistants, stand_in
+    from runner.cases.reader import LocatedCase
+
+    assistants = Assistants(application)
+    agent = part.suite.agent
+    assistant = stand_in(assistants.find(agent)) if part.broken else assistants.get(agent)
+    own = {placed.case.id for placed in part.cases}
+    cases = [LocatedCase(line=placed.line, case=placed.case) for placed in unit.cases_of(part)]
+    others = [located.case.id for located in cases if located.case.id not in own]
+    ended = {**dict.fromkeys(others, Status.PASSED), **part.ended}
+    return CaseSource(
+        suite=part.suite,
+        assistant=assistant,
+        folder=part.folder,
+        selected=len(own) + len(ended),
+        total=len(own) + len(ended),
+        cases=lambda: cases,
+        ids=lambda: [located.case.id for located in cases],
+        waited=part.waited,
+        broken=part.broken,
+        done=part.done,
+        variant=part.variant,
+        ended=ended,
+        runs=part.runs,
+    )

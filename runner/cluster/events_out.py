@@ -1,13 +1,14 @@
-"""In a runner process: what a piece sends to the command, which has the positions of the whole plan."""
+"""In a runner process: the events of a work unit, with the positions of the whole plan, several in one message."""
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runner.cluster.piece_plan import placed_in
-from runner.cluster.pieces import Heard, Piece
+from runner.cluster.messages import RunnerMessage, WorkUnit
 from runner.results.events import (
     AttemptEnd,
     Event,
@@ -30,12 +31,12 @@ if TYPE_CHECKING:
     from scripttest import Processes
 
 
-class ShippedEvents:
-    """Sends the events of one piece; implements `runner.execution.observing.Observer`."""
+class EventsOut:
+    """Sends the events of one work unit; implements `runner.execution.observing.Observer`."""
 
     def __init__(
         self,
-        piece: Piece,
+        unit: WorkUnit,
         stop: Stop,
         recording: Recording | None,
         say: Callable[[Any], None],
@@ -49,14 +50,17 @@ class ShippedEvents:
         self.held_back: Callable[[str], str | None] | None = None
         self._recording = recording if recording is not None and recording.mode != "replay" else None
         self._say, self._say_failure = say, say_now
-        self._modules = {part.module.id for part in piece.modules}
-        self._places = {part.suite.id: [placed.position for placed in placed_in(part, piece)] for part in piece.cases}
-        """Suite → the positions of its cases, by their places in this piece."""
+        self._modules = {part.module.id for part in unit.modules}
+        self._places = {part.suite.id: [placed.position for placed in unit.cases_of(part)] for part in unit.cases}
+        """Suite → the positions of its cases, by their places in this unit."""
 
     def begin(self, parts: PartDigests) -> None:
         """See `Observer`."""
 
     def writes(self, path: Path, content: bytes) -> None:
+        """See `Observer`."""
+
+    def close(self) -> None:
         """See `Observer`."""
 
     def on_event(self, event: Event, so_far: Execution) -> None:
@@ -73,9 +77,6 @@ class ShippedEvents:
             self._say_failure = self._say
         else:
             self._say(event)
-
-    def close(self) -> None:
-        """See `Observer`."""
 
     def _in_place(self, event: Event) -> Event:
         if isinstance(event, AttemptEnd | TestEnd):
@@ -96,4 +97,65 @@ class ShippedEvents:
         for run in [attempt.run for attempt in result.attempts] or [1]:
             name = self._recording.file(Origin(suite=result.suite, case=result.name, run=run))
             path = self._recording.folder / name
-            self._say(Heard(file=(name, path.read_bytes() if path.is_file() else None)))
+            self._say(RunnerMessage(file=(name, path.read_bytes() if path.is_file() else None)))
+
+
+GATHER = 0.25
+"""Seconds in which what can wait becomes one message."""
+
+
+class Sender:
+    """Sends values in their order, from a thread of its own."""
+
+    def __init__(self, send: Callable[[list[Any]], None]) -> None:
+        """`send` takes some values."""
+        self._send = send
+        self._values: list[Any] = []
+        self._lock = threading.Lock()
+        self._sending = threading.Lock()
+        self._has_some = threading.Event()
+        threading.Thread(target=self._send_some, daemon=True).start()
+
+    def put(self, value: Any) -> None:
+        """Sends a value, soon; from any thread."""
+        with self._lock:
+            values = self._values
+            if values and isinstance(value, AttemptEnd | TestEnd) and _is_start_of(values[-1], value.result):
+                values[-1] = value
+                return
+            values.append(value)
+            if len(values) == 1:
+                self._has_some.set()
+
+    def flush(self) -> None:
+        """Sends at once what there is."""
+        with self._sending:
+            with self._lock:
+                values, self._values = self._values, []
+                self._has_some.clear()
+            if values:
+                self._send(_without_plain_starts(values))
+
+    def _send_some(self) -> None:
+        while True:
+            self._has_some.wait()
+            time.sleep(GATHER)
+            self.flush()
+
+
+def _is_start_of(value: Any, result: TestResult) -> bool:
+    """Whether a value is the start of what has this result, which says the same."""
+    return (
+        isinstance(value, TestStart)
+        and (value.position, value.run) == (result.position, result.run)
+        and value.suite == result.suite
+    )
+
+
+def _without_plain_starts(values: list[Any]) -> list[Any]:
+    """Without the starts of tests that end in the same message."""
+    starts = {one.place for one in values if isinstance(one, TestStart)}
+    if not starts:
+        return values
+    ended = starts.intersection(one.result.place for one in values if isinstance(one, AttemptEnd | TestEnd))
+    return [one for one in values if not isinstance(one, TestStart) or one.place not in ended]

@@ -1,4 +1,4 @@
-"""What runs within a Dask worker: it looks whether a run can be had here, unpacks the application, and for each piece
+"""What runs within a Dask worker: it looks whether a run can be had here, unpacks the application, and for each unit
 passes on what a runner process says. It loads nothing of the runner but this.
 
 Events go through the scheduler (`Worker.log_event`), since workers need not be able to reach the command.
@@ -21,17 +21,16 @@ from typing import Any
 from distributed import Status, get_worker
 
 from runner.cluster.archive import unpack
-from runner.cluster.frames import DONE, FAILED, PIECE, SETUP, FrameBuffer, frame, packed
-from runner.cluster.pieces import Job
+from runner.cluster.messages import DONE, FAILED, SETUP, UNIT, FrameBuffer, Job, frame, packed
 from runner.version import VERSION
 from scripttest import hide_environment, missing_walls
 
 EXTRAS = {"crypto": ("cryptography", "bcrypt"), "formats": ("markdownify", "xmltodict"), "mcp": ("mcp",)}
 """Extra → the libraries that it brings."""
 LOOK = 0.25
-"""Seconds between looks whether anybody still wants a piece."""
+"""Seconds between looks whether anybody still wants a work unit."""
 IDLE = 20.0
-"""Seconds that a runner process is kept for the next piece of its run."""
+"""Seconds that a runner process is kept for the next unit of its run."""
 DYING = 3.0
 """Seconds that it gets to end what it has started."""
 _READ = 1 << 18
@@ -40,10 +39,10 @@ import gc
 from scripttest import import_quickly
 gc.disable()
 modules = import_quickly()
-from runner.cluster.piece_runner import main
+from runner.cluster.runner_process import main
 main(modules)
 """
-"""While modules are loaded there is nothing to collect; a piece turns it on."""
+"""While modules are loaded there is nothing to collect; a work unit turns it on."""
 _ENDED = (Status.closing, Status.closed, Status.failed)
 _lock = threading.Lock()
 _idle: dict[str, list[_Process]] = {}
@@ -78,13 +77,13 @@ def look(names: tuple[str, ...], application: str, dask_worker: Any = None) -> M
 
 
 def prepare(run: str) -> None:
-    """Starts a process for a run that will soon send pieces: it takes as long to load as the application to come."""
+    """Starts a process for a run that will soon send units: it takes as long to load as the application to come."""
     if run not in _over:
         _keep(run, _Process())
 
 
 def set_up(run: str, application: str, setup: bytes, dask_worker: Any = None) -> None:
-    """Lets the processes of a run start what they need for its pieces, if the application is here already."""
+    """Lets the processes of a run start what they need for its units, if the application is here already."""
     folder = _place(dask_worker, application)
     if folder.is_dir():
         with _lock:
@@ -103,7 +102,7 @@ def install(data: bytes, digest: str) -> str:
 
 
 def work(job: Job) -> str:
-    """Runs a piece, if it is for this worker and has not begun here before: Dask may run a task again."""
+    """Runs a work unit, if it is for this worker and has not begun here before: Dask may run a task again."""
     worker = get_worker()
     with _lock:
         if worker.id != job.worker or job.attempt in _begun:
@@ -123,7 +122,7 @@ def work(job: Job) -> str:
     try:
         send(b"")
         process.set_up(str(_place(worker, job.application)), job.setup)
-        process.write(frame(PIECE, job.piece))
+        process.write(frame(UNIT, job.unit))
         buffer, read, kinds = FrameBuffer(), bytearray(), set[bytes]()
         while True:
             data = process.read(LOOK)
@@ -226,7 +225,7 @@ class _Process:
         self._set_up_lock, self._is_set_up = threading.Lock(), False
 
     def set_up(self, folder: str, setup: bytes) -> None:
-        """Tells it where the application is, and what all pieces have in common, unless it knows."""
+        """Tells it where the application is, and what all units have in common, unless it knows."""
         with self._set_up_lock:
             if not self._is_set_up:
                 self._is_set_up = True

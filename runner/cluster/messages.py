@@ -1,0 +1,239 @@
+"""Messages between the command, a Dask worker and a runner process: work units, and what is said of them.
+
+A message is a kind, a length, and a pickled value. Both ends are of the same version, and trust each other as
+everything in a Dask cluster does: whoever reaches its scheduler runs any code.
+"""
+
+from __future__ import annotations
+
+import pickle
+import struct
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from runner.application.application import TestModule
+from runner.options.options import RunOptions, Settings
+from runner.planning.selection import Order
+from runner.results.model import Suite
+from scripttest.values import Value, fields_of
+
+if TYPE_CHECKING:
+    from runner.agents.assistant import AgentVariant
+    from runner.planning.case_source import PlacedCase
+    from scripttest import Status
+
+
+_HEAD = struct.Struct(">cI")
+EVENT, DONE, FAILED, SETUP, UNIT, TELL = b"E", b"D", b"F", b"S", b"P", b"T"
+_PROTOCOL = 5
+
+
+def frame(kind: bytes, payload: bytes) -> bytes:
+    """A message."""
+    return _HEAD.pack(kind, len(payload)) + payload
+
+
+def packed(value: Any) -> bytes:
+    """A value as bytes."""
+    return pickle.dumps(value, _PROTOCOL)
+
+
+def unpacked(data: bytes) -> Any:
+    """The value of `packed`."""
+    return pickle.loads(data)
+
+
+def read_frame(stream: IO[bytes]) -> tuple[bytes, bytes] | None:
+    """The next message of a stream; blocks. None at its end, also within a message."""
+    head = stream.read(_HEAD.size)
+    if len(head) < _HEAD.size:
+        return None
+    kind, length = _HEAD.unpack(head)
+    payload = stream.read(length)
+    return (kind, payload) if len(payload) == length else None
+
+
+class FrameBuffer:
+    """Puts messages together that come in parts."""
+
+    def __init__(self) -> None:
+        self._data = bytearray()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no message has begun to come."""
+        return not self._data
+
+    def take(self, data: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """The messages that are whole now."""
+        self._data += data
+        start = 0
+        while len(self._data) - start >= _HEAD.size:
+            kind, length = _HEAD.unpack_from(self._data, start)
+            end = start + _HEAD.size + length
+            if len(self._data) < end:
+                break
+            yield kind, bytes(self._data[start + _HEAD.size : end])
+            start = end
+        del self._data[:start]
+
+
+class PathTranslation:
+    """Puts the place of the application on one machine into the place of that on another, in all texts of a value."""
+
+    def __init__(self, here: Path | str, there: Path | str) -> None:
+        self._here, self._there = str(here), str(there)
+        self._stays = self._here == self._there
+        self._bytes = self._here.encode("utf-8", "surrogatepass")
+
+    def packed(self, value: Any) -> bytes:
+        """The value as bytes, moved; most values name no place, which their bytes show."""
+        data = packed(value)
+        return packed(self.value(value)) if self._bytes in data and not self._stays else data
+
+    def value(self, value: Any) -> Any:
+        """The value, moved; cases stay as they are, since they name files from their folder."""
+        if self._stays:
+            return value
+        if isinstance(value, str):
+            return value.replace(self._here, self._there) if type(value) is str else value
+        if isinstance(value, Path):
+            return Path(str(value).replace(self._here, self._there, 1))
+        if isinstance(value, Value):
+            return type(value)(**{name: self.value(item) for name, item in fields_of(value).items()})
+        if isinstance(value, dict):
+            return {self.value(key): self.value(item) for key, item in value.items()}
+        if isinstance(value, list | tuple | set | frozenset):
+            return type(value)([self.value(item) for item in value])
+        return value
+
+
+class Setup(Value):
+    """What all units of a run have in common, for a runner process."""
+
+    version: str
+    root: str
+    """The application's root on the machine of the command; paths in this value are below it."""
+    directory: Path
+    options: RunOptions
+    settings: Settings
+    context: Mapping[str, Any]
+    contexts: Mapping[str, Mapping[str, Any]]
+    order: Order | None
+    resumable: bool
+    """Whether results have fingerprints."""
+    key: str
+    """What values of variables are hashed with in results."""
+    content_in_spans: bool
+    """Whether spans contain messages, as the environment of the command says."""
+    counts_usage: bool
+    """Whether the run has a budget."""
+    parallel: int
+    """Tests at a time; 0: one module, one case."""
+    has_modules: bool
+    """Whether units have script tests, so that a process needs a compiler and a worker for them."""
+    listed: tuple[str, ...] | None
+    """Files that were sent and belong to the application since Git lists them; None without a repository."""
+
+
+class Done(Value):
+    """A result that a test has."""
+
+    name: str
+    position: int
+    run: int
+    status: Status
+
+
+class ModulePart(Value):
+    """A test module, or what is left of it."""
+
+    module: TestModule
+    picked: frozenset[str] | None
+    """The tests that flags pick; None: all."""
+    done: tuple[Done, ...] = ()
+    """Results that it has; these tests do not run."""
+
+
+class CasesPart(Value):
+    """Some cases of an input."""
+
+    suite: Suite
+    folder: Path
+    cases: tuple[PlacedCase, ...]
+    waited: frozenset[str]
+    """Ids of those that others depend on."""
+    broken: str
+    """Why none of them can run."""
+    variant: AgentVariant | None
+    done: Mapping[str, Mapping[int, Status]] = {}
+    """Case → how its runs with results ended; the number 0 stands for the only run."""
+    ended: Mapping[str, Status] = {}
+    """Other cases that they depend on → how these ended."""
+    runs: Mapping[str, tuple[int, ...]] = {}
+    """Case → the numbers of its runs, where flags and case do not say them."""
+
+
+class WorkUnit(Value):
+    """What one worker runs at a time."""
+
+    modules: tuple[ModulePart, ...] = ()
+    cases: tuple[CasesPart, ...] = ()
+    answers: tuple[str, ...] = ()
+    """Lines of the journal: what models have answered in these tests before."""
+    begins_pass: bool = False
+    """Whether hosts that were down are to be asked again."""
+
+    def part_with(self, suite: str) -> ModulePart | CasesPart | None:
+        """Its part of a suite."""
+        modules = (part for part in self.modules if part.module.id == suite)
+        return next(modules, None) or next((part for part in self.cases if part.suite.id == suite), None)
+
+    def cases_of(self, part: CasesPart) -> list[PlacedCase]:
+        """All cases that it has of an input in some variant: the variants of an input have the same cases, and those
+        that one of them has no use for have ended there."""
+        inputs = [other for other in self.cases if other.suite.without_variant == part.suite.without_variant]
+        return list({placed.position: placed for other in inputs for placed in other.cases}.values())
+
+
+class Job(Value):
+    """A work unit that is sent to a worker."""
+
+    run: str
+    attempt: str
+    """A unique id of this unit on this worker."""
+    worker: str
+    """The id of the worker that it is for."""
+    application: str
+    """Its digest; its path if the worker is on the machine of the command."""
+    setup: bytes
+    """A `Setup`."""
+    unit: bytes
+    """A `WorkUnit`."""
+    topic: str
+    """What its events are sent under."""
+
+
+class RunnerMessage(Value):
+    """A message of a runner process that is not an event."""
+
+    usage: tuple[Any, ...] | None = None
+    """Connector, usage, and whether it is free: one model call."""
+    answer: tuple[int, str] | None = None
+    """A line of the journal, with its number."""
+    file: tuple[str, bytes | None] | None = None
+    """A recording: its path below the folder, and its content; None: there is none any more."""
+    call: tuple[Any, ...] | None = None
+    """Connector, limits, number, and the question to the limits of a connector."""
+
+
+class Instruction(Value):
+    """A message to a runner process while a work unit runs."""
+
+    stop: tuple[str, float, bool] | None = None
+    """Why no further test begins, and how many seconds running tests still have."""
+    let: int | None = None
+    """The number of a call that the limits now allow."""
+    kept: int | None = None
+    """The number up to which the command has written the lines of the journal."""
