@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from runner.application.application import Application
     from runner.cluster.archive import Content
     from runner.cluster.connection import Connection
-    from runner.cluster.dispatch import Dispatch
-    from runner.cluster.messages import Setup
-    from runner.cluster.preflight import WorkerCheck
+    from runner.cluster.messages import Job, Setup
+    from runner.cluster.preflight import Preflight, WorkerCheck
     from runner.environment import Environment
     from runner.execution.observing import PlanRun
     from runner.execution.services import RunServices
@@ -41,8 +40,9 @@ class Cluster:
         self._variables: Mapping[str, str] = {}
         self._local: LocalCluster | None = None
         self._connection: Connection | None = None
-        self._dispatch: Dispatch | None = None
+        self._preflight: Preflight | None = None
         self._found: WorkerCheck | None = None
+        self._job: Job | None = None
 
     def __enter__(self) -> Cluster:
         self._variables = all_variables(self._application.root, self._environment).every
@@ -69,12 +69,12 @@ class Cluster:
 
     def open(self, plan: RunPlan, services: RunServices) -> None:
         """See `Remote`."""
-        from runner.cluster import worker_side
         from runner.cluster.archive import archive_of, check_definitions, content_of
         from runner.cluster.connection import Connection
-        from runner.cluster.dispatch import Dispatch
-        from runner.cluster.messages import packed
+        from runner.cluster.messages import Job, packed
         from runner.cluster.preflight import Preflight, check_paths, named_in, refusal
+
+        from runner.cluster import worker_side  # isort: skip - `connection` says what is missing
 
         environment, root = self._environment, self._application.root
         check_paths(root, _paths_of(plan, environment.directory))
@@ -107,23 +107,16 @@ class Cluster:
         if found.missing_walls and plan.options.verbose:
             lines = "".join(f"\n  {wall}: {why}" for wall, why in found.missing_walls.items())
             environment.stderr.write(f"Note: workers lack walls around scripts{lines}\n")
-        self._dispatch = Dispatch(
-            connection,
-            self._address,
-            self._run,
-            application,
-            setup,
-            found,
-            preflight,
-            services.recording.folder if services.recording is not None else None,
-        )
+        self._preflight = preflight
+        topic = f"yao-test-{self._run}"
+        self._job = Job(run=self._run, application=application, setup=setup, topic=topic)
 
     def run(self, run: PlanRun) -> int:
         """See `Remote`."""
-        assert self._dispatch is not None
-        from runner.cluster.answers import StoredAnswers
+        from runner.cluster.dispatch import Dispatch
 
-        return self._dispatch.run(run, StoredAnswers(run.services, self._application.root))
+        assert self._connection and self._preflight and self._found and self._job
+        return Dispatch(run, self._connection, self._preflight, self._found, self._job).run()
 
     def _setup(self, plan: RunPlan, listed: tuple[str, ...] | None) -> Setup:
         from runner.cluster.messages import Setup

@@ -73,7 +73,7 @@ class Connection:
         """Connects; blocks. Raises RunnerError. `local`: scheduler and workers of this run, which may still start."""
         _silence()
         self.inbox: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
-        self._address = address
+        self.address = address
         self._topics: list[str] = []
         self._messages: set[Called[None]] = set()
         """Those to workers that have not been taken yet."""
@@ -191,7 +191,7 @@ class Connection:
             return asked.result(seconds)
         except Exception as error:
             asked.cancel()
-            raise gone(self._address, error) from error
+            raise gone(self.address, error) from error
 
     def _send(self, call: Callable[[], Awaitable[None]]) -> None:
         if not self._is_closing and not self.is_lost:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import time
 from contextlib import suppress
-from pathlib import Path
 from queue import Empty
 from typing import TYPE_CHECKING, Any
 
 from runner.cluster import worker_side
-from runner.cluster.answers import write_recording
+from runner.cluster.answers import StoredAnswers, write_recording
 from runner.cluster.connection import Connection, DaskWorker, gone
 from runner.cluster.ledger import Ledger
 from runner.cluster.messages import (
@@ -36,10 +35,8 @@ from runner.results.test_place import TestPlace
 
 if TYPE_CHECKING:
     from runner.application.application import TestModule
-    from runner.cluster.answers import StoredAnswers
     from runner.cluster.messages import CasesPart, ModulePart
     from runner.execution.observing import PlanRun
-    from runner.options.values import ClusterAddress
     from runner.planning.plan import RunPlan
 
 
@@ -81,37 +78,27 @@ class Dispatch:
     """Gives the units of one run to workers, and takes their results."""
 
     def __init__(
-        self,
-        connection: Connection,
-        address: ClusterAddress,
-        run: str,
-        application: str,
-        setup: bytes,
-        found: WorkerCheck,
-        preflight: Preflight,
-        recordings: Path | None,
+        self, run: PlanRun, connection: Connection, preflight: Preflight, found: WorkerCheck, job: Job
     ) -> None:
-        """`run` is an id of the run; `application` is as in a `Job`; `found` are the workers at the start;
-        `recordings` is where what workers record is written."""
-        self._connection, self._address, self._run = connection, address, run
-        self._application, self._setup = application, setup
-        self._found, self._preflight, self._recordings = found, preflight, recordings
+        """`found` are the workers at the start; `job` is what all jobs of the run have in common."""
+        self._plan, self._rounds, self._send, self._stop = run.plan, run.rounds, run.send, run.stop
+        self._services, self._repetition, self._limit = run.services, run.repetition, run.plan.options.failure_limit
+        self._connection, self._preflight, self._found, self._job = connection, preflight, found, job
+        self._address = connection.address
         self._workers = dict(found.usable)
         self._running: dict[str, RunningUnit] = {}
         self._without_workers: float | None = None
         self._said: set[str] = set()
         self._idle_ends = 0
         self._bounds = SharedLimits(lambda attempt, number: self._tell(attempt, Instruction(let=number)))
+        self._answers = StoredAnswers(run.services, run.plan.application.root)
+        self._passes: Passes[ModulePart | CasesPart] = Passes(run.plan.options.retry_errors, run.send, run.stop)
+        self._ledger = Ledger(run.send, run.repetition, self._passes, self._answers)
 
-    def run(self, run: PlanRun, answers: StoredAnswers) -> int:
-        """See `Remote.run`; `answers` are those of models in tests that are under way."""
-        plan, rounds = run.plan, run.rounds
-        self._send, self._stop, self._services = run.send, run.stop, run.services
-        self._repetition, self._limit = run.repetition, plan.options.failure_limit
-        self._answers = answers
-        self._passes: Passes[ModulePart | CasesPart] = Passes(plan.options.retry_errors, run.send, run.stop)
-        self._ledger = Ledger(run.send, run.repetition, self._passes, answers)
-        self._connection.listen(f"yao-test-{self._run}")
+    def run(self) -> int:
+        """See `Remote.run`."""
+        plan, rounds = self._plan, self._rounds
+        self._connection.listen(self._job.topic)
         there = self._connection.workers()  # some may have left, or come, since they were looked at
         self._workers = {address: one for address, one in self._workers.items() if address in there}
         if there.keys() - self._workers.keys():
@@ -122,13 +109,13 @@ class Dispatch:
             rounds.begin()
         try:
             self._run_round(plan, plan.modules, rounds.made if rounds is not None else None)
-            while rounds is not None and not run.stop.reason and not self._has_failed_enough and rounds.goes_on():
+            while rounds is not None and not self._stop.reason and not self._has_failed_enough and rounds.goes_on():
                 self._run_round(plan, (), rounds.made)
         finally:
             self._give_up()
             self._ledger.give_up_held()
             for suite in plan.suites:
-                run.repetition.cut(suite.id)
+                self._repetition.cut(suite.id)
             if repeated := self._ledger.repeated:
                 results = "1 result was" if repeated == 1 else f"{repeated} results were"
                 self._warn(f"{results} made again after a worker was lost, and counted once")
@@ -190,15 +177,7 @@ class Dispatch:
             return
         attempt = os.urandom(8).hex()
         running = self._running[attempt] = RunningUnit(whole, worker)
-        job = Job(
-            run=self._run,
-            attempt=attempt,
-            worker=worker.id,
-            application=self._application,
-            setup=self._setup,
-            unit=packed(whole),
-            topic=f"yao-test-{self._run}",
-        )
+        job = self._job.replace(attempt=attempt, worker=worker.id, unit=packed(whole))
         running.future = self._connection.submit(worker_side.work, job, attempt, worker.address)
 
     def _waits_for_workers(self) -> bool:
@@ -306,8 +285,8 @@ class Dispatch:
         if heard.answer is not None:
             running.kept, line = heard.answer
             self._answers.add(line)
-        if heard.file is not None and self._recordings is not None:
-            write_recording(self._recordings, *heard.file)
+        if heard.file is not None and self._services.recording is not None:
+            write_recording(self._services.recording.folder, *heard.file)
         if heard.call is not None:
             self._bounds.take(attempt, heard.call)
 

@@ -201,15 +201,15 @@ class Job(Value):
     """A work unit that is sent to a worker."""
 
     run: str
-    attempt: str
+    attempt: str = ""
     """A unique id of this unit on this worker."""
-    worker: str
+    worker: str = ""
     """The id of the worker that it is for."""
     application: str
     """Its digest; its path if the worker is on the machine of the command."""
     setup: bytes
     """A `Setup`."""
-    unit: bytes
+    unit: bytes = b""
     """A `WorkUnit`."""
     topic: str
     """What its events are sent under."""
