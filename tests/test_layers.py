@@ -152,7 +152,7 @@ DOORS = {
     "runner": "columns costs durations environment errors exit_codes filters look_alikes parts paths version",
     "runner/security": "files keys secrets terminal walk",
     "runner/options": "carried flags options readers values",
-    "runner/statistics": "agreement case_runs change intervals levels like_these pass_counts policies ranks ratios reach relabelling series several_tests single_cases",
+    "runner/statistics": "agreement change distributions exact_tests intervals pass_counts policies series",
     "runner/fuzzing": "fuzz_test fuzz_tests",
     "runner/benchmarks": "benchmark_tests lines",
     "runner/commands": "__init__ main",

@@ -9,7 +9,7 @@ from statistics import median
 
 from runner.benchmarks.lines import Sample
 from runner.columns import aligned
-from runner.statistics.ranks import rank_sum_probability
+from runner.statistics.agreement import rank_sum_probability
 from scripttest.values import Value
 
 ALPHA = 0.05

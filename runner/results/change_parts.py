@@ -11,8 +11,8 @@ from runner.results.change_report import Beside, Noise, Part
 from runner.results.compared_cases import change_in, figures_of, rates_of
 from runner.results.judged_cases import SCORE, JudgedCase, JudgedRun
 from runner.results.sides import Sides
-from runner.statistics.ratios import ratio_of
-from runner.statistics.several_tests import benjamini_hochberg
+from runner.statistics.change import benjamini_hochberg
+from runner.statistics.intervals import ratio_of
 
 LOOK_AT = 0.1
 """Expected share of false alarms among the criteria and tags that are marked."""

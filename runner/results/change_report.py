@@ -9,11 +9,8 @@ from runner.results.judging import JudgesNoise
 from runner.results.looks import Looks
 from runner.results.result_keys import ResultKey
 from runner.results.sides import Sides
-from runner.statistics.change import Change
-from runner.statistics.intervals import Estimate
-from runner.statistics.like_these import LikeThese
-from runner.statistics.ratios import Ratio
-from runner.statistics.reach import Reach
+from runner.statistics.change import Change, DetectableDifference, DifferenceInterval
+from runner.statistics.intervals import Estimate, Ratio
 from scripttest.values import Value
 
 NO_VERDICT_SHARE = 0.2
@@ -114,10 +111,10 @@ class ChangeReport(Value):
     rates: Sides[Estimate]
     """The measure, with intervals, from 0 to 1."""
     change: Change
-    reach: Reach | None
+    reach: DetectableDifference | None
     cost_of_reach: float | None
     """US dollars of the further runs that would decide; None: unknown."""
-    like_these: LikeThese
+    like_these: DifferenceInterval
     left_out: LeftOut
     too_many_broke: bool
     noise: Noise

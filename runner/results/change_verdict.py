@@ -17,9 +17,7 @@ from runner.results.looks import ONCE, Looks
 from runner.results.report import Report
 from runner.results.result_keys import ResultKey
 from runner.results.sides import A_AND_B, Sides
-from runner.statistics.change import MARGIN, broken_runs
-from runner.statistics.like_these import like_these
-from runner.statistics.several_tests import holm
+from runner.statistics.change import MARGIN, broken_runs, holm, like_these
 
 REPLAYED = "--replay"
 Cases = Mapping[ResultKey, JudgedCase]

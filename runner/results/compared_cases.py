@@ -9,14 +9,19 @@ from runner.results.change_report import ComparedCase, Figures, Noise, Verdict
 from runner.results.judged_cases import JudgedRun, measured
 from runner.results.looks import Looks
 from runner.results.sides import Sides
-from runner.statistics.case_runs import CaseRuns, ScoredCase
-from runner.statistics.change import Change, change_of, score_change_of, verdict_from
+from runner.statistics.change import (
+    Change,
+    DetectableDifference,
+    change_of,
+    reach_of,
+    score_change_of,
+    score_reach_of,
+    verdict_from,
+)
+from runner.statistics.distributions import ALPHA, LOOK_LEVELS
+from runner.statistics.exact_tests import FALL, STEPS, CaseRuns, ScoredCase, broken_cases, single_case, suspects_of
 from runner.statistics.intervals import Estimate, mean_of, suite_rate, variance
-from runner.statistics.levels import ALPHA, LOOK_LEVELS
 from runner.statistics.pass_counts import PassCount
-from runner.statistics.reach import Reach, reach_of, score_reach_of
-from runner.statistics.relabelling import STEPS
-from runner.statistics.single_cases import FALL, broken_cases, single_case, suspects_of
 from scripttest.values import Value
 
 _ALL_OR_NOTHING = {0.0, 1.0}
@@ -29,7 +34,7 @@ class JudgedChange(Value):
     cases: tuple[ComparedCase, ...]
     """The compared cases, with the results of their tests."""
     change: Change
-    reach: Reach | None
+    reach: DetectableDifference | None
 
     @property
     def cases_limit(self) -> bool:
@@ -52,7 +57,7 @@ def judged(
     if noise is Noise.NONE:
         return _without_noise(cases, too_many_broke)
     pairs = [case.figures for case in cases]
-    reach: Reach | None = None
+    reach: DetectableDifference | None = None
     if _is_binary(pairs):
         runs = list(map(_runs_of, pairs))
         change = change_of(runs)

@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from runner.results.change_report import ChangeReport
 from runner.results.result_keys import ResultKey
 from runner.results.sides import Sides
-from runner.statistics.change import Change
-from runner.statistics.intervals import Estimate
-from runner.statistics.like_these import LikeThese
-from runner.statistics.ratios import Ratio
+from runner.statistics.change import Change, DifferenceInterval
+from runner.statistics.intervals import Estimate, Ratio
 from scripttest.values import fields_of
 
 
@@ -23,7 +21,7 @@ def verdict_record(found: ChangeReport) -> dict[str, object]:
     def values(rates: Sides[Estimate]) -> dict[str, object]:
         return fields_of(rates.each(lambda rate: _maybe(rate.value)))
 
-    def ends(estimate: Estimate | LikeThese | Change | Ratio | None) -> list[float] | None:
+    def ends(estimate: Estimate | DifferenceInterval | Change | Ratio | None) -> list[float] | None:
         if estimate is None or estimate.interval is None:
             return None
         return [_rounded(estimate.interval.low), _rounded(estimate.interval.high)]

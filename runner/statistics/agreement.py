@@ -1,15 +1,17 @@
-"""How far judges can be trusted: votes, agreement, whose noise it is, and labels of people."""
+"""How far judges can be trusted: agreement of votes, whose noise it is, and labels of people; and ranks, with the rank
+sum test of Mann, Whitney and Wilcoxon, which asks nothing of how values are distributed. Small samples are counted out,
+also with ties (the figures of `benchstat`)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
+from math import comb, sqrt
 
-from runner.statistics.distributions import normal_quantile
+from runner.statistics.distributions import normal_probability, normal_quantile
 from runner.statistics.intervals import Interval, t_interval, variance, wilson
 from scripttest.values import Value
 
-QUORUM = 2 / 3
 MOST_SAMPLES = 9
 """Votes on one answer that are ever recommended."""
 FEWEST_LABELS = 20
@@ -18,18 +20,8 @@ FEWEST_OF_A_KIND = 5
 AGREES, AGREES_IN_PART = 0.6, 0.4
 """Lower ends of kappa from which on a judge agrees with people, or in part."""
 _Z = normal_quantile(0.975)
-_SLACK = 1e-9
-
-
-class Votes(Value):
-    """The result of several votes on one answer."""
-
-    verdict: str
-    """`passed`, `failed` or `inconclusive`."""
-    agreement: float | None
-    """Share of equal pairs; None: fewer than two voted."""
-    votes: int
-    """The votes that did not break."""
+COUNTED = 50
+"""Values of both samples together up to which every way to part them is counted."""
 
 
 class Agreement(Value):
@@ -104,19 +96,6 @@ class CorrectedRate(Value):
     """The rate for labels that come from another report; None: the judge does not tell passes from failures."""
 
 
-def votes_of(votes: Iterable[bool | None], quorum: float = QUORUM) -> Votes:
-    """The verdict of several votes: a quorum and more than half of those that did not break (None broke)."""
-    cast = [vote for vote in votes if vote is not None]
-    count, passed = len(cast), sum(cast)
-    needed = max(math.ceil(quorum * count - _SLACK), count // 2 + 1)
-    verdict = "inconclusive"
-    if count and passed >= needed:
-        verdict = "passed"
-    elif count and count - passed >= needed:
-        verdict = "failed"
-    return Votes(verdict=verdict, agreement=_equal_pairs([[count - passed, passed]]), votes=count)
-
-
 def agreement_of(table: Sequence[Sequence[int]]) -> Agreement:
     """Agreement of votes: a row for each answer, with how many votes each verdict got."""
     return Agreement(
@@ -124,14 +103,6 @@ def agreement_of(table: Sequence[Sequence[int]]) -> Agreement:
         fleiss_kappa=_fleiss(table),
         krippendorff_alpha=_krippendorff(table),
     )
-
-
-def judges_alpha(judges: Sequence[Sequence[Hashable | None]]) -> float | None:
-    """Krippendorff's alpha, nominal, of several judges: a row for each, with its verdict on each answer; None is no
-    verdict. None when all are equal."""
-    kinds = list({vote for row in judges for vote in row if vote is not None})
-    answers = zip(*judges, strict=True)
-    return _krippendorff([[answer.count(kind) for kind in kinds] for answer in answers])
 
 
 def components_of(data: Sequence[Sequence[Sequence[float]]]) -> Components | None:
@@ -256,6 +227,17 @@ def correlation(a: Sequence[float], b: Sequence[float]) -> float | None:
     return math.fsum((x - mean_a) * (y - mean_b) for x, y in zip(a, b, strict=True)) / math.sqrt(of_a * of_b)
 
 
+def rank_sum_probability(a: Sequence[float], b: Sequence[float]) -> float:
+    """How likely samples differ by chance as much as these do, in either direction: 0 to 1."""
+    if not a or not b:
+        return 1.0
+    places = ranks([*a, *b])
+    total = sum(places[: len(a)])
+    if len(places) <= COUNTED:
+        return _counted([round(2 * place) for place in places], len(a), round(2 * total))
+    return _normal(places, len(a), total)
+
+
 def _equal_pairs(table: Sequence[Sequence[int]]) -> float | None:
     pairs = sum(math.comb(sum(row), 2) for row in table)
     return sum(math.comb(votes, 2) for row in table for votes in row) / pairs if pairs else None
@@ -313,3 +295,26 @@ def _rogan_gladen(calibration: Calibration, share: float) -> float | None:
 
 def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
+
+
+def _counted(places: list[int], size: int, total: int) -> float:
+    """Of all ways to choose `size` places, twice the share of those whose sum is as far off, on the nearer side."""
+    ways: list[dict[int, int]] = [{0: 1}, *({} for _ in range(size))]
+    for place in places:
+        for chosen in range(size, 0, -1):
+            for known, count in ways[chosen - 1].items():
+                ways[chosen][known + place] = ways[chosen].get(known + place, 0) + count
+    low = sum(count for known, count in ways[size].items() if known <= total)
+    high = sum(count for known, count in ways[size].items() if known >= total)
+    return min(1.0, 2 * min(low, high) / comb(len(places), size))
+
+
+def _normal(places: list[float], size: int, total: float) -> float:
+    count = len(places)
+    middle = size * (count + 1) / 2
+    mean = sum(places) / count
+    spread = sqrt(size * (count - size) * sum((place - mean) ** 2 for place in places) / (count * (count - 1)))
+    if spread == 0:
+        return 1.0
+    off = max(0.0, abs(total - middle) - 0.5) / spread
+    return min(1.0, 2 * (1 - normal_probability(off)))

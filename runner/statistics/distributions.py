@@ -1,5 +1,5 @@
-"""The distributions that the figures rest on, with the standard library alone: importing a package for statistics
-takes a second and a hundred megabytes."""
+"""The distributions that the figures rest on, and the levels of tests and intervals, with the standard library alone:
+importing a package for statistics takes a second and a hundred megabytes."""
 
 from __future__ import annotations
 
@@ -14,6 +14,14 @@ NORMAL = NormalDist()
 _STEPS = 200
 """Steps of the continued fraction: a hundred are enough for a million runs."""
 _TINY = 1e-300
+ALPHA = 0.025
+"""The level of significance of each side of a test, and of all single cases together."""
+LOOK_LEVELS = (0.05, 0.0294, 0.0221, 0.0182, 0.0158)
+"""Pocock's two-sided level of each look when 1, 2, ... 5 looks are planned."""
+SLACK = 1e-12
+"""A probability this far above a level is at it."""
+EQUAL = 1e-9
+"""Sums of scores this close are equal."""
 
 
 def normal_quantile(probability: float) -> float:
@@ -36,11 +44,6 @@ def beta_probability(value: float, a: float, b: float) -> float:
         return 1 - beta_probability(1 - value, b, a)
     log = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(value) + b * math.log1p(-value)
     return math.exp(log) * _fraction(value, a, b) / a
-
-
-def beta_quantile(probability: float, a: float, b: float) -> float:
-    """The point below which a beta value lies with this probability."""
-    return _bisect(lambda value: beta_probability(value, a, b), probability, 0.0, 1.0)
 
 
 def t_probability(value: float, degrees: float) -> float:
@@ -107,3 +110,9 @@ def _bisect(rising: Callable[[float], float], wanted: float, low: float, high: f
             low = middle
         else:
             high = middle
+
+
+Z = normal_quantile(0.975)
+"""Standard errors on each side of a 95 % interval."""
+SEEN = Z + normal_quantile(0.8)
+"""Standard errors of a difference that is seen four times in five."""

@@ -1,11 +1,12 @@
-"""How sure a figure of one report is: error bars of rates and mean scores, 0 to 1 (verdicts of change, section 6)."""
+"""How sure a figure is: error bars of rates and mean scores, 0 to 1 (verdicts of change, section 6), and of how many
+times as much B takes: time, tokens or money."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-from runner.statistics.distributions import beta_quantile, normal_quantile, t_quantile
+from runner.statistics.distributions import normal_quantile, t_probability, t_quantile
 from runner.statistics.pass_counts import PassCount
 from scripttest.values import Value
 
@@ -31,6 +32,14 @@ class Estimate(Value):
     """Of a rate over several cases: as many runs as would know as much if they were independent."""
 
 
+class Ratio(Value):
+    """How many times as much B takes."""
+
+    ratio: float
+    interval: Interval | None = None
+    p: float | None = None
+
+
 def wilson(passed: float, runs: float, level: float = LEVEL) -> Interval:
     """Wilson's score interval of a share. Without runs nothing is known: 0 to 1."""
     if not runs:
@@ -41,15 +50,6 @@ def wilson(passed: float, runs: float, level: float = LEVEL) -> Interval:
     width = z * math.sqrt(share * (1 - share) / runs + squared / (4 * runs * runs))
     low, high = ((middle + sign * width) / (1 + squared / runs) for sign in (-1, 1))
     return Interval(low=max(0.0, low) if passed else 0.0, high=min(1.0, high) if passed < runs else 1.0)
-
-
-def clopper_pearson(passed: int, runs: int, level: float = LEVEL) -> Interval:
-    """The exact interval of a share, which is never too narrow. `runs` is above 0."""
-    tail = (1 - level) / 2
-    return Interval(
-        low=beta_quantile(tail, passed, runs - passed + 1) if passed else 0.0,
-        high=beta_quantile(1 - tail, passed + 1, runs - passed) if passed < runs else 1.0,
-    )
 
 
 def mean_of(values: Sequence[float], level: float = LEVEL) -> Estimate:
@@ -100,3 +100,21 @@ def suite_rate(cases: Sequence[PassCount], level: float = LEVEL) -> Estimate:
         spread = variance(rates) / count
         effective = min(runs, max(count, rate * (1 - rate) / spread)) if spread else runs
     return Estimate(value=rate, interval=wilson(rate * effective, effective, level), effective_runs=effective)
+
+
+def ratio_of(a: Sequence[float], b: Sequence[float]) -> Ratio | None:
+    """The mean ratio of paired positive figures, such as seconds or dollars of each case: a paired t of the logarithms.
+    Pairs with a figure that is not above zero are left out; None: none is left. Fewer than three have no interval."""
+    logs = [math.log(of_b / of_a) for of_a, of_b in zip(a, b, strict=True) if of_a > 0 and of_b > 0]
+    if not logs:
+        return None
+    estimate = t_interval(logs)
+    assert estimate.value is not None
+    if len(logs) < 3 or estimate.interval is None:
+        return Ratio(ratio=math.exp(estimate.value))
+    t = estimate.value / math.sqrt(variance(logs) / len(logs))
+    return Ratio(
+        ratio=math.exp(estimate.value),
+        interval=Interval(low=math.exp(estimate.interval.low), high=math.exp(estimate.interval.high)),
+        p=2 * t_probability(-abs(t), len(logs) - 1),
+    )

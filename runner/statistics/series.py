@@ -11,11 +11,9 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TypeVar
 
-from runner.statistics.case_runs import CaseRuns
-from runner.statistics.distributions import t_probability
-from runner.statistics.levels import ALPHA, SLACK
+from runner.statistics.distributions import ALPHA, SLACK, t_probability
+from runner.statistics.exact_tests import CaseRuns, single_case
 from runner.statistics.pass_counts import PassCount
-from runner.statistics.single_cases import single_case
 from scripttest.values import Value
 
 T = TypeVar("T")

@@ -13,9 +13,9 @@ import argparse
 import random
 from collections.abc import Callable, Sequence
 
-from runner.statistics.case_runs import CaseRuns
-from runner.statistics.change import verdict_of
+from runner.statistics.exact_tests import CaseRuns
 from tests.bench.tables import table
+from tests.helpers.change_verdicts import verdict_of
 
 Rates = Sequence[tuple[float, float]]
 """Pass rate of each case in A and in B."""

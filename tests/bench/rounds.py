@@ -9,9 +9,8 @@ import argparse
 import random
 
 from runner.statistics import change
-from runner.statistics.case_runs import CaseRuns
-from runner.statistics.levels import LOOK_LEVELS
-from runner.statistics.single_cases import broken_cases, suspects_of
+from runner.statistics.distributions import LOOK_LEVELS
+from runner.statistics.exact_tests import CaseRuns, broken_cases, suspects_of
 from tests.bench.tables import table
 
 CASES, ROUNDS = 30, 5

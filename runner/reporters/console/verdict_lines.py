@@ -12,8 +12,8 @@ from runner.results.judging import JudgesNoise
 from runner.results.result_keys import ResultKey
 from runner.results.sides import A_AND_B, Sides
 from runner.security.terminal import in_line
+from runner.statistics.exact_tests import fewest_runs
 from runner.statistics.intervals import Estimate, Interval
-from runner.statistics.single_cases import fewest_runs
 
 Row = tuple[str, ...]
 

@@ -20,8 +20,7 @@ from runner.results.result_keys import ResultKey, key_of
 from runner.results.sides import Sides
 from runner.results.variants import VariantsCompared, marked, matrix, verdicts_on
 from runner.statistics.change import Change as StatisticalChange
-from runner.statistics.intervals import Estimate
-from runner.statistics.ratios import Ratio
+from runner.statistics.intervals import Estimate, Ratio
 from scripttest.typing_names import Record
 from scripttest.values import fields_of
 

@@ -5,15 +5,14 @@ from fractions import Fraction
 from math import comb, gcd
 
 import pytest
+from change_verdicts import verdict_of
 
-from runner.statistics import change, relabelling
-from runner.statistics import like_these as like_these_module
-from runner.statistics.agreement import agreement_of, calibrated, corrected_rate, votes_of
-from runner.statistics.case_runs import CaseRuns, ScoredCase
-from runner.statistics.like_these import like_these
-from runner.statistics.ratios import ratio_of
-from runner.statistics.repeats import KOfN, Sequential
-from runner.statistics.single_cases import broken_cases
+from runner.statistics import change, exact_tests
+from runner.statistics.agreement import agreement_of, calibrated, corrected_rate
+from runner.statistics.change import like_these
+from runner.statistics.exact_tests import CaseRuns, ScoredCase, broken_cases
+from runner.statistics.intervals import ratio_of
+from runner.statistics.policies import KOfN, Sequential
 
 
 def case(passed_a: int, runs_a: int, passed_b: int, runs_b: int) -> CaseRuns:
@@ -55,11 +54,11 @@ def test_the_test_is_the_share_of_all_ways_to_deal_the_passes(
     seen = sum((Fraction(one.passed_b, one.runs_b) - Fraction(one.passed_a, one.runs_a) for one in cases), Fraction())
     below = float(sum(chance for total, chance in sums.items() if total < seen))
     tie = float(sums[seen])
-    moves = relabelling._moves([(one, 1) for one in cases if 0 < one.passed < one.runs])
+    moves = exact_tests._moves([(one, 1) for one in cases if 0 < one.passed < one.runs])
     if keys == 1:
-        found = relabelling._of_dictionary(moves, 10**9)
+        found = exact_tests._of_dictionary(moves, 10**9)
     else:
-        found = relabelling._of_list(moves, gcd(*(move.step for move in moves)), 10**9)
+        found = exact_tests._of_list(moves, gcd(*(move.step for move in moves)), 10**9)
     assert found is not None
     assert found.worse == pytest.approx(below + tie / 2)
     assert found.worse_exact == pytest.approx(below + tie)
@@ -78,7 +77,7 @@ def test_the_normal_distribution_says_nearly_the_same_where_the_exact_one_is_too
 ) -> None:
     cases = some_cases(300, runs_a, runs_b)
     exact = change.change_of(cases)
-    monkeypatch.setattr(relabelling, "_KEYS", keys)
+    monkeypatch.setattr(exact_tests, "_KEYS", keys)
     normal = change.change_of(cases, steps)
     assert normal.worse != exact.worse
     assert normal.worse == pytest.approx(exact.worse, abs=0.005)
@@ -92,7 +91,7 @@ def test_the_same_scores_give_the_same_verdict_and_drawn_sums_come_near_all_of_t
     draw = random.Random(3)
     cases = [ScoredCase(a=[draw.random(), draw.random()], b=[draw.random() - 0.1, draw.random()]) for _ in range(6)]
     listed = change.score_change_of(cases)
-    monkeypatch.setattr(relabelling, "_SUMS", 0)
+    monkeypatch.setattr(exact_tests, "_SUMS", 0)
     drawn = change.score_change_of(cases)
     assert drawn == change.score_change_of(cases)
     assert drawn.worse != listed.worse
@@ -105,7 +104,7 @@ def test_splits_of_many_runs_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
         ScoredCase(a=[draw.random() for _ in range(7)], b=[draw.random() - 0.2 for _ in range(7)]) for _ in range(2)
     ]
     drawn = change.score_change_of(cases)
-    monkeypatch.setattr(relabelling, "_SPLITS", 5000)
+    monkeypatch.setattr(exact_tests, "_SPLITS", 5000)
     listed = change.score_change_of(cases)
     assert drawn.worse != listed.worse
     assert drawn.worse == pytest.approx(listed.worse, abs=0.02)
@@ -115,7 +114,7 @@ def test_the_normal_distribution_of_scores_says_nearly_the_same(monkeypatch: pyt
     draw = random.Random(5)
     cases = [ScoredCase(a=[draw.random()], b=[draw.random() - 0.05]) for _ in range(120)]
     drawn = change.score_change_of(cases)
-    monkeypatch.setattr(relabelling, "MOST_DRAWN", 10)
+    monkeypatch.setattr(exact_tests, "MOST_DRAWN", 10)
     normal = change.score_change_of(cases)
     assert normal.worse != drawn.worse
     assert normal.worse == pytest.approx(drawn.worse, abs=0.02)
@@ -125,9 +124,9 @@ def test_signs_of_many_differences_are_drawn_and_of_very_many_taken_as_normal(mo
     draw = random.Random(7)
     differences = [draw.choice((-0.4, -0.2, 0.0, 0.2)) for _ in range(14)]
     listed = like_these(differences)
-    monkeypatch.setattr(like_these_module, "_SIGNED", 2)
+    monkeypatch.setattr(change, "_SIGNED", 2)
     drawn = like_these(differences)
-    monkeypatch.setattr(like_these_module, "MOST_DRAWN", 2)
+    monkeypatch.setattr(change, "MOST_DRAWN", 2)
     normal = like_these(differences)
     assert len({listed.worse, drawn.worse, normal.worse}) == 3
     assert drawn.worse == pytest.approx(listed.worse, abs=0.02)
@@ -137,12 +136,12 @@ def test_signs_of_many_differences_are_drawn_and_of_very_many_taken_as_normal(mo
 def test_ten_thousand_cases_that_all_broke_are_all_named() -> None:
     cases = [case(20, 20, 0, 20)] * 10_000
     assert broken_cases(cases) == list(range(10_000))
-    assert change.verdict_of(cases).verdict == "regressed"
+    assert verdict_of(cases).verdict == "regressed"
 
 
 def test_better_over_all_with_one_broken_case_is_regressed() -> None:
     cases = [case(0, 5, 5, 5)] * 30 + [case(5, 5, 0, 5)]
-    found = change.verdict_of(cases)
+    found = verdict_of(cases)
     assert found.change.better is not None
     assert found.change.better < 0.025
     assert found.verdict == ("regressed" if found.broke else "improved")
@@ -175,11 +174,6 @@ def test_outcomes_after_the_verdict_change_nothing() -> None:
     assert KOfN(need=1, of=3).after("pff") == KOfN(need=1, of=3).after("p")
     test = Sequential(good=0.9, bad=0.5)
     assert test.after("ffpppp") == test.after("ff")
-
-
-def test_a_quorum_is_more_than_half() -> None:
-    assert votes_of([True, True, False, False], quorum=0.5).verdict == "inconclusive"
-    assert votes_of([True, True, True, False], quorum=0.5).verdict == "passed"
 
 
 def test_different_numbers_of_votes_have_an_agreement_but_no_fleiss_kappa() -> None:

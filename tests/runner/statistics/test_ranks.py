@@ -8,8 +8,7 @@ from math import isclose
 
 import pytest
 
-from runner.statistics.agreement import ranks
-from runner.statistics.ranks import COUNTED, rank_sum_probability
+from runner.statistics.agreement import COUNTED, rank_sum_probability, ranks
 
 
 def counted_out(a: list[float], b: list[float]) -> float:

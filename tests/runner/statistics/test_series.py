@@ -6,10 +6,9 @@ import random
 
 import pytest
 
-from runner.statistics.case_runs import CaseRuns
+from runner.statistics.exact_tests import CaseRuns, single_case
 from runner.statistics.pass_counts import PassCount
 from runner.statistics.series import level_break, rate_break
-from runner.statistics.single_cases import single_case
 
 ONE = [PassCount(passed=1, judged=1)]
 NONE = [PassCount(passed=0, judged=1)]

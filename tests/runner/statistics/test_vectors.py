@@ -8,19 +8,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from change_verdicts import verdict_of
 
-from runner.statistics import agreement, change, distributions, intervals, repeats
-from runner.statistics import like_these as like_these_module
-from runner.statistics.case_runs import CaseRuns, ScoredCase
-from runner.statistics.levels import LOOK_LEVELS
+from runner.statistics import agreement, change, distributions, intervals, policies
+from runner.statistics.change import benjamini_hochberg, holm, reach_of
+from runner.statistics.distributions import LOOK_LEVELS
+from runner.statistics.exact_tests import DRAWS, CaseRuns, ScoredCase, broken_cases, fewest_runs, single_case
+from runner.statistics.intervals import ratio_of
 from runner.statistics.pass_counts import PassCount
-from runner.statistics.ratios import ratio_of
-from runner.statistics.reach import reach_of
-from runner.statistics.relabelling import DRAWS
-from runner.statistics.several_tests import benjamini_hochberg, holm
-from runner.statistics.single_cases import broken_cases, fewest_runs, single_case
 
-VECTORS = json.loads((Path(__file__).parent / "verdict-vectors.json").read_text())["vectors"]
+NOT_ASKED = {"clopper_pearson", "judges_agree", "votes"}
+"""Figures with vectors that nothing asks for."""
+VECTORS = [
+    vector
+    for vector in json.loads((Path(__file__).parent / "verdict-vectors.json").read_text())["vectors"]
+    if vector["statistic"] not in NOT_ASKED
+]
 Input = dict[str, Any]
 
 
@@ -57,7 +60,7 @@ def suite_rate(cases: list[tuple[int, int]]) -> Input:
 
 
 def like_these(differences: list[float]) -> Input:
-    found = like_these_module.like_these(differences)
+    found = change.like_these(differences)
     return {"mean": found.mean, "worse": found.worse, **ends(found.interval)}
 
 
@@ -88,12 +91,12 @@ def detectable(cases: list[list[int]], target: float) -> Input:
 
 
 def verdict(cases: list[list[int]], margin: float) -> Input:
-    found = change.verdict_of(runs(cases), margin)
+    found = verdict_of(runs(cases), margin)
     return {"verdict": found.verdict, "broken": found.broke, "suspects": found.suspects}
 
 
 def policy(need: int, of: int, outcomes: str) -> Input:
-    found = repeats.KOfN(need=need, of=of).after(outcomes)
+    found = policies.KOfN(need=need, of=of).after(outcomes)
     return {
         "verdict": found.verdict,
         "stopped_after": found.decided_after,
@@ -104,24 +107,17 @@ def policy(need: int, of: int, outcomes: str) -> Input:
 
 
 def sequential(**how: Any) -> Input:
-    test = repeats.Sequential(**how)
+    test = policies.Sequential(**how)
     return {
         "step_pass": test.step_pass,
         "step_fail": test.step_fail if math.isfinite(test.step_fail) else "-inf",
         "pass_at": test.pass_at,
         "fail_at": test.fail_at,
-        "clean_runs_to_pass": test.straight(passes=True),
-        "straight_failures_to_fail": test.straight(passes=False),
         "at": [
             {name: getattr(rates, name) for name in ("rate", "passed", "failed", "undecided", "mean_runs")}
             for rates in test.exact_errors()
         ],
     }
-
-
-def votes(votes: list[bool | None], quorum: float) -> Input:
-    found = agreement.votes_of(votes, quorum)
-    return {"verdict": found.verdict, "agreement": found.agreement, "votes": found.votes}
 
 
 def samples_agree(table: list[list[int]]) -> Input:
@@ -182,7 +178,6 @@ def too_many(a: list[int], b: list[int]) -> Input:
 
 FIGURES: dict[str, Callable[..., Input]] = {
     "wilson": lambda **how: ends(intervals.wilson(**how)),
-    "clopper_pearson": lambda **how: ends(intervals.clopper_pearson(**how)),
     "t_quantile": lambda probability, df: {"t": distributions.t_quantile(probability, df)},
     "mean_interval": mean_interval,
     "suite_rate": suite_rate,
@@ -198,9 +193,7 @@ FIGURES: dict[str, Callable[..., Input]] = {
     "policy": policy,
     "sequential": sequential,
     "looks": lambda looks, alpha: {"level_of_each_look": LOOK_LEVELS[looks - 1]},
-    "votes": votes,
     "samples_agree": samples_agree,
-    "judges_agree": lambda judges: {"krippendorff_alpha": agreement.judges_alpha(judges)},
     "calibration": calibration,
     "weighted_kappa": lambda **how: {"quadratic": agreement.weighted_kappa(**how)},
     "score_calibration": score_calibration,
@@ -210,7 +203,11 @@ FIGURES: dict[str, Callable[..., Input]] = {
     "ratio": ratio,
     "broken_runs": too_many,
 }
-NOT_GIVEN = {"weighted_kappa": {"linear"}, "best_samples": {"unrounded"}}
+NOT_GIVEN = {
+    "weighted_kappa": {"linear"},
+    "best_samples": {"unrounded"},
+    "sequential": {"clean_runs_to_pass", "straight_failures_to_fail"},
+}
 """Keys of vectors for figures that nothing asks for."""
 DRAWN = {"worse", "better", "worse_exact", "better_exact"}
 

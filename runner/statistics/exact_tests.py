@@ -1,18 +1,22 @@
-"""How probable a sum of differences is that is as low, or as high, as the one that was seen, if nothing changed. Then
-the runs of a case are alike whichever report they stand in, so that all ways of dealing them to both are equally
-likely: the distribution of a sum is the product of those of its cases."""
+"""What a comparison knows of a case, the judged runs of it in both reports, and how probable it is if nothing changed:
+tests of the sum over all cases, and of single ones.
+
+If nothing changed, the runs of a case are alike whichever report they stand in, so that all ways of dealing them to
+both are equally likely: the distribution of a sum of differences is the product of those of its cases.
+"""
 
 from __future__ import annotations
 
 import itertools
 import math
 import random
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from operator import add
 
-from runner.statistics.case_runs import CaseRuns, ScoredCase
-from runner.statistics.distributions import hypergeometric, normal_probability
-from runner.statistics.levels import EQUAL
+from runner.statistics.distributions import ALPHA, EQUAL, SLACK, hypergeometric, normal_probability
+from runner.statistics.intervals import variance
 from scripttest.values import Value
 
 DRAWS = 9999
@@ -28,6 +32,68 @@ _SPLITS = 1000
 """Ways to split the runs of a case that are listed, and drawn when there are more."""
 _SUMS = 100_000
 """Sums of scores that are enumerated."""
+FALL = 0.5
+"""A case that falls this far is suspect."""
+
+
+class CaseRuns(Value):
+    """The judged runs of a case in both reports."""
+
+    passed_a: int
+    runs_a: int
+    passed_b: int
+    runs_b: int
+
+    def __hash__(self) -> int:
+        return hash((self.passed_a, self.runs_a, self.passed_b, self.runs_b))  # equal ones are counted by the thousand
+
+    @property
+    def fall(self) -> float:
+        """How much smaller the pass rate is in B, 1 to -1."""
+        return self.passed_a / self.runs_a - self.passed_b / self.runs_b
+
+    @property
+    def passed(self) -> int:
+        """In both."""
+        return self.passed_a + self.passed_b
+
+    @property
+    def runs(self) -> int:
+        """In both."""
+        return self.runs_a + self.runs_b
+
+    @property
+    def spread(self) -> float:
+        """The variance of one run, without bias."""
+        rate = self.passed / self.runs
+        return rate * (1 - rate) * self.runs / (self.runs - 1)
+
+    @property
+    def spread_of_fall(self) -> float:
+        """The variance of the fall."""
+        return self.spread * (1 / self.runs_a + 1 / self.runs_b)
+
+
+class ScoredCase(Value):
+    """The scores of a case, one for each judged run."""
+
+    a: Sequence[float]
+    b: Sequence[float]
+
+    @property
+    def rise(self) -> float:
+        """How much higher the mean score is in B."""
+        return math.fsum(self.b) / len(self.b) - math.fsum(self.a) / len(self.a)
+
+    @property
+    def spread(self) -> float:
+        """The variance of one run, without bias."""
+        return variance([*self.a, *self.b])
+
+    @property
+    def shares(self) -> float:
+        """By which the variance of one run is multiplied in that of the rise."""
+        return 1 / len(self.a) + 1 / len(self.b)
 
 
 class Tails(Value):
@@ -39,6 +105,36 @@ class Tails(Value):
     worse_exact: float
     """All ties counted, as in the following one."""
     better_exact: float
+
+
+class _Moves(Value):
+    """How the runs of a case may fall, on the lattice of all cases."""
+
+    cases: int
+    """Cases like it."""
+    ways: list[float]
+    """The probability of the fewest passes of B that there can be, of one more, and so on."""
+    step: int
+    """What one pass more of B adds to the sum."""
+    least: int
+    """What the fewest passes of B add."""
+    seen: int
+
+
+class _Sums(Value):
+    """Neighbouring sums: how many are left out before them, and the probability of each."""
+
+    first: int
+    weights: list[float]
+
+
+class SingleCase(Value):
+    """The test of one case."""
+
+    p: float
+    """One-sided Fisher: the probability of as few passes in B if nothing changed."""
+    least: float
+    """The smallest p that these totals allow."""
 
 
 def tails_of(kinds: Mapping[CaseRuns, int], most: int = STEPS) -> Tails:
@@ -55,18 +151,70 @@ def tails_of(kinds: Mapping[CaseRuns, int], most: int = STEPS) -> Tails:
     return _normal(total, math.fsum(case.spread_of_fall * count for case, count in moving))
 
 
-class _Moves(Value):
-    """How the runs of a case may fall, on the lattice of all cases."""
+def score_tails_of(moving: Sequence[ScoredCase], spread: float) -> Tails:
+    """Of the scores of cases that have different ones; `spread` is the variance of the sum of their rises."""
+    seen = math.fsum(case.rise for case in moving)
+    if len(moving) > MOST_DRAWN:
+        return _normal(seen, spread)
+    ways = math.prod(math.comb(len(case.a) + len(case.b), len(case.a)) for case in moving)
+    draw = random.Random(0)
+    splits = [_splits(case, draw) for case in moving]
+    if ways <= _SUMS:
+        sums = [0.0]
+        for moves in splits:
+            sums = [total + move for total in sums for move in moves]
+        below, equal, above = (side / len(sums) for side in sides(sums, seen))
+        return _tails(below, equal, above)
+    totals = [0.0] * DRAWS
+    for moves in splits:
+        totals = list(map(add, totals, draw.choices(moves, k=DRAWS)))
+    below, equal, above = sides(totals, seen)
+    count = DRAWS + 1
+    return _tails(below / count, (equal + 1) / count, above / count)
 
-    cases: int
-    """Cases like it."""
-    ways: list[float]
-    """The probability of the fewest passes of B that there can be, of one more, and so on."""
-    step: int
-    """What one pass more of B adds to the sum."""
-    least: int
-    """What the fewest passes of B add."""
-    seen: int
+
+def sides(sums: Sequence[float], seen: float) -> tuple[int, int, int]:
+    """How many are below, equal and above."""
+    below = sum(total < seen - EQUAL for total in sums)
+    above = sum(total > seen + EQUAL for total in sums)
+    return below, len(sums) - below - above, above
+
+
+@lru_cache(10_000)
+def single_case(case: CaseRuns) -> SingleCase:
+    """One-sided Fisher's exact test of one case."""
+    ways = hypergeometric(case.passed, case.runs_a, case.runs_b)
+    return SingleCase(p=math.fsum(p for passed, p in ways if passed <= case.passed_b), least=ways[0][1])
+
+
+def broken_cases(cases: Sequence[CaseRuns], alpha: float = ALPHA) -> list[int]:
+    """Places of the cases that broke, by Tarone's count within Holm's steps: the chance of any false one is `alpha`.
+    Cases that could not have been called do not make the others pay."""
+    tests = [single_case(case) for case in cases]
+    left = sorted(test.least for test in tests)
+    found: list[int] = []
+    paying = max(1, len(left))
+    for place in sorted(range(len(tests)), key=lambda place: tests[place].p):
+        while paying > 1 and bisect_right(left, alpha / (paying - 1) + SLACK) <= paying - 1:
+            paying -= 1
+        if tests[place].p > alpha / paying + SLACK:
+            break
+        found.append(place)
+        del left[bisect_left(left, tests[place].least)]
+    return sorted(found)
+
+
+def suspects_of(cases: Sequence[CaseRuns]) -> list[int]:
+    """Places of the cases that fell by half or more."""
+    return [place for place, case in enumerate(cases) if case.fall >= FALL - SLACK]
+
+
+def fewest_runs(cases: int, alpha: float = ALPHA) -> int:
+    """Runs on each side with which this many cases that always fall can be called."""
+    runs = 1
+    while 1 / math.comb(2 * runs, runs) > alpha / cases + SLACK:
+        runs += 1
+    return runs
 
 
 def _moves(moving: Sequence[tuple[CaseRuns, int]]) -> list[_Moves]:
@@ -86,13 +234,6 @@ def _moves(moving: Sequence[tuple[CaseRuns, int]]) -> list[_Moves]:
             )
         )
     return found
-
-
-class _Sums(Value):
-    """Neighbouring sums: how many are left out before them, and the probability of each."""
-
-    first: int
-    weights: list[float]
 
 
 def _of_list(moves: Sequence[_Moves], unit: int, most: int) -> Tails | None:
@@ -173,28 +314,6 @@ def _normal(total: float, spread: float) -> Tails:
     return Tails(worse=worse, better=better, worse_exact=worse, better_exact=better)
 
 
-def score_tails_of(moving: Sequence[ScoredCase], spread: float) -> Tails:
-    """Of the scores of cases that have different ones; `spread` is the variance of the sum of their rises."""
-    seen = math.fsum(case.rise for case in moving)
-    if len(moving) > MOST_DRAWN:
-        return _normal(seen, spread)
-    ways = math.prod(math.comb(len(case.a) + len(case.b), len(case.a)) for case in moving)
-    draw = random.Random(0)
-    splits = [_splits(case, draw) for case in moving]
-    if ways <= _SUMS:
-        sums = [0.0]
-        for moves in splits:
-            sums = [total + move for total in sums for move in moves]
-        below, equal, above = (side / len(sums) for side in sides(sums, seen))
-        return _tails(below, equal, above)
-    totals = [0.0] * DRAWS
-    for moves in splits:
-        totals = list(map(add, totals, draw.choices(moves, k=DRAWS)))
-    below, equal, above = sides(totals, seen)
-    count = DRAWS + 1
-    return _tails(below / count, (equal + 1) / count, above / count)
-
-
 def _splits(case: ScoredCase, draw: random.Random) -> list[float]:
     """The differences of a case for its splits; drawn ones where there are too many to list."""
     scores = [*case.a, *case.b]
@@ -208,10 +327,3 @@ def _splits(case: ScoredCase, draw: random.Random) -> list[float]:
     if math.comb(runs, of_a) <= _SPLITS:
         return [difference(chosen) for chosen in itertools.combinations(range(runs), of_a)]
     return [difference(draw.sample(range(runs), of_a)) for _ in range(_SPLITS)]
-
-
-def sides(sums: Sequence[float], seen: float) -> tuple[int, int, int]:
-    """How many are below, equal and above."""
-    below = sum(total < seen - EQUAL for total in sums)
-    above = sum(total > seen + EQUAL for total in sums)
-    return below, len(sums) - below - above, above
