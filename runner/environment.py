@@ -10,7 +10,8 @@ from io import TextIOWrapper
 from pathlib import Path
 
 from runner.security.keys import Keys, take_keys
-from runner.security.secrets import RedactedStream, Secrets
+from runner.security.secrets import Secrets
+from runner.security.terminal import RedactedStream
 from scripttest.values import Value
 
 TYPE_CHECKING = False

@@ -16,7 +16,7 @@ from runner.environment import Environment, from_process
 from runner.errors import ConfigurationError, RunnerError
 from runner.options.options import FLAGS, Configured, check_needs, options_from, texts_in
 from runner.options.readers import LINES
-from runner.security.secrets import UnwrittenError
+from runner.security.terminal import UnwrittenError
 from scripttest import hide_environment
 
 TYPE_CHECKING = False

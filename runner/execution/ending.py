@@ -9,7 +9,7 @@ from runner.paths import shown_path
 from runner.reporters.stream import describe
 from runner.results.counts import status_of
 from runner.results.events import RunError, RunStatus
-from runner.security.secrets import UnwrittenError
+from runner.security.terminal import UnwrittenError
 from scripttest import ScriptError, written_files
 from scripttest.values import Value
 

@@ -12,13 +12,16 @@ r"""The forms in which programs write a secret value, as regular expressions.
 
 A search takes time in proportion to the text: patterns give back nothing that they have taken (`++`), or a little.
 Which of them a text needs is known before, by the marks of a value in the text, and in what `decoded` reads in it.
-`unwrapped` finds line breaks in base64 and in quoted-printable.
+`unwrapped` finds line breaks in base64 and in quoted-printable. `CutValues` finds values of which a shortened text
+shows only the beginning or the end, `abc...` or `… xyz`: who shortens a text does not know the secrets, and may cut
+through one.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from scripttest.values import Value
 
@@ -47,16 +50,37 @@ _HAS_ESCAPES = tuple(
         ("\\", rf"\\(?:x|u00){_LETTER}"),
     )
 )
-_ESCAPE = re.compile(r"(?:%(?:25)*+|=|\\++(?:x|u00)|&#[xX]0*+)([0-9A-Fa-f]{2});?+|&#0*+([0-9]{1,3});")
 _HAS_PAIRS = tuple(
     (sign, re.compile(f"{between}{_PAIR}" * 5).search)
-    for sign, between in ((":", ":"), (" ", " "), ("-", "-"), (".", r"\."), (",", ", ?(?:0[xX])?"), (" 0x", " 0[xX]"))
+    for sign, between in ((":", ":"), (" ", " "), ("-", "-"), (".", r"\."), (" 0x", " 0[xX]"))
 )
-_PAIRS = re.compile(f"{_PAIR}(?:{_BETWEEN_PAIRS}{_PAIR}){{5,}}+")
-_DIGITS = re.compile(f"(?<![0-9A-Fa-f]){_PAIR}(?![0-9A-Fa-f])")
+_HAS_PAIRS_IN_LIST = re.compile(f", ?(?:0[xX])?{_PAIR}" * 5).search
 _HAS_BYTES = re.compile(f",{_BLANKS}[0-9]{{1,3}}{_BLANKS}" * 5).search
-_BYTES = re.compile(f"[0-9]{{1,3}}(?:{_BETWEEN_BYTES}[0-9]{{1,3}}){{5,}}+")
-_NUMBER = re.compile("[0-9]+")
+_ESCAPES_IN_ROWS = (
+    rf"((?:%(?:25)*+{_PAIR})++|(?:={_PAIR})++|(?:\\++(?:x|u00){_PAIR})++"
+    rf"|(?:&#[xX]0*+{_PAIR};?+)++|(?:&#0*+[0-9]{{1,3}};)++)"
+)
+"""Rows of codes of one kind: to read a row is several times as quick as to read each of its codes. This pattern, like
+the following ones, is compiled for the first text that needs it."""
+_BEFORE_CODE = "%(?:25)*+|&#[xX]0*+"
+_PAIRS = f"{_PAIR}(?:{_BETWEEN_PAIRS}{_PAIR}){{5,}}+"
+_COMMAS = (",", ", ", ",0x", ", 0x", ",0X", ", 0X")
+"""Between pairs in a list. Every list of bytes has to be searched for them: with a pattern for each comma this is
+several times as quick as with one for all."""
+_BETWEEN = dict.fromkeys(map(ord, "%=\\xX&#;:.-, "))
+"""What is before the digits of a code, and between two codes."""
+_BYTES = r"[0-9,\s\\nrt]{11,}+"
+"""What may be a list of six bytes or more, with line breaks that are written as escapes."""
+_NO_ITEM = ", \t\r\n"
+_LONGEST_KEPT, _MOST_KEPT = 16, 5000
+"""Characters of a text whose reading is kept, and how many are."""
+LEAST = 6
+"""Characters of a value that are told apart from other text."""
+_MARK = r"(?:…|\.\.\.)"
+_BEFORE_MARK = re.compile(rf"[\"'`]? ?{_MARK}")
+_AFTER_MARK = re.compile(rf"{_MARK} ?[\"'`]?")
+_AROUND = 5
+"""Characters of the longest mark, with what stands between it and the text."""
 
 
 class Marks(Value):
@@ -74,6 +98,59 @@ class Marks(Value):
         return f"{kinds}e" if any(form in text for form in self.encoded) else kinds
 
 
+class _Readings(dict[str, str]):
+    """Text → what it says, by a function. Those of short texts are kept."""
+
+    def __init__(self, read: Callable[[str], str]) -> None:
+        super().__init__()
+        self._read = read
+
+    def __missing__(self, text: str) -> str:
+        found = self._read(text)
+        if len(text) <= _LONGEST_KEPT and len(self) < _MOST_KEPT:
+            self[text] = found
+        return found
+
+
+class CutValues:
+    """Hides values that are cut."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        """`names`: value → its name."""
+        self._names = names
+        self._heads: dict[str, list[str]] = {}
+        self._tails: dict[str, list[str]] = {}
+        for value in names:
+            if len(value) > LEAST:
+                self._heads.setdefault(value[:LEAST], []).append(value)
+                self._tails.setdefault(value[-LEAST:], []).append(value)
+        self._ends = (*{**self._heads, **self._tails},)
+
+    def hide(self, text: str) -> str:
+        """The text with `***NAME***` in place of what is left of a cut value."""
+        if "…" not in text and "..." not in text:
+            return text
+        done, pieces = 0, []
+        for start, end, name in self._found(text):
+            if start >= done:
+                pieces += [text[done:start], f"***{name}***"]
+                done = end
+        return "".join([*pieces, text[done:]])
+
+    def _found(self, text: str) -> Iterator[tuple[int, int, str]]:
+        ends = [re.escape(end) for end in self._ends if end in text]
+        for match in re.finditer(f"(?=({'|'.join(ends)}))", text) if ends else ():
+            start, end = match.span(1)
+            for value in self._heads.get(match[1], ()):
+                mark = _BEFORE_MARK.search(text, end, start + len(value) + _AROUND)
+                if mark and value.startswith(text[start : mark.start()]):
+                    yield start, mark.start(), self._names[value]
+            for value in self._tails.get(match[1], ()):
+                marks = [*_AFTER_MARK.finditer(text, max(0, end - len(value) - _AROUND), start)]
+                if marks and value.endswith(text[marks[-1].end() : end]):
+                    yield marks[-1].end(), end, self._names[value]
+
+
 def marks_of(value: str) -> Marks:
     """The marks of a value."""
     return Marks(
@@ -85,16 +162,19 @@ def decoded(text: str) -> str:
     """What a text says in letters and digits that are written as escapes or as codes; empty when there are none."""
     found = []
     if any(sign in text and search(text) for sign, search in _HAS_ESCAPES):
-        found.append(_ESCAPE.sub(lambda match: chr(int(match[1], 16) if match[1] else int(match[2])), text))
+        pieces = re.split(_ESCAPES_IN_ROWS, text)
+        pieces[1::2] = map(_ROWS.__getitem__, pieces[1::2])
+        found.append("".join(pieces))
     if any(sign in text and search(text) for sign, search in _HAS_PAIRS):
-        found += ["".join(chr(int(pair, 16)) for pair in _DIGITS.findall(row)) for row in _rows(_PAIRS, text)]
+        found += [_read_pairs(match[0]) for match in re.finditer(_PAIRS, text)]
+    if "," in text and _HAS_PAIRS_IN_LIST(text):
+        for comma in [comma for comma in _COMMAS if comma in text]:
+            for match in re.finditer(f"{comma}{_PAIR}(?:{comma}{_PAIR}){{4,}}+", text):
+                first = text[max(match.start() - 2, 0) : match.start()]
+                found.append(_read_pairs((first if re.fullmatch(_PAIR, first) else "00") + match[0]))
     if _HAS_BYTES(text):
-        found += ["".join(chr(int(number)) for number in _NUMBER.findall(row)) for row in _rows(_BYTES, text)]
+        found += [_read_list(match[0]) for match in re.finditer(_BYTES, text)]
     return "\0".join(found)
-
-
-def _rows(pattern: re.Pattern[str], text: str) -> Iterator[str]:
-    return (match[0] for match in pattern.finditer(text))
 
 
 def pattern_of(value: str, kinds: str) -> str:
@@ -131,6 +211,33 @@ def unwrapped(text: str, clean: Callable[[str], str]) -> str:
         whole = clean(text.replace("=\r\n", "").replace("=\n", ""))
         text = whole if whole.count("***") > clean(text).count("***") else text
     return _WRAPPED.sub(joined, text) if _HAS_WRAPPED(text) else text
+
+
+def _read_row(row: str) -> str:
+    """The characters of a row of escapes of one kind."""
+    if row[0] == "&" and row[2] not in "xX":
+        return "".join(chr(int(code)) for code in row.replace("&#", "").split(";")[:-1])
+    return _read_pairs(re.sub(_BEFORE_CODE, "", row) if row[0] == "&" or "%25" in row else row)
+
+
+def _read_pairs(row: str) -> str:
+    """The characters of codes of two hexadecimal digits each."""
+    digits = row.replace("u00", "").replace("0x", "").replace("0X", "").translate(_BETWEEN)
+    return bytes.fromhex(digits).decode("latin-1")
+
+
+def _read_list(row: str) -> str:
+    """The characters of numbers with commas between them, as far as these are bytes."""
+    try:
+        return bytes(json.loads(f"[{row.strip(_NO_ITEM)}]")).decode("latin-1")
+    except ValueError:
+        return "".join(map(_ITEMS.__getitem__, row.split(",")))
+
+
+def _read_item(item: str) -> str:
+    """The character of a byte in a list, with the blanks around it; other numbers there are none."""
+    codes = [int(number) for number in re.findall("[0-9]+", item) if len(number) <= 3]
+    return "\0".join(chr(code) for code in codes) or "\0"
 
 
 def _encoded(value: str) -> Iterator[str]:
@@ -190,3 +297,6 @@ def _base64(data: bytes) -> Iterator[str]:
             text = encode(bytes(before) + data).decode()[(0, 2, 3)[before] : size // 3 * 4 + (0, 1, 2)[size % 3]]
             if len(text) >= SHORTEST_BASE64:
                 yield text
+
+
+_ROWS, _ITEMS = _Readings(_read_row), _Readings(_read_item)

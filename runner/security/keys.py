@@ -1,4 +1,5 @@
-"""Keys: the secret variables of a command, and the credentials that are made from them.
+"""Keys: the secret variables of a command, and the credentials that are made from them; and which variables and values
+are secret.
 
 When the command starts, its secret variables are removed from its environment and kept only here. So no process that is
 started inherits them, and no prompt, report or script can read them. A credential belongs to one origin. It is added
@@ -7,11 +8,33 @@ only to requests to that origin, immediately before they are sent.
 
 from __future__ import annotations
 
+import json
+import os
+import re
 from collections.abc import Iterator, Mapping, MutableMapping
 
-from runner.security.secrets import is_secret
 from scripttest.values import Value
 
+LIST = "YAO_TEST_SECRETS"
+"""The variable that names further secret variables, separated by commas."""
+_WORDS_OF_NAMES = "keys? tokens? secrets? passw(?:or)?ds? pwd passphrase credentials? cookies? auth authorization"
+_HEADERS = r"OTEL_EXPORTER_OTLP_(?:\w+_)?HEADERS"
+"""Variables with headers: `name=value,name=value`, percent-encoded."""
+SECRET_NAMES = rf"(?i)(?:{_WORDS_OF_NAMES.replace(' ', '|')})(?=$|[_\d-])"
+_WORDS = frozenset(
+    """
+    password passwd secret secrets changeme default example localhost production development staging testing
+    enabled disabled public private unknown nothing foobar string number boolean object function passed failed skipped
+    assistant system scripted content message default_key
+    """.split()
+)
+_IN_ADDRESS = r"(?<=[\w+.-])://(?:[^/@\s:]*:([^/@\s]+)|([^/@\s:]{16,}))@"
+"""A password, or a user that is as long as a token."""
+_IN_QUERY = r"[?&;]([\w.-]+)=([^&;#\s\"']+)"
+_FLAG = r"--?([\w-]+)"
+JSON_PAIR = r'"([\w.-]+)"\s*:\s*"((?:[^"\\]|\\.)*)"'
+SHORTEST = 6
+"""Characters of the shortest value that is hidden."""
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -35,12 +58,6 @@ class Keys(Mapping[str, str]):
         return f"Keys({', '.join(sorted(self._values))})"
 
 
-def take_keys(environment: MutableMapping[str, str]) -> Keys:
-    """Removes the secret variables from an environment, and gives them."""
-    listed = dict(environment)
-    return Keys({name: environment.pop(name) for name in listed if is_secret(name, listed)})
-
-
 class Credential(Value):
     """Headers that authenticate, and the origin that they are for."""
 
@@ -57,9 +74,111 @@ class Credential(Value):
         return f"Credential(url={self.url!r})"
 
 
+def take_keys(environment: MutableMapping[str, str]) -> Keys:
+    """Removes the secret variables from an environment, and gives them."""
+    listed = dict(environment)
+    return Keys({name: environment.pop(name) for name in listed if is_secret(name, listed)})
+
+
+def is_secret(name: str, variables: Mapping[str, str]) -> bool:
+    """Whether one of these variables is secret: by its name, because `YAO_TEST_SECRETS` lists it, or because its value
+    is an address with a password or a key in it."""
+    value = variables[name]
+    if is_named_secret(name, variables):
+        return worth_hiding(value) and not is_path(value)
+    return "://" in value and any(map(worth_hiding, secrets_in_address(value)))
+
+
+def is_named_secret(name: str, variables: Mapping[str, str]) -> bool:
+    """Whether one of these variables is secret by its name, or because `YAO_TEST_SECRETS` lists it."""
+    listed = {item.strip() for item in variables.get(LIST, "").split(",")}
+    named = re.search(SECRET_NAMES, name) or _has_headers(name)
+    return name in listed or (bool(named) and name not in ("PWD", "OLDPWD"))
+
+
+def secret_values(name: str, value: str) -> Iterator[str]:
+    """What is secret in a variable: its value, and in headers that of each."""
+    yield value
+    if _has_headers(name):
+        from urllib.parse import unquote
+
+        for header in value.split(","):
+            one = header.partition("=")[2].strip()
+            yield from dict.fromkeys((one, unquote(one)))
+
+
+def is_path(value: str) -> bool:
+    """Whether a value names a file or folder that is there, such as the socket of an SSH agent."""
+    return value.startswith(("/", "~")) and os.path.exists(os.path.expanduser(value))
+
+
+def worth_hiding(value: str) -> bool:
+    """Whether a value is neither short, a short number, nor a common word."""
+    if len(value) < SHORTEST or value.casefold() in _WORDS or value.startswith("$ENV."):
+        return False
+    return not value.isdecimal() or len(value) > 9
+
+
+def secret_parts(value: str) -> Iterator[str]:
+    """A value as it is and without what surrounds the secret in it."""
+    value = value.strip()
+    yield value
+    scheme, _, rest = value.partition(" ")
+    if scheme.casefold() in ("bearer", "basic", "token", "digest") and rest.strip():
+        yield rest.strip()
+        if scheme.casefold() == "basic":
+            yield from _password_of(rest.strip())
+    yield from secrets_in_address(value)
+    if "\n" in value:
+        yield from (line.strip() for line in value.split("\n") if len(line) > 15 and not line.startswith("-----"))
+    if value.startswith("{"):
+        for name, raw in re.findall(JSON_PAIR, value):
+            if re.search(SECRET_NAMES, name):
+                yield from secret_parts(unescaped(raw))
+
+
+def secrets_in_address(value: str) -> Iterator[str]:
+    """The credentials in an address: a password before its host, keys in its query; as written, and decoded."""
+    from urllib.parse import unquote
+
+    found = [match[1] or match[2] for match in re.finditer(_IN_ADDRESS, value)]
+    found += [match[2] for match in re.finditer(_IN_QUERY, value) if re.search(SECRET_NAMES, match[1])]
+    for part in found:
+        yield from dict.fromkeys((part, unquote(part)))
+
+
+def secrets_in_arguments(text: str) -> Iterator[tuple[str, str]]:
+    """Flags with such names among the arguments of a command, in JSON: `"--token", "x"` and `"--token=x"`."""
+    for name, raw in re.findall(rf'"{_FLAG}(?=(?:"\s*,\s*"|=)((?:[^"\\]|\\.)*)")', text):
+        value = unescaped(raw)
+        if re.search(SECRET_NAMES, name) and not value.startswith(("$ENV.", "-")):
+            yield name, value
+
+
+def unescaped(raw: str) -> str:
+    """The text that stands in JSON between quotation marks; what is no JSON as it is."""
+    try:
+        return str(json.loads(f'"{raw}"'))
+    except ValueError:
+        return raw
+
+
 def _origin(url: str) -> tuple[str, str, int | None]:
     """Scheme, host and port. Raises ValueError when the port is not a number."""
     from urllib.parse import urlsplit
 
     parts = urlsplit(url)
     return parts.scheme, (parts.hostname or "").rstrip("."), parts.port or _DEFAULT_PORTS.get(parts.scheme)
+
+
+def _has_headers(name: str) -> bool:
+    return name.startswith("OTEL_") and re.fullmatch(_HEADERS, name) is not None
+
+
+def _password_of(text: str) -> Iterator[str]:
+    from base64 import b64decode
+
+    try:
+        yield b64decode(text).decode().partition(":")[2]
+    except ValueError:
+        return

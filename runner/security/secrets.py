@@ -15,10 +15,22 @@ import _thread
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from runner.security.files import read_text
-from runner.security.terminal import end_of_line, inert, unsteered
+from runner.security.keys import (
+    JSON_PAIR,
+    SECRET_NAMES,
+    SHORTEST,
+    is_named_secret,
+    is_path,
+    secret_parts,
+    secret_values,
+    secrets_in_address,
+    secrets_in_arguments,
+    unescaped,
+    worth_hiding,
+)
 from runner.security.walk import all_folders, files_below, no_packages
 from scripttest.typing_names import TypeVar
 from scripttest.values import Value
@@ -26,40 +38,18 @@ from scripttest.values import Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
-    from typing import Any, TextIO
+    from typing import Any
 
-    from runner.security.cuts import CutValues
-    from runner.security.forms import Marks
+    from runner.security.forms import CutValues, Marks
 
 T = TypeVar("T")
 Found = tuple[tuple[str, str], ...]
 """Values that a text may have, and the kinds of forms."""
 _PLAIN = frozenset((type(None), bool, int, float))
-SHORTEST = 6
-"""Characters of the shortest value that is hidden."""
-LIST = "YAO_TEST_SECRETS"
-"""The variable that names further secret variables, separated by commas."""
-_WORDS_OF_NAMES = "keys? tokens? secrets? passw(?:or)?ds? pwd passphrase credentials? cookies? auth authorization"
-_HEADERS = r"OTEL_EXPORTER_OTLP_(?:\w+_)?HEADERS"
-"""Variables with headers: `name=value,name=value`, percent-encoded."""
-_NAMES = rf"(?i)(?:{_WORDS_OF_NAMES.replace(' ', '|')})(?=$|[_\d-])"
-_WORDS = frozenset(
-    """
-    password passwd secret secrets changeme default example localhost production development staging testing
-    enabled disabled public private unknown nothing foobar string number boolean object function passed failed skipped
-    assistant system scripted content message default_key
-    """.split()
-)
-_IN_ADDRESS = r"(?<=[\w+.-])://(?:[^/@\s:]*:([^/@\s]+)|([^/@\s:]{16,}))@"
-"""A password, or a user that is as long as a token."""
-_IN_QUERY = r"[?&;]([\w.-]+)=([^&;#\s\"']+)"
-_FLAG = r"--?([\w-]+)"
-_PAIR = r'"([\w.-]+)"\s*:\s*"((?:[^"\\]|\\.)*)"'
 _PLAIN_OPTIONS = frozenset("host proxy model version assistant label name type url transport command id".split())
 """Options of connectors and servers whose `$ENV.NAME` is not a secret."""
 _FIXED = frozenset("suite status cause kind mode verdict type level".split())
 """Fields of events that other events, or reporters, know by their values."""
-
 _PATTERNS = 50
 """How many are kept."""
 _SAID = frozenset("content text delta".split())
@@ -88,19 +78,19 @@ class Secrets:
     def add_variables(self, variables: Mapping[str, str]) -> None:
         """Takes the variables that are secret by their names or values."""
         for name, value in list(variables.items()):
-            if _is_named_secret(name, variables):
-                for secret in _values_of(name, value):
-                    if not _is_path(secret):
+            if is_named_secret(name, variables):
+                for secret in secret_values(name, value):
+                    if not is_path(secret):
                         self.add(name, secret)
             elif "://" in value:
-                for part in _of_address(value):
+                for part in secrets_in_address(value):
                     self.add(name, part)
 
     def add(self, name: str, value: str) -> None:
         """Takes a value, and what it is made of: the token of a header, the lines of a key, the secrets of a JSON
         object."""
-        for part in dict.fromkeys(_parts(value)):
-            if _worth_hiding(part):
+        for part in dict.fromkeys(secret_parts(value)):
+            if worth_hiding(part):
                 with self._lock:
                     if part not in self._names:
                         self._names = {**self._names, part: name}
@@ -120,16 +110,16 @@ class Secrets:
             except OSError:
                 continue
             known = set()
-            for name, raw in re.findall(_PAIR, text):
-                value = _unescaped(raw)
+            for name, raw in re.findall(JSON_PAIR, text):
+                value = unescaped(raw)
                 if value.startswith("$ENV."):
                     known.update([value] if name in _PLAIN_OPTIONS else [])
-                elif re.search(_NAMES, name):
+                elif re.search(SECRET_NAMES, name):
                     self.add(f"{path.name.partition('.')[0]}.{name}", value)
                 elif "://" in value:
-                    for part in _of_address(value):
+                    for part in secrets_in_address(value):
                         self.add(f"{path.name.partition('.')[0]}.{name}", part)
-            for flag, value in _of_arguments(text):
+            for flag, value in secrets_in_arguments(text):
                 self.add(f"{path.name.partition('.')[0]}.{flag}", value)
             for name in re.findall(r"\$ENV\.(\w+)", text):
                 if f"$ENV.{name}" not in known:
@@ -170,7 +160,7 @@ class Secrets:
 
         with self._lock:
             if not self._marks:
-                from runner.security.cuts import CutValues
+                from runner.security.forms import CutValues
 
                 self._cut = CutValues(self._names)
                 self._marks = {value: marks_of(value) for value in sorted(self._names, key=len, reverse=True)}
@@ -268,95 +258,11 @@ class Secrets:
         return clean
 
 
-class UnwrittenError(OSError):
-    """What the command prints cannot be written, such as on a full disk."""
-
-    def __init__(self, error: OSError, is_first: bool) -> None:
-        """`is_first`: whether everything before it could be written."""
-        super().__init__(error.errno, error.strerror)
-        self.is_first = is_first
-
-
-class RedactedStream:
-    """A text stream on which no secret is written, and nothing with which a script or a model could steer a terminal
-    or a CI server: such letters are written as `\\u001b`. Only what `own` marks as the command's is let through."""
-
-    def __init__(self, stream: TextIO, secrets: Secrets) -> None:
-        self._stream = stream
-        self._secrets = secrets
-        self._has_failed = False
-        self._line = ""
-        """The end of the line that has begun."""
-
-    def write(self, text: str) -> int:
-        """Writes a text without secrets; how many characters it was given. Raises UnwrittenError."""
-        said = self._secrets.text(text)
-        shown = unsteered(inert(said, self._line))
-        self._line = end_of_line(said if "\n" in said else self._line + said)
-        try:
-            if shown:  # click writes nothing to learn what a stream takes, and hides the error
-                self._stream.write(shown)
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise self._unwritten(error) from error
-        return len(text)
-
-    def flush(self) -> None:
-        """Hands on what was written. Raises UnwrittenError."""
-        try:
-            self._stream.flush()
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise self._unwritten(error) from error
-
-    def writelines(self, texts: Iterable[str]) -> None:
-        """Writes texts, each as `write` does."""
-        for text in texts:
-            self.write(text)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-    def _unwritten(self, error: OSError) -> UnwrittenError:
-        is_first, self._has_failed = not self._has_failed, True
-        return UnwrittenError(error, is_first)
-
-
-def is_secret(name: str, variables: Mapping[str, str]) -> bool:
-    """Whether one of these variables is secret: by its name, because `YAO_TEST_SECRETS` lists it, or because its value
-    is an address with a password or a key in it."""
-    value = variables[name]
-    if _is_named_secret(name, variables):
-        return _worth_hiding(value) and not _is_path(value)
-    return "://" in value and any(map(_worth_hiding, _of_address(value)))
-
-
-def _is_named_secret(name: str, variables: Mapping[str, str]) -> bool:
-    listed = {item.strip() for item in variables.get(LIST, "").split(",")}
-    named = re.search(_NAMES, name) or _has_headers(name)
-    return name in listed or (bool(named) and name not in ("PWD", "OLDPWD"))
-
-
-def _has_headers(name: str) -> bool:
-    return name.startswith("OTEL_") and re.fullmatch(_HEADERS, name) is not None
-
-
-def _values_of(name: str, value: str) -> Iterator[str]:
-    """What is secret in a variable: its value, and in headers that of each."""
-    yield value
-    if _has_headers(name):
-        from urllib.parse import unquote
-
-        for header in value.split(","):
-            one = header.partition("=")[2].strip()
-            yield from dict.fromkeys((one, unquote(one)))
-
-
-def _is_path(value: str) -> bool:
-    """Whether a value names a file or folder that is there, such as the socket of an SSH agent."""
-    return value.startswith(("/", "~")) and os.path.exists(os.path.expanduser(value))
+def definitions(root: Path) -> Iterator[Path]:
+    """The files that define connectors and MCP servers."""
+    for place, enters in (("connectors", all_folders), ("mcps", all_folders), ("assistants", _no_scripts)):
+        found = files_below(root / place, root=root, enters=enters)
+        yield from (root / path for path in found if ".mcp." in path or ".conn." in path)
 
 
 def _texts(value: Any, change: Callable[[str], str], name: str = "") -> Any:
@@ -374,71 +280,6 @@ def _same(items: list[Any], value: Any) -> bool:
     return all(new is old for new, old in zip(items, value, strict=True))
 
 
-def _worth_hiding(value: str) -> bool:
-    if len(value) < SHORTEST or value.casefold() in _WORDS or value.startswith("$ENV."):
-        return False
-    return not value.isdecimal() or len(value) > 9
-
-
-def _parts(value: str) -> Iterator[str]:
-    """A value as it is and without what surrounds the secret in it."""
-    value = value.strip()
-    yield value
-    scheme, _, rest = value.partition(" ")
-    if scheme.casefold() in ("bearer", "basic", "token", "digest") and rest.strip():
-        yield rest.strip()
-        if scheme.casefold() == "basic":
-            yield from _password_of(rest.strip())
-    yield from _of_address(value)
-    if "\n" in value:
-        yield from (line.strip() for line in value.split("\n") if len(line) > 15 and not line.startswith("-----"))
-    if value.startswith("{"):
-        for name, raw in re.findall(_PAIR, value):
-            if re.search(_NAMES, name):
-                yield from _parts(_unescaped(raw))
-
-
-def _of_address(value: str) -> Iterator[str]:
-    """The credentials in an address: a password before its host, keys in its query; as written, and decoded."""
-    from urllib.parse import unquote
-
-    found = [match[1] or match[2] for match in re.finditer(_IN_ADDRESS, value)]
-    found += [match[2] for match in re.finditer(_IN_QUERY, value) if re.search(_NAMES, match[1])]
-    for part in found:
-        yield from dict.fromkeys((part, unquote(part)))
-
-
-def _of_arguments(text: str) -> Iterator[tuple[str, str]]:
-    """Flags with such names among the arguments of a command, in JSON: `"--token", "x"` and `"--token=x"`."""
-    for name, raw in re.findall(rf'"{_FLAG}(?=(?:"\s*,\s*"|=)((?:[^"\\]|\\.)*)")', text):
-        value = _unescaped(raw)
-        if re.search(_NAMES, name) and not value.startswith(("$ENV.", "-")):
-            yield name, value
-
-
-def _password_of(text: str) -> Iterator[str]:
-    from base64 import b64decode
-
-    try:
-        yield b64decode(text).decode().partition(":")[2]
-    except ValueError:
-        return
-
-
-def _unescaped(raw: str) -> str:
-    try:
-        return str(json.loads(f'"{raw}"'))
-    except ValueError:
-        return raw
-
-
 def _no_scripts(folder: str, name: str) -> bool:
     is_agent = name != "src" or os.path.isfile(f"{folder}/src/package.yao")
     return is_agent and no_packages(folder, name)
-
-
-def definitions(root: Path) -> Iterator[Path]:
-    """The files that define connectors and MCP servers."""
-    for place, enters in (("connectors", all_folders), ("mcps", all_folders), ("assistants", _no_scripts)):
-        found = files_below(root / place, root=root, enters=enters)
-        yield from (root / path for path in found if ".mcp." in path or ".conn." in path)

@@ -18,6 +18,13 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TextIO
+
+    from runner.security.secrets import Secrets
 
 _OWN_BEGIN, _OWN_END = f"\x1b_{os.urandom(8).hex()}", "\x1b\\"
 """Around codes of the command itself for a terminal. Nobody who writes a text knows the beginning."""
@@ -36,6 +43,62 @@ _COMMANDS = (
 )
 _LONGEST = len("[[ATTACHMENT")
 """Characters before the one that completes a command."""
+
+
+class UnwrittenError(OSError):
+    """What the command prints cannot be written, such as on a full disk."""
+
+    def __init__(self, error: OSError, is_first: bool) -> None:
+        """`is_first`: whether everything before it could be written."""
+        super().__init__(error.errno, error.strerror)
+        self.is_first = is_first
+
+
+class RedactedStream:
+    """A text stream on which no secret is written, and nothing with which a script or a model could steer a terminal
+    or a CI server: such letters are written as `\\u001b`. Only what `own` marks as the command's is let through."""
+
+    def __init__(self, stream: TextIO, secrets: Secrets) -> None:
+        self._stream = stream
+        self._secrets = secrets
+        self._has_failed = False
+        self._line = ""
+        """The end of the line that has begun."""
+
+    def write(self, text: str) -> int:
+        """Writes a text without secrets; how many characters it was given. Raises UnwrittenError."""
+        said = self._secrets.text(text)
+        shown = unsteered(inert(said, self._line))
+        self._line = end_of_line(said if "\n" in said else self._line + said)
+        try:
+            if shown:  # click writes nothing to learn what a stream takes, and hides the error
+                self._stream.write(shown)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise self._unwritten(error) from error
+        return len(text)
+
+    def flush(self) -> None:
+        """Hands on what was written. Raises UnwrittenError."""
+        try:
+            self._stream.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise self._unwritten(error) from error
+
+    def writelines(self, texts: Iterable[str]) -> None:
+        """Writes texts, each as `write` does."""
+        for text in texts:
+            self.write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def _unwritten(self, error: OSError) -> UnwrittenError:
+        is_first, self._has_failed = not self._has_failed, True
+        return UnwrittenError(error, is_first)
 
 
 def own(code: str) -> str:

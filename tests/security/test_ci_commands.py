@@ -11,8 +11,8 @@ import pytest
 from agent_files import agent, case_file
 from command import Application, MakeApplication
 
-from runner.security.secrets import RedactedStream, Secrets
-from runner.security.terminal import own_commands
+from runner.security.secrets import Secrets
+from runner.security.terminal import RedactedStream, own_commands
 
 COMMANDS = {
     "GitHub": "::add-mask::abc",

@@ -19,8 +19,8 @@ import pytest
 from runner.results import events, model
 from runner.results.events import RunError
 from runner.results.model import Suite, SuiteKind
-from runner.security.secrets import RedactedStream, Secrets
-from runner.security.terminal import own
+from runner.security.secrets import Secrets
+from runner.security.terminal import RedactedStream, own
 from scripttest import Failure, LogLine, Outcome
 
 KEY = "sk-T0p/S3cret+9=x"
@@ -125,11 +125,23 @@ FORMS: dict[str, Callable[[str], str]] = {
     "in C": lambda text: ", ".join(f"0x{byte:02x}" for byte in text.encode()),
     "in percent": lambda text: "".join(f"%{byte:02X}" for byte in text.encode()),
     "in percent, twice": lambda text: "".join(f"%25{byte:02x}" for byte in text.encode()),
+    "in percent, from once to three times": lambda text: "".join(
+        f"%{'25' * (at % 3)}{byte:02x}" for at, byte in enumerate(text.encode())
+    ),
+    "in percent, every second sign": lambda text: (
+        "".join(f"%{ord(c):02X}" if at % 2 or not c.isalnum() else c for at, c in enumerate(text))
+        if text.isascii()
+        else quote(text)
+    ),
     "quoted-printable": lambda text: quopri.encodestring(text.encode()).decode(),
     "quoted-printable in lines": lambda text: quopri.encodestring(text.encode()).decode().replace("s", "=\r\ns", 1),
     "quoted-printable, all of it": lambda text: "".join(f"={byte:02X}" for byte in text.encode()),
     "bytes in JSON": lambda text: json.dumps({"type": "Buffer", "data": [7, *text.encode(), 7]}),
     "bytes in JSON in JSON": lambda text: json.dumps(json.dumps([*text.encode()], indent=2)),
+    "bytes beside numbers that are none": lambda text: f"12345, 300, {', '.join(map(str, text.encode()))}, 999, 70000",
+    "bytes behind a number": lambda text: f"7 {','.join(map(str, text.encode()))}",
+    "pairs of a list behind a number": lambda text: f"7,{','.join(f'{byte:02x}' for byte in text.encode())}",
+    "letters by padded numbers": lambda text: "".join(f"&#x00{ord(c):02x};" if ord(c) < 256 else c for c in text),
     "all letters by numbers": lambda text: "".join(f"&#{ord(c)};" for c in text),
     "in JSON in HTML": lambda text: html.escape(json.dumps(text)),
 }
