@@ -170,7 +170,7 @@ DOORS = {
     "runner/results": "attachments calibration case_json case_result certainty change_report change_verdict changes combining comparison counts coverage criteria events failure_texts fingerprint_changes fold histories inconclusive json_text judged_cases judgements judging labels line_file looks model pipes places regradable repeating replay report result_json result_keys result_problems run_lines sides start_problems"
     " result_texts saved snapshot_lines stability stability_json strictness suite_json summary test_place thresholds turn_json value_texts variants"
     " verdict verdict_json",
-    "runner/modes": "base case_environment interactive tracing transcripts",
+    "runner/modes": "base case_environment interactive outcome tracing transcripts",
     "runner/store": "baseline failures history joining kept places pruning revisions rows run_writer schema spare store",
     "runner/planning": "case_planning case_source configured generators inputs last_failed plan planner regrading resume selection still_valid test_functions",
     "runner/reporters/console": "change_lines console rerun_command style terminal trust_lines verdict_lines",

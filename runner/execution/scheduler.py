@@ -351,10 +351,10 @@ class _Run:
             item.placed.line,
             needs_checks=not source.suite.is_message,
             run=run,
+            on_turn=lambda turn: self._send(TurnStart(suite=id, position=position, turn=turn, run=run)),
         )
         attempt.chat.variant = source.variant
         attempt.chat.parts |= item.suite.parts  # of the hooks around all cases
-        attempt.on_turn = lambda turn: self._send(TurnStart(suite=id, position=position, turn=turn, run=run))
         if run:
             context = attempt.chat.context
             context["chat_id"] += f"-run-{run}"

@@ -1,8 +1,7 @@
-"""One attempt at one case while it runs: its inputs, and its results so far."""
+"""One attempt at one case: what it is given, how it asks the agent, and the mode that runs it."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -11,23 +10,22 @@ from typing import TYPE_CHECKING, Any
 from bindings import DATABASE, World, given_mocks, opened_workspace
 from runner.agents.answer import AgentError
 from runner.agents.call import call_agent, is_unanswered
-from runner.agents.chat import AgentRequest, Chat, JudgeUse, taken
+from runner.agents.chat import AgentRequest, Chat, JudgeUse
 from runner.agents.helpers import CaseJudges
-from runner.assertions.base import AgentUse, AnsweredTurn, AssertionResult, Evidence
+from runner.assertions.base import AgentUse, AssertionResult
 from runner.cases.messages import described, input_of, parts_of_case
 from runner.connectors.base import Usage
 from runner.errors import RunnerError, sentences
-from runner.modes.answer_record import answered, failure_of, regradable
 from runner.modes.case_environment import CaseEnvironment
+from runner.modes.outcome import ModeOutcome, failure_of, regradable
 from runner.reading.answer_text import thinking_in
-from runner.results.case_result import CaseResult, CheckpointResult, ScoreResult, TurnResult
+from runner.results.case_result import CaseResult, ScoreResult
 from scripttest import Cause, Failure, ResultWarning
 
 if TYPE_CHECKING:
     from runner.agents.answer import Answer
     from runner.agents.assistant import Assistant
     from runner.cases.model import CallOptions, Case
-    from runner.modes.answer_record import Exchange
     from runner.modes.transcripts import SavedTalk
     from runner.results.regradable import Answered, Regradable
 
@@ -52,9 +50,11 @@ class CaseAttempt:
         line: int,
         needs_checks: bool = True,
         run: int = 0,
+        on_turn: Callable[[int], None] | None = None,
     ) -> None:
         """`folder` is where the case's relative files are looked for; `needs_checks` tells that it is odd when nothing
-        is checked, as it is not of a message of the command line; `run` is which of several runs it is, from 1."""
+        is checked, as it is not of a message of the command line; `run` is which of several runs it is, from 1;
+        `on_turn` is told of each turn that begins."""
         self.environment = environment
         self.suite = suite
         self.folder = folder
@@ -70,43 +70,7 @@ class CaseAttempt:
         )
         self.chat = Chat(self._context(), self.world)
         self.judges = self.judges_for(self.chat)
-        self.answer: Answer | None = None
-        self.finish_reason = ""
-        """Of the last answer of the model, also one that cannot be used; empty if there was none."""
-        self.messages = 0
-        self.assertions: list[AssertionResult] = []
-        self.failures: list[Failure] = []
-        self.after_failed: ResultWarning | None = None
-        """Why the hook after the case failed."""
-        self.skip_reason: str | None = None
-        """Why the case is skipped; a failure outranks it."""
-        self.transcript: list[dict[str, Any]] = []
-        """The messages so far, in a case of several turns."""
-        self.said: list[AnsweredTurn] = []
-        """The turns of it that the agent has answered."""
-        self.exchanges: list[Exchange] = []
-        """The same with their evidence."""
-        self.answers: list[Answered] = []
-        """What is known of each answer, for grading it again."""
-        self.turns: list[TurnResult] = []
-        self.checkpoints: list[CheckpointResult] = []
-        self.final_assertions: tuple[AssertionResult, ...] | None = None
-        self.score: float | None = None
-        self.scores: list[ScoreResult] = []
-        self.simulator: str | None = None
-        """The simulator that plays the user."""
-        self.threshold: float | None = None
-        """The score from which on a conversation passes."""
-        self._open_turn: TurnResult | None = None
-        """The turn that has not ended."""
-        self._turn_began = 0.0
-        """When it began, on the clock `now`."""
-        self.now: Callable[[], float] = time.monotonic
-        """Seconds on the clock of the case; it is stopped while the case waits for this tool or for a person."""
-        self.turn = 0
-        """The current turn, from 1."""
-        self.on_turn: Callable[[int], None] | None = None
-        """Hears of each turn that begins."""
+        self._on_turn = on_turn
 
     def _context(self) -> dict[str, Any]:
         environment, case = self.environment, self.case
@@ -159,14 +123,10 @@ class CaseAttempt:
             options: `context.Options` of the call.
             said: the last message, as the case has it.
         """
-        try:
-            answer = await self._asked(messages, options, said)
-        except AgentError as error:
-            self.finish_reason = error.finish_reason
-            raise
-        self.finish_reason = answer.finish_reason
+        answer = await self._asked(messages, options, said)
         if answer.cut:
-            self.world.warn("cut", f"{f'turn {self.turn}: ' if self.turn else ''}the answer was {answer.cut}")
+            turn = self.chat.turn
+            self.world.warn("cut", f"{f'turn {turn}: ' if turn else ''}the answer was {answer.cut}")
         if isinstance(answer.output, str) and thinking_in(answer.output):
             self.world.warn("thinking", THINKS.format(self.assistant.id))
         return answer
@@ -200,42 +160,11 @@ class CaseAttempt:
             "agents": tuple(agents) if saved is None or saved.knows_agents else None,
         }
 
-    @property
-    def is_graded(self) -> bool:
-        """Whether the case has assertions or a score."""
-        of_turns = any(turn.assertions for turn in self.turns)
-        found = (self.assertions, self.checkpoints, self.final_assertions, of_turns)
-        return self.threshold is not None or any(found)
-
-    @property
-    def regradable(self) -> Regradable | None:
-        """What a report needs so that the case can be graded again."""
-        if self.environment.fingerprints is None and self.saved is None:
-            return None
-        return regradable(self.case, self.answers)
-
-    def begin_turn(self) -> None:
-        """Counts a turn, and sends its event."""
-        self.turn += 1
-        self.chat.turn = self.turn
-        if self.on_turn is not None:
-            self.on_turn(self.turn)
-
-    def begin(self, turn: TurnResult) -> None:
-        """Says what is known of a turn that begins, for the case that it is broken off."""
-        self._open_turn, self._turn_began = turn, self.now()
-
-    def amend(self, **fields: Any) -> None:
-        """Adds fields of `TurnResult` to the current turn."""
-        assert self._open_turn is not None
-        self._open_turn = self._open_turn.replace(**fields)
-
-    def end(self, **fields: Any) -> None:
-        """Ends the current turn, if there is one, with the last fields of its result."""
-        if self._open_turn is None:
-            return
-        turn, self._open_turn = self._open_turn, None
-        self.turns.append(turn.replace(**{"milliseconds": (self.now() - self._turn_began) * 1000, **fields}))
+    def begin_turn(self, number: int) -> None:
+        """Tells that a turn begins."""
+        self.chat.turn = number
+        if self._on_turn is not None:
+            self._on_turn(number)
 
     @property
     def options(self) -> dict[str, Any]:
@@ -263,34 +192,6 @@ class CaseAttempt:
         connector = self.environment.connector
         return {**options, **given, **({"connector": connector} if connector else {})}
 
-    def evidence(self, milliseconds: float, messages: list[dict[str, Any]]) -> Evidence:
-        """The evidence for assertions on the answer; `messages` are the messages to the agent."""
-        answer, case, took = self.answer, self.case, taken(self.chat.model_calls)
-        assert answer is not None
-        users = [place for place, message in enumerate(messages) if message["role"] == "user"]
-        start = users[-1] if users else len(messages)
-        said = messages[start].get("content") if users else None
-        uses = tuple(self.chat.uses)
-        evidence = Evidence(
-            output=answer.output,
-            content=answer.content,
-            cut=answer.cut,
-            input=input_of(case),
-            expected=case.expected,
-            tools=uses,
-            milliseconds=milliseconds,
-            tokens=took.tokens,
-            cost=took.cost,
-            **self.known(len(self.chat.model_calls), self.chat.agents),
-            messages=(*messages, {"role": "assistant", "content": answer.text}),
-            metadata=case.metadata,
-            files=self.files if self.saved is None else None,
-            case=case.id,
-            turns=(AnsweredTurn(turn=1, start=start, input=said, output=answer.output, tools=uses),),
-        )
-        self.answers.append(answered(evidence, self.chat.model_calls))
-        return evidence
-
     @property
     def usage(self) -> Usage:
         """The tokens and costs of all model calls."""
@@ -301,19 +202,9 @@ class CaseAttempt:
 
     @property
     def warnings(self) -> tuple[ResultWarning, ...]:
-        """The warnings about answers of models, each once, and about the hook after the case."""
+        """The warnings about answers of models, each once."""
         odd = dict.fromkeys(warning for call in self.chat.model_calls for warning in call.warnings)
-        found = tuple(ResultWarning(kind="usage", message=warning) for warning in odd)
-        return found if self.after_failed is None else (*found, self.after_failed)
-
-    def fail(self, cause: Cause, message: str) -> None:
-        """Adds a failure that is not an assertion."""
-        self.failures.append(Failure(cause=cause, message=message))
-
-    def judge(self, results: Sequence[AssertionResult], phase: str | None = None) -> None:
-        """Adds assertions, and a failure for each failed one; `phase` is the place, such as `turn 2`."""
-        self.assertions += results
-        self.failures += [failure_of(result).replace(phase=phase) for result in results if not result.passed]
+        return tuple(ResultWarning(kind="usage", message=warning) for warning in odd)
 
     @property
     def shared_judges(self) -> list[JudgeUse]:
@@ -321,33 +212,25 @@ class CaseAttempt:
         own = {call.connector for call in self.chat.model_calls if call.agent == self.assistant.id}
         return list(dict.fromkeys(use for use in self.chat.judged_by if use.connector in own))
 
-    @property
-    def not_judged(self) -> int:
-        """How many judges could not judge."""
-        of_scores = () if self.case.graded else self.scores  # their assertions are counted below
-        criteria = sum(criterion.not_judged for entry in of_scores for criterion in entry.assertions)
-        checkpoints = sum(checkpoint.not_judged for checkpoint in self.checkpoints)
-        return criteria + checkpoints + sum(result.not_judged for result in self.assertions)
+    def regradable(self, outcome: ModeOutcome) -> Regradable | None:
+        """What a report needs so that the case can be graded again."""
+        if self.environment.fingerprints is None and self.saved is None:
+            return None
+        return regradable(self.case, outcome.answers)
 
-    @property
-    def _checks_nothing(self) -> bool:
-        criteria = any(entry.assertions for entry in self.scores)
-        checks = self.assertions or self.checkpoints or criteria or self.simulator
-        return self.needs_checks and not checks
-
-    def result(self) -> CaseResult:
+    def result(self, outcome: ModeOutcome) -> CaseResult:
         """The result, as reports show it."""
-        case, answer, usage = self.case, self.answer, self.usage
+        case, answer, usage = self.case, outcome.answer, self.usage
         connector = answer.connector if answer else ""
         return CaseResult(
             title=case.name,
             input=input_of(case),
             output=answer.output if answer else None,
             response=answer.content if answer else "",
-            finish_reason=self.finish_reason,
+            finish_reason=outcome.finish_reason,
             expected=case.expected,
-            messages=self.messages,
-            assertions=tuple(self.assertions),
+            messages=outcome.messages,
+            assertions=outcome.assertions,
             tools=tuple(self.chat.uses),
             connector=connector,
             model_calls=len(self.chat.model_calls),
@@ -361,15 +244,15 @@ class CaseAttempt:
             mode=case.runs,
             in_turns=case.in_turns,
             scores_turns=case.scores_turns,
-            simulator=self.simulator,
-            turns=tuple(self.turns),
-            checkpoints=tuple(self.checkpoints) if self.checkpoints or case.lists_checkpoints else None,
-            final_assertions=self.final_assertions,
-            score=self.score,
-            scores=tuple(self.scores),
-            transcript=tuple(self.transcript),
-            threshold=self.threshold,
-            checks_nothing=self._checks_nothing,
+            simulator=outcome.simulator,
+            turns=outcome.turns,
+            checkpoints=outcome.checkpoints if outcome.checkpoints or case.lists_checkpoints else None,
+            final_assertions=outcome.final_assertions,
+            score=outcome.score,
+            scores=outcome.scores,
+            transcript=outcome.transcript,
+            threshold=outcome.threshold,
+            checks_nothing=self.needs_checks and outcome.checks_nothing,
             attachments=described(parts_of_case(case), self.folder),
             trace=self._trace(),
         )
@@ -382,6 +265,64 @@ class CaseAttempt:
 
         whole = environment.trace == "full"
         return trace_of(self.chat.steps, self.chat.calls, environment.clean, whole=whole, spans=environment.spans)
+
+
+class Mode:
+    """How one case is run. `run` runs it; however that ends, `outcome` is what has come of it."""
+
+    def __init__(self, attempt: CaseAttempt) -> None:
+        self.attempt = attempt
+        self._answer: Answer | None = None
+        self._finish_reason = ""
+        self._messages = 0
+        self._answers: list[Answered] = []
+        self._assertions: list[AssertionResult] = []
+        self._failures: list[Failure] = []
+        self._score: float | None = None
+        self._scores: list[ScoreResult] = []
+        self._threshold: float | None = None
+
+    async def run(self) -> None:
+        """Runs the case. Raises AgentError, RunnerError and ScriptError."""
+        raise NotImplementedError
+
+    def break_off(self, now: float, **fields: Any) -> None:
+        """Ends the turn that is under way, if there is one, with fields of its result; `now` on the clock of the
+        case."""
+
+    def outcome(self) -> ModeOutcome:
+        """What has come of the case so far."""
+        return ModeOutcome(
+            answer=self._answer,
+            finish_reason=self._finish_reason,
+            messages=self._messages,
+            answers=tuple(self._answers),
+            assertions=tuple(self._assertions),
+            failures=tuple(self._failures),
+            score=self._score,
+            scores=tuple(self._scores),
+            threshold=self._threshold,
+        )
+
+    async def _ask(self, messages: list[dict[str, Any]], options: Mapping[str, Any], said: Any) -> Answer:
+        """The answer of the agent; see `CaseAttempt.call_agent`."""
+        self._messages = len(messages)
+        try:
+            self._answer = await self.attempt.call_agent(messages, options, said)
+        except AgentError as error:
+            self._finish_reason = error.finish_reason
+            raise
+        self._finish_reason = self._answer.finish_reason
+        return self._answer
+
+    def _fail(self, cause: Cause, message: str) -> None:
+        """Adds a failure that is not an assertion."""
+        self._failures.append(Failure(cause=cause, message=message))
+
+    def _judge(self, results: Sequence[AssertionResult], phase: str | None = None) -> None:
+        """Adds assertions, and a failure for each failed one; `phase` is the place, such as `turn 2`."""
+        self._assertions += results
+        self._failures += [failure_of(result).replace(phase=phase) for result in results if not result.passed]
 
 
 def _world_of(case: Case, suite: str, run: int, seed: int | None) -> World:

@@ -19,6 +19,7 @@ from runner.assertions.votes import judged_by
 from runner.cases.turns import Criterion as Rubric
 from runner.cases.turns import Grader
 from runner.modes.base import CaseAttempt
+from runner.modes.outcome import ModeOutcome
 from runner.results.case_result import CriterionResult, ScoreResult, ScoreVerdict
 from runner.results.thresholds import reaches, shortfall
 from scripttest import Cause, Failure
@@ -151,26 +152,27 @@ class Grading:
         return ScoreVerdict.PASS if holds else ScoreVerdict.FAIL
 
 
-def seen_by_graders(attempt: CaseAttempt, size: int | None) -> tuple[list[dict[str, Any]], list[AnsweredTurn]]:
+def seen_by_graders(
+    transcript: Sequence[dict[str, Any]], said: Sequence[AnsweredTurn], size: int | None
+) -> tuple[list[dict[str, Any]], list[AnsweredTurn]]:
     """The messages that graders of the newest turn see: all, or system messages and the last turns."""
-    transcript, said = attempt.transcript, attempt.said
     if size is None or size >= len(said):
         return list(transcript), list(said)
     start = said[-size].start
     system = [message for message in transcript[:start] if message["role"] in ("system", "developer")]
     turns = [turn.replace(start=turn.start - start + len(system)) for turn in said[-size:]]
-    return system + transcript[start:], turns
+    return [*system, *transcript[start:]], turns
 
 
-def judge_scores(attempt: CaseAttempt, threshold: float, aggregation: str = "mean", *, trials: int = 1) -> None:
-    """Adds what a case fails for by its scores. Of several trials the mean counts, which is not known yet, and where
+def failures_of_scores(outcome: ModeOutcome, aggregation: str = "mean", *, trials: int = 1) -> list[Failure]:
+    """What a case fails for by its scores. Of several trials the mean counts, which is not known yet, and where
     something broke the score is not what the answers deserve: then only single criteria fail it."""
-    attempt.failures += _problems_of(attempt.scores)
-    if trials > 1 or any(failure.cause == Cause.INFRASTRUCTURE for failure in attempt.failures):
-        return
-    failed = shortfall(attempt.score, threshold, attempt.scores, aggregation)
-    if failed is not None:
-        attempt.failures.append(failed)
+    found = _problems_of(outcome.scores)
+    if trials > 1 or any(failure.cause == Cause.INFRASTRUCTURE for failure in (*outcome.failures, *found)):
+        return found
+    assert outcome.threshold is not None
+    failed = shortfall(outcome.score, outcome.threshold, outcome.scores, aggregation)
+    return found if failed is None else [*found, failed]
 
 
 def _problems_of(scores: Sequence[ScoreResult]) -> list[Failure]:

@@ -18,19 +18,19 @@ achieved.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from runner.assertions.checking import check_all
 from runner.assertions.model import Assertion
-from runner.cases.messages import as_written, described, message_of, messages_of, parts_of_last, parts_of_said
+from runner.cases.messages import as_written, described, message_of, messages_of, parts_of_said
 from runner.cases.other_cases import ConversationCase, MultiTurnCase
 from runner.cases.turns import ConversationTurn, Turn
 from runner.connectors.timing import uncounted
 from runner.modes.awaiting import question_in
-from runner.modes.base import CaseAttempt
+from runner.modes.base import CaseAttempt, Mode
+from runner.modes.checkpoints import Checkpoints
 from runner.modes.interactive import NoAnswerError, Question
 from runner.modes.simulators import SimulatedUser, SimulatorError
-from runner.modes.turns import DEFAULT_MAX_TURNS, Spoken, TakenTurn, evidence_of_all, take_turn
-from runner.reading.helper_answers import Simulation
+from runner.modes.turns import DEFAULT_MAX_TURNS, Spoken, TakenTurn, TurnsMode
 from runner.results.case_result import TurnResult
 from scripttest import Cause, Status
 
@@ -38,21 +38,23 @@ NOT_REACHED = "agent completed, goal not reached"
 UNKNOWN = "agent completed, and whether the goal is reached is unknown"
 
 
-async def run(attempt: CaseAttempt) -> None:
-    """Holds the conversation and judges it. Raises AgentError."""
+def mode_of(attempt: CaseAttempt) -> Mode:
+    """The mode of a case of several turns."""
     assert isinstance(attempt.case, MultiTurnCase)
-    await Talk(attempt, attempt.case).hold()
+    return MultiTurn(attempt, attempt.case)
 
 
-class Talk:
-    """A running conversation."""
+class MultiTurn(TurnsMode):
+    """A conversation."""
 
-    def __init__(self, attempt: CaseAttempt, case: MultiTurnCase | ConversationCase) -> None:
-        self._attempt = attempt
+    def __init__(
+        self, attempt: CaseAttempt, case: MultiTurnCase | ConversationCase, checkpoints: Checkpoints | None = None
+    ) -> None:
+        super().__init__(attempt, checkpoints)
         self._case = case
         self._last: TakenTurn | None = None
         reference = (case.simulator.use if case.simulator else None) or attempt.environment.simulator
-        self._user = SimulatedUser(attempt, case.simulator, reference) if case.simulator or reference else None
+        self._user = SimulatedUser(self, case.simulator, reference) if case.simulator or reference else None
         self._missing = case.on_missing_input or attempt.environment.on_missing_input
         person = attempt.saved or attempt.environment.person
         asks = case.interactive.enabled or attempt.environment.interactive or attempt.saved is not None
@@ -63,16 +65,16 @@ class Talk:
         self._left: list[Spoken] = []
         """The message that was not sent because of that."""
 
-    async def hold(self) -> None:
-        """All of it."""
-        attempt, user = self._attempt, self._user
+    async def run(self) -> None:
+        """Holds the conversation and judges it. Raises AgentError."""
+        user = self._user
         try:
             if user is not None:
                 await user.find()
-                attempt.simulator = user.reference.text
+                self._simulator = user.reference.text
             self._limit = self._case.max_turns or (user.max_turns if user else None) or DEFAULT_MAX_TURNS
         except SimulatorError as error:
-            attempt.fail(Cause.SETUP, f"simulator error: {error}")
+            self._fail(Cause.SETUP, f"simulator error: {error}")
             return
         given = self._given()
         while not self._is_over and (said := given.pop(0) if given else await self._next()) is not None:
@@ -81,14 +83,14 @@ class Talk:
         if self._broken_off:
             return
         if self._last is None:
-            attempt.fail(Cause.SETUP, "no initial input")
+            self._fail(Cause.SETUP, "no initial input")
         else:
             await self._conclude()
 
     @property
     def _broken_off(self) -> bool:
         """Whether the conversation ended before its end."""
-        return self._attempt.skip_reason is not None or any(not failure.type for failure in self._attempt.failures)
+        return self._skip_reason is not None or any(not failure.type for failure in self._failures)
 
     @property
     def _drives(self) -> bool:
@@ -98,47 +100,29 @@ class Talk:
     async def _say(self, said: Spoken) -> None:
         each = [assertion for assertion in self._case.turn_assertions or () if isinstance(assertion, Assertion)]
         said = said.replace(assertions=[*said.assertions, *each])
-        self._take(await take_turn(self._attempt, said, self._case.input_tools))
-
-    def _take(self, taken: TakenTurn) -> None:
-        self._last = taken
+        self._last = await self._take_turn(said, self._case.input_tools)
 
     # the next message
 
     def _given(self) -> list[Spoken]:
         """The static turns, else the case's own input. What comes before it is in the transcript then."""
-        attempt, case = self._attempt, self._case
-        if case.turns:
-            if case.messages is not None or isinstance(case.input, list):
-                attempt.transcript += messages_of(case.model_copy(update={"attachments": []}), attempt.folder)
-            elif case.input is not None:
-                attempt.chat.warn('"input" is not used: the conversation begins with turns[0]')
-            first, *others = case.turns
-            if case.attachments:
-                first = first.model_copy(update={"attachments": [*first.attachments, *case.attachments]})
-            return [self._static(turn) for turn in (first, *others)]
-        messages = messages_of(case, attempt.folder)
-        spoken = bool(messages) and messages[-1]["role"] == "user"
-        attempt.transcript += messages[:-1] if spoken else messages
-        if not spoken:
-            return []
-        written = case.messages if case.messages is not None else case.input
-        last = written[-1] if isinstance(written, list) else written
-        files = described(parts_of_last(case), attempt.folder)
-        return [
-            Spoken(
-                message=messages[-1],
-                input=as_written(last),
-                source="initial",
-                options=attempt.options,
-                attachments=files,
-            )
-        ]
+        attempt, case = self.attempt, self._case
+        if not case.turns:
+            opening = self._opening()
+            return [] if opening is None else [opening]
+        if case.messages is not None or isinstance(case.input, list):
+            self.transcript += messages_of(case.model_copy(update={"attachments": []}), attempt.folder)
+        elif case.input is not None:
+            attempt.chat.warn('"input" is not used: the conversation begins with turns[0]')
+        first, *others = case.turns
+        if case.attachments:
+            first = first.model_copy(update={"attachments": [*first.attachments, *case.attachments]})
+        return [self._static(turn) for turn in (first, *others)]
 
     def _static(self, turn: Turn | ConversationTurn) -> Spoken:
-        message = message_of(turn.input, turn.attachments, self._attempt.folder)
-        files = described(parts_of_said(turn.input, turn.attachments, ()), self._attempt.folder)
-        options = self._attempt.options_of(turn.options)
+        message = message_of(turn.input, turn.attachments, self.attempt.folder)
+        files = described(parts_of_said(turn.input, turn.attachments, ()), self.attempt.folder)
+        options = self.attempt.options_of(turn.options)
         return Spoken(
             message=message,
             input=as_written(turn.input),
@@ -162,14 +146,14 @@ class Talk:
         if user is not None and (awaiting or self._drives):
             text = await self._simulated(user)
             return None if text is None else self._typed(text, "simulated")
-        if user is not None and user.goal is not None and any(one.source == "simulated" for one in self._attempt.turns):
+        if user is not None and user.goal is not None and any(one.source == "simulated" for one in self.turns):
             await self._look_back(user)
         if self._last is None or not awaiting:
             return None
         if self._person is None:
             self._nobody("no next turn defined", no_next_turn=True)
-        elif len(self._attempt.turns) >= self._limit:
-            self._exceeded()
+        elif len(self.turns) >= self._limit:
+            self._exceeded(self._user, self._limit)
         else:
             try:
                 return self._typed(await self._asked(), "human")
@@ -177,39 +161,33 @@ class Talk:
                 self._nobody(str(error), skip=error.skip)
         return None
 
-    def _typed(self, text: str, source: str) -> Spoken:
-        return Spoken(
-            message={"role": "user", "content": text}, input=text, source=source, options=self._attempt.options
-        )
-
     async def _simulated(self, user: SimulatedUser) -> str | None:
         """The next message of the simulator; None when it has none, or may not speak."""
-        attempt = self._attempt
-        full = len(attempt.turns) >= self._limit
+        full = len(self.turns) >= self._limit
         try:
             said = await user.speak(self._limit)
         except SimulatorError as error:
             if full:
-                self._exceeded()
+                self._exceeded(self._user, self._limit)
             else:
                 self._without_simulator(error)
             return None
         if said.achieved:
             self._achieved(said)
         elif full:
-            self._exceeded()
+            self._exceeded(self._user, self._limit)
         else:
             return said.input
         return None
 
     async def _asked(self) -> str:
         """What a person types. The time it takes is not the agent's. Raises NoAnswerError."""
-        attempt = self._attempt
+        attempt = self.attempt
         assert self._person is not None and self._last is not None
         exchange, awaiting = self._last.exchange, self._last.awaiting
         question = Question(
             case=attempt.case.id,
-            turn=len(attempt.turns) + 1,
+            turn=len(self.turns) + 1,
             text=exchange.answer.content or question_in(exchange.answer, exchange.tools, self._case.input_tools),
             hint=awaiting.hint,
         )
@@ -217,10 +195,6 @@ class Talk:
             return await self._person.ask(question, self._case.interactive.timeout.seconds)
 
     # how it ends
-
-    def _note(self, note: str) -> None:
-        turns = self._attempt.turns
-        turns[-1] = turns[-1].replace(note=note)
 
     async def _look_back(self, user: SimulatedUser) -> None:
         """Notes whether an agent that is done has reached the goal. A simulator that cannot say fails nothing."""
@@ -234,68 +208,34 @@ class Talk:
         else:
             self._note(NOT_REACHED)
 
-    def _achieved(self, said: Simulation) -> None:
-        if self._attempt.turns:
-            self._note(f"Goal achieved: {said.reasoning}" if said.reasoning else "Goal achieved")
-        else:
-            self._attempt.fail(Cause.SETUP, "no initial input: the simulator says at once that its goal is achieved")
-
-    def _exceeded(self) -> None:
-        self._attempt.fail(Cause.ASSERTION, f"max turns ({self._limit}) exceeded")
-        if self._user is not None and self._user.remark:
-            self._note(self._user.remark)
-
     def _without_simulator(self, error: SimulatorError) -> None:
-        attempt, why = self._attempt, str(error)
-        turn = TurnResult(
-            turn=len(attempt.turns) + 1,
-            input=None,
-            source="",
-            status=Status.SKIPPED,
-            error=why,
-            skip_reason="simulator error",
-        )
-        attempt.turns.append(turn)
+        why = str(error)
+        self._no_turn(status=Status.SKIPPED, error=why, skip_reason="simulator error")
         if self._missing == "fail":
-            attempt.fail(Cause.INFRASTRUCTURE if error.infrastructure else Cause.ERROR, f"simulator error: {why}")
+            self._fail(Cause.INFRASTRUCTURE if error.infrastructure else Cause.ERROR, f"simulator error: {why}")
         else:
-            attempt.skip_reason = f"simulator error: {why}"
+            self._skip_reason = f"simulator error: {why}"
 
     def _nobody(self, why: str, skip: bool = False, no_next_turn: bool = False) -> None:
         """The agent waits, and nobody answers. `skip` overrules what the case says; `no_next_turn`: nobody could."""
-        attempt = self._attempt
         assert self._last is not None
+        if self._missing == "end" and not skip:
+            return
         exchange = self._last.exchange
         question = question_in(exchange.answer, exchange.tools, self._case.input_tools)
         reason = f"Agent awaiting input, {why}"
-        if self._missing == "end" and not skip:
-            return
-        turn = TurnResult(
-            turn=len(attempt.turns) + 1,
-            input=None,
-            source="",
-            status=Status.SKIPPED,
-            skip_reason=reason,
-            question=question or None,
-            no_next_turn=no_next_turn,
-        )
+        asked = {"question": question or None, "no_next_turn": no_next_turn}
         if self._missing == "fail" and not skip:
-            attempt.turns.append(turn.replace(status=Status.FAILED, skip_reason=None, error=reason))
-            attempt.fail(Cause.ASSERTION, reason + (f": {question}" if question else ""))
+            self._no_turn(status=Status.FAILED, error=reason, **asked)
+            self._fail(Cause.ASSERTION, reason + (f": {question}" if question else ""))
         else:
-            attempt.turns.append(turn)
-            attempt.skip_reason = reason
+            self._no_turn(status=Status.SKIPPED, skip_reason=reason, **asked)
+            self._skip_reason = reason
 
-    # final assertions
+    def _no_turn(self, **fields: Any) -> None:
+        """Adds a turn in which nobody speaks."""
+        self.turns.append(TurnResult(turn=len(self.turns) + 1, input=None, source="", **fields))
 
     async def _conclude(self) -> None:
-        attempt, case = self._attempt, self._case
-        assert isinstance(case, MultiTurnCase)
-        assertions = [*(case.assertions or ()), *(case.final_assertions or ())]
-        if case.assertions is None and case.expected is not None:
-            assertions.insert(0, Assertion(type="equals", value=case.expected))
-        if not assertions:
-            return
-        results = await check_all(assertions, evidence_of_all(attempt), attempt.judges)
-        attempt.final_assertions = results
-        attempt.judge(results, "final assertions")
+        assert isinstance(self._case, MultiTurnCase)
+        await self._check_end(self._case.final_assertions)

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from runner.agents.answer import AgentError
 from runner.agents.references import ScriptReferenceError, find_function
@@ -32,8 +32,10 @@ from runner.reading.helper_answers import Simulation, Unclear, read_simulation
 from scripttest import ScriptError, Status
 
 if TYPE_CHECKING:
+    from runner.agents.chat import Chat
     from runner.cases.turns import Simulator
     from runner.modes.base import CaseAttempt
+    from runner.results.case_result import TurnResult
 
 ROLES = ("Simulate",)
 """The functions that a script reference means which names none."""
@@ -53,12 +55,21 @@ class SimulatorError(Exception):
         """Whether what it runs on broke, rather than the simulator."""
 
 
+class Talk(Protocol):
+    """The conversation in which the user speaks."""
+
+    attempt: CaseAttempt
+    transcript: list[dict[str, Any]]
+    turns: list[TurnResult]
+
+
 class SimulatedUser:
     """The simulator of one case."""
 
-    def __init__(self, attempt: CaseAttempt, simulator: Simulator | None, use: str) -> None:
+    def __init__(self, talk: Talk, simulator: Simulator | None, use: str) -> None:
         """`use` as in `simulator.use`; without a `simulator` it has neither persona nor goal."""
-        self._attempt = attempt
+        self._talk = talk
+        self._attempt = talk.attempt
         self.reference = simulator_reference(use)
         """Who plays the user; its text is empty when nobody is named."""
         options = {} if simulator is None else simulator.options.model_dump(exclude_unset=True)
@@ -120,7 +131,7 @@ class SimulatedUser:
             pending: ids of the others.
         """
         if self._attempt.saved is not None:
-            return self._attempt.saved.speak(len(self._attempt.turns) < max_turns)
+            return self._attempt.saved.speak(len(self._talk.turns) < max_turns)
         payload = self._payload(max_turns)
         if reached is not None:
             payload |= {"checkpoints_reached": list(reached), "checkpoints_pending": list(pending or ())}
@@ -137,7 +148,7 @@ class SimulatedUser:
 
     def _payload(self, max_turns: int) -> dict[str, Any]:
         attempt = self._attempt
-        turns = len(attempt.turns)
+        turns = len(self._talk.turns)
         conversation = self._conversation()
         last = next((message for message in reversed(conversation) if message["role"] == "assistant"), None)
         payload: dict[str, Any] = {key: self._own[key] for key in ("persona", "goal") if key in self._own}
@@ -147,7 +158,7 @@ class SimulatedUser:
             "turn_number": turns + 1,
             "turn_count": turns,
             "max_turns": max_turns,
-            "tool_results": tool_results(attempt),
+            "tool_results": tool_results(attempt.chat),
             "test_mode": "simulator",
             "test_id": attempt.case.id,
             "session_id": attempt.chat.id,
@@ -156,9 +167,8 @@ class SimulatedUser:
 
     def _conversation(self) -> list[dict[str, str]]:
         """The conversation as the user sees it: with the text in Next's data rather than that of the model."""
-        attempt = self._attempt
-        said = [message for message in attempt.transcript if message["role"] in ("user", "assistant")]
-        answers = [turn for turn in attempt.turns if turn.status != Status.SKIPPED and turn.error is None]
+        said = [message for message in self._talk.transcript if message["role"] in ("user", "assistant")]
+        answers = [turn for turn in self._talk.turns if turn.status != Status.SKIPPED and turn.error is None]
         heard = [{"role": message["role"], "content": plain_text(message.get("content"))} for message in said]
         of_agent = [message for message in heard if message["role"] == "assistant"]
         for message, turn in zip(reversed(of_agent), reversed(answers), strict=False):
@@ -180,11 +190,9 @@ class SimulatedUser:
             raise SimulatorError(error.message, error.hint, getattr(error, "infrastructure", False)) from error
 
 
-def tool_results(attempt: CaseAttempt) -> dict[str, Any]:
-    """Tool → its last result in this case, JSON texts as values; `{error}` when it failed."""
-    return {
-        use.name: {"error": use.error} if use.error is not None else _value(use.result) for use in attempt.chat.uses
-    }
+def tool_results(chat: Chat) -> dict[str, Any]:
+    """Tool → its last result in a chat, JSON texts as values; `{error}` when it failed."""
+    return {use.name: {"error": use.error} if use.error is not None else _value(use.result) for use in chat.uses}
 
 
 def plain_text(content: Any) -> str:
