@@ -1,12 +1,12 @@
-"""Builds what the packages need from npm: the compiler's binary, the script half of the bindings, what counts for
-`--coverage`, and the web app of the HTML report.
+"""Builds what the packages need from npm: the compiler's binary, the script half of the bindings, what reads
+scripts, and the web app of the HTML report.
 
 hatchling runs it when a wheel (also an editable one) is built. Run it by hand with `python bindings/build.py` after a
 change of `bindings/src` or `runner/reporters/html`. `python bindings/build.py check` runs the TypeScript compiler over
 all TypeScript. A build writes
 
     scripttest/compile/bin/esbuild  the compiler for this platform, from the npm package `@esbuild/<platform>`
-    scripttest/coverage/built   instrument.js, an expression: puts counters into the text of a handler
+    scripttest/syntax/built     read.js, an expression: answers what is asked of the text of a script
     bindings/js/core.js         the core of a realm, one line
     bindings/js/<part>.js       each part that is loaded on first use, one line: a function that takes the built-ins
     bindings/js/check.<Name>.js each assertion of `bindings/src/assert/index.ts`, a part of its own
@@ -58,7 +58,7 @@ FORMATTING = HERE / "src" / "intl"
 FORMATTING_CODE = ("core", "dates", "lists", "names", "relative")
 """Modules of it that are pieces of the pack."""
 REPORT = ROOT / "runner" / "reporters" / "html"
-COVERAGE = ROOT / "scripttest" / "coverage"
+SYNTAX = ROOT / "scripttest" / "syntax"
 
 
 class Build(BuildHookInterface):  # type: ignore[misc]
@@ -76,7 +76,7 @@ class Build(BuildHookInterface):  # type: ignore[misc]
         build_data["tag"] = f"py3-none-{platform}"
         build_data["artifacts"] = [
             "scripttest/compile/bin/*",
-            "scripttest/coverage/built/*",
+            "scripttest/syntax/built/*",
             "bindings/js/*",
             "runner/reporters/html/built/*",
         ]
@@ -87,7 +87,7 @@ def build() -> None:
     install_packages("dependencies")
     install_compiler()
     bundle()
-    bundle_coverage()
+    bundle_syntax()
     bundle_formatting()
     bundle_report()
 
@@ -228,9 +228,9 @@ def bundle_formatting() -> None:
         subprocess.run(["node", str(FORMATTING / "pack.mjs"), folder, str(pack)], check=True)
 
 
-def bundle_coverage() -> None:
-    """Bundles what counts for `--coverage`, with its parser, into an expression, the function that does it."""
-    entry, output = COVERAGE / "src" / "instrument.ts", COVERAGE / "built" / "instrument.js"
+def bundle_syntax() -> None:
+    """Bundles what reads scripts, with its parser, into an expression, the function that does it."""
+    entry, output = SYNTAX / "src" / "main.ts", SYNTAX / "built" / "read.js"
     command = [str(ESBUILD), str(entry), f"--outfile={output}", "--bundle", "--format=esm", "--minify"]
     subprocess.run(
         [*command, "--target=es2023", "--charset=utf8", "--legal-comments=none", "--log-level=warning"],
@@ -269,11 +269,11 @@ def bundle_report() -> None:
 PROJECTS = [
     HERE / "tsconfig.json",
     HERE / "types" / "tsconfig.json",
-    COVERAGE / "tsconfig.json",
+    SYNTAX / "tsconfig.json",
     REPORT / "tsconfig.json",
     ROOT / "tests" / "tsconfig.json",
 ]
-"""The script half of the bindings; the declarations; counting for `--coverage`; the HTML report; tests and shipped
+"""The script half of the bindings; the declarations; reading scripts; the HTML report; tests and shipped
 agents against the declarations."""
 
 

@@ -1,16 +1,27 @@
-"""Inline snapshots of one run, which are written into the test files when their tests have ended."""
+"""Inline snapshots of one run, which are written into the test files when their tests have ended: the text behind the
+value in `t.snapshot.inline(value, text)`.
+
+A text of one line stands as it is. One of several lines begins and ends with a line break and is indented as the code
+around it is; what all its lines are indented by does not count.
+"""
 
 from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from bindings.inline_source import Edit, InlineError, agrees, edit_of, edited
-from bindings.snapshots import in_each
-from scripttest import Inlined
+from bindings.snapshots import SnapshotError, in_each
+from scripttest import Inlined, inline_calls
+from scripttest.values import Value
+
+_LINE = re.compile("\r\n|[\n\r\u2028\u2029]")
+_ESCAPED = re.compile(r"[\\`]|\$(?=\{)")
+_UNPRINTED = re.compile("[\x00-\x08\x0b-\x1f\x7f\u2028\u2029\ufeff\ud800-\udfff]")
+_NO_TEXT = "what it is compared with is not a plain text: write a text there, or leave it out to have it filled in"
 
 
 class InlineSnapshots:
@@ -41,7 +52,7 @@ class InlineSnapshots:
         if module not in self._sources:
             self._sources[module] = _Source(self._files[module], inlined.source)
         source = self._sources[module]
-        edit = edit_of(source.text, place.line, place.column, inlined.text, inlined.given is not None)
+        edit = edit_of(source.text, source.suffix, place.line, place.column, inlined.text, inlined.given is not None)
         known = source.values.setdefault((edit.start, edit.end), (inlined.text, test))
         if known[0] != inlined.text:
             self._drop(source, edit)
@@ -69,6 +80,7 @@ class _Source:
 
     def __init__(self, path: Path, compiled: bytes) -> None:
         self._path = path
+        self.suffix = path.suffix
         self._is = compiled
         """Its content, unless somebody changes it."""
         try:
@@ -112,3 +124,106 @@ class _Source:
             temporary.unlink(missing_ok=True)
             os.close(folder)
         self._is, self.saved = content, [*self.edits]
+
+
+class InlineError(SnapshotError):
+    """A snapshot cannot be written into a source; the message says why."""
+
+
+class Edit(Value):
+    """The replacement of a part of a source text."""
+
+    start: int
+    """Offset, in characters."""
+    end: int
+    text: str
+
+
+def agrees(expected: str, actual: str) -> bool:
+    """Whether the text in a source equals a printed value."""
+    return unindented(expected) == (_flush(actual) if _is_block(expected) else actual)
+
+
+def unindented(text: str) -> str:
+    """The text in a source without what belongs to its indentation."""
+    return _flush("\n".join(text.split("\n")[1:-1])) if _is_block(text) else text
+
+
+def edited(source: str, edits: list[Edit]) -> str:
+    """A source with all edits, which do not overlap."""
+    parts, at = [], 0
+    for edit in sorted(edits, key=lambda edit: edit.start):
+        parts += [source[at : edit.start], edit.text]
+        at = edit.end
+    return "".join([*parts, source[at:]])
+
+
+def edit_of(source: str, suffix: str, line: int, column: int, value: str, is_given: bool) -> Edit:
+    """The edit that writes a value into the call of `inline` at a position.
+
+    Args:
+        source: content of the file.
+        suffix: the end of its name, `.ts`.
+        line: from 1.
+        column: from 1, in UTF-16 units; anywhere in the call.
+        value: the printed value.
+        is_given: whether the call already has a text.
+
+    Raises:
+        InlineError: there is no such call, or its second argument is not a plain string.
+    """
+    place = _offset(source, line, column)
+    found = [call for call in inline_calls(source, suffix) if call["start"] <= place <= call["end"]]
+    if not found:
+        raise InlineError("its call cannot be found there: write it as t.snapshot.inline(value)")
+    call = min(found, key=lambda call: call["end"] - call["start"])
+    written = _literal(source, call["start"], value)
+    if call["given"] is None:
+        raise InlineError("it has no value")
+    if not is_given:
+        return Edit(start=call["given"], end=call["given"], text=f"{'' if call['hasComma'] else ','} {written}")
+    if call["text"] is None:
+        raise InlineError(_NO_TEXT)
+    start, end = call["text"]
+    return Edit(start=start, end=end, text=written)
+
+
+def _offset(source: str, line: int, column: int) -> int:
+    starts = [0, *(match.end() for match in _LINE.finditer(source))]
+    if line > len(starts):
+        raise InlineError("there is no such line")
+    start = starts[line - 1]
+    units = source[start : start + column].encode("utf-16-le", "surrogatepass")[: 2 * (column - 1)]
+    return start + len(units.decode("utf-16-le", "replace"))
+
+
+def _literal(source: str, at: int, value: str) -> str:
+    """A value as a template at an offset."""
+    text = _UNPRINTED.sub(lambda match: f"\\u{ord(match[0]):04x}", _ESCAPED.sub(r"\\\g<0>", value))
+    if "\n" not in text:
+        return f"`{text}`"
+    first = _LINE.search(source)
+    end = first[0] if first and first[0] in ("\r\n", "\r") else "\n"
+    begin = max((match.end() for match in _LINE.finditer(source, 0, at)), default=0)
+    around = re.compile(r"[ \t]*").match(source, begin)
+    indent = around[0] if around else ""
+    unit = "\t" if "\t" in indent or (not indent and re.search(r"^\t", source, re.MULTILINE)) else "  "
+    lines = [f"{indent}{unit}{line}" if line else "" for line in text.split("\n")]
+    return "`" + end.join(["", *lines, f"{indent}`"])
+
+
+def _is_block(text: str) -> bool:
+    first, _, rest = text.partition("\n")
+    _, found, last = rest.rpartition("\n")
+    return bool(found) and not first.strip() and not last.strip()
+
+
+def _flush(text: str) -> str:
+    """A text without what all its lines are indented by."""
+    lines = [line if line.strip() else "" for line in text.split("\n")]
+    filled = [line for line in lines if line]
+    indent = re.match(r"[ \t]*", min(filled, default=""))
+    width = len(indent[0]) if indent else 0
+    while not all(line.startswith(filled[0][:width]) for line in filled):
+        width -= 1
+    return "\n".join(line[width:] for line in lines)

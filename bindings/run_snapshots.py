@@ -73,7 +73,7 @@ class RunSnapshots:
         """What `snapshot.Inline(actual, expected | null)` answers: `{passed, expected?, reason?, store?}`; `store` is
         what the source is to get. Raises ProcessError."""
         from bindings.errors import ProcessError
-        from bindings.inline_source import agrees, unindented
+        from bindings.inline_snapshots import agrees, unindented
 
         if len(args) != 2 or not isinstance(args[0], str) or not isinstance(args[1], str | None):
             raise ProcessError("snapshot.Inline takes a text and another one or null", 400)

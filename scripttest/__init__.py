@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from scripttest.compile.comments import without_comments
     from scripttest.compile.compiler import Compiled, Instrument
     from scripttest.compile.configuration import names_in
-    from scripttest.coverage.coverage import Coverage
     from scripttest.diagnostics.code_frame import code_frame
     from scripttest.diagnostics.written_calls import WrittenCall, WrittenCalls
     from scripttest.errors import Cause, CompileError, HostError, Location, MissingScriptError, ScriptError, StackFrame
@@ -53,6 +52,8 @@ if TYPE_CHECKING:
         Status,
     )
     from scripttest.shortcuts.imports import ModuleFile, import_quickly
+    from scripttest.syntax.coverage import Coverage
+    from scripttest.syntax.parser import inline_calls
     from scripttest.walls.jailed import ProgramResult, run_jailed
     from scripttest.walls.machine import Wall, hide_environment, missing_walls, sandbox_of, system_walls
     from scripttest.workers.function_calls import FunctionCall, FunctionError, MissingFunctionError, Returned
@@ -121,6 +122,7 @@ __all__ = [
     "hold",
     "holds_secrets",
     "import_quickly",
+    "inline_calls",
     "install_command",
     "is_never_readable",
     "kind_of",
@@ -168,7 +170,6 @@ __getattr__ = lazy_names(
         "compile.comments": "without_comments",
         "compile.compiler": "Compiled Instrument",
         "compile.configuration": "names_in",
-        "coverage.coverage": "Coverage",
         "diagnostics.code_frame": "code_frame",
         "diagnostics.written_calls": "WrittenCall WrittenCalls",
         "errors": "Cause CompileError HostError Location MissingScriptError ScriptError StackFrame",
@@ -182,6 +183,8 @@ __getattr__ = lazy_names(
         "results": "Broken Ended Failure HostRecord Inlined Line Listed LogLine MockedCalls Outcome"
         " ResultWarning Started Status",
         "shortcuts.imports": "ModuleFile import_quickly",
+        "syntax.coverage": "Coverage",
+        "syntax.parser": "inline_calls",
         "walls.jailed": "ProgramResult run_jailed",
         "walls.machine": "Wall hide_environment missing_walls sandbox_of system_walls",
         "workers.function_calls": "FunctionCall FunctionError MissingFunctionError Returned",

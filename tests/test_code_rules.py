@@ -11,8 +11,9 @@ from pathlib import Path
 from source_modules import ROOT, imports_of, modules, room_of, written
 
 ERRORS = {
-    "scripttest": "CompileError GitError HostError MissingScriptError RefusedFileError ScriptError",
-    "scripttest/workers": "FunctionError MessageError MissingFunctionError",
+    "scripttest": "CompileError GitError HostError MessageError MissingScriptError RefusedFileError ScriptError",
+    "scripttest/syntax": "UnreadableError",
+    "scripttest/workers": "FunctionError MissingFunctionError",
     "bindings": "JsonPathError PatternError ProcessError SnapshotError",
     "bindings/models": "ModelFileError UnknownColumnsError",
     "runner/security": "UnwrittenError",

@@ -75,12 +75,12 @@ ROOMS = {
     "scripttest/walls": "scripttest",
     "scripttest/compile": "scripttest scripttest/walls",
     "scripttest/shortcuts": "scripttest scripttest/compile",
-    "scripttest/diagnostics": "scripttest scripttest/compile scripttest/shortcuts",
+    "scripttest/realm": "scripttest scripttest/shortcuts scripttest/walls",
+    "scripttest/syntax": "scripttest scripttest/compile scripttest/realm",
+    "scripttest/diagnostics": "scripttest scripttest/compile scripttest/shortcuts scripttest/syntax",
     "scripttest/workers": "scripttest scripttest/compile scripttest/shortcuts scripttest/diagnostics",
-    "scripttest/realm": "scripttest/shortcuts scripttest/walls scripttest/workers",
-    "scripttest/coverage": "scripttest scripttest/compile scripttest/realm",
-    "scripttest/host": "scripttest scripttest/walls scripttest/compile scripttest/diagnostics scripttest/shortcuts"
-    " scripttest/coverage scripttest/workers",
+    "scripttest/host": "scripttest scripttest/walls scripttest/compile scripttest/syntax scripttest/diagnostics scripttest/shortcuts"
+    " scripttest/workers",
     # What a script may call.
     "bindings": "",
     "bindings/processes": "bindings",
@@ -136,16 +136,16 @@ ROOMS = {
 """Room → the rooms of the same package that it may import. A room is a folder, or one of `FLOORS`. Each names only rooms
 that stand above it in this table, so nothing goes in circles."""
 DOORS = {
-    "scripttest": "belongings errors extras files folder_locks git names process results typing_names values",
+    "scripttest": "belongings errors extras files folder_locks git names process protocol results typing_names values",
     "scripttest/walls": "confinement jailed machine",
     "scripttest/compile": "at_once boundary builds comments compiler configuration esbuild linking written_names",
     "scripttest/shortcuts": "__init__ imports scan slicing",
     "scripttest/diagnostics": "code_frame stack written_calls",
-    "scripttest/workers": "answers function_calls functions launch module_run pool protocol worker",
+    "scripttest/workers": "answers function_calls functions launch module_run pool worker",
     "scripttest/realm": "engine",
-    "scripttest/coverage": "coverage",
+    "scripttest/syntax": "coverage parser",
     "scripttest/host": "__init__",
-    "bindings": "errors inline_snapshots inline_source json_path ledger mocks names patterns policy rooted services snapshots workspace world",
+    "bindings": "errors inline_snapshots json_path ledger mocks names patterns policy rooted services snapshots workspace world",
     "bindings/processes": "__init__ formats http schemas text",
     "bindings/models": "answers built_in database databases definition own_database store",
     "bindings/router": "__init__",
@@ -199,8 +199,7 @@ WORKER_MODULES = [
     "walls/confinement",
     "walls/seccomp",
     "walls/system",
-    "workers/__init__",
-    "workers/protocol",
+    "protocol",
 ]
 """Modules of scripttest that a worker loads: nothing but the standard library and the engine, and little of that."""
 WORKER_IMPORTS = {

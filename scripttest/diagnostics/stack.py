@@ -22,7 +22,7 @@ from scripttest.errors import Location, StackFrame
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from scripttest.diagnostics.throws import Throw
+    from scripttest.diagnostics.printed import Throw
 
 _FRAME = r"^[ \t]*at (?:(?P<name>.*?) \()?\(?<(?P<script>[^<>\n]+)>:(?P<line>\d{1,9}):(?P<column>\d{1,9})\)?$"
 _NO_FUNCTION = "TypeError: not a function"
@@ -144,7 +144,7 @@ class StackMapper:
 
     def _loop(self, line: int, column: int, is_call: bool, top_level: bool) -> Location | None:
         """The loop that code at a place was in."""
-        from scripttest.diagnostics.loops import loop_at
+        from scripttest.diagnostics.printed import loop_at
 
         script = next((script for script in reversed(self._scripts) if line >= script.first_line), None)
         if script is None:
@@ -159,7 +159,7 @@ class StackMapper:
     def _callees(self, line: int, column: int) -> list[str]:
         """What the engine may call no function at a place; nothing where that is not the user's code."""
         if (line, column) not in self._named:
-            from scripttest.diagnostics.callees import callees
+            from scripttest.diagnostics.printed import callees
 
             location = self._locate(line, column)
             script = next((script for script in reversed(self._scripts) if line >= script.first_line), None)
@@ -222,7 +222,7 @@ class StackMapper:
     def thrown(self, tests: Sequence[int], own: int, message: str) -> tuple[Location, bool] | None:
         """Where a test threw what has no stack, and whether that is in the test itself; None where the code leaves
         doubt. `tests` and `own` are offsets in the last script."""
-        from scripttest.diagnostics.throws import is_without_stack, throw_at, throws_in
+        from scripttest.diagnostics.printed import is_without_stack, throw_at, throws_in
 
         if not is_without_stack(message):
             return None
@@ -235,7 +235,7 @@ class StackMapper:
 
     def last_return(self, offset: int) -> Location | None:
         """Where the function that the last script declares at an offset returns, at its end."""
-        from scripttest.diagnostics.loops import last_return
+        from scripttest.diagnostics.printed import last_return
 
         script = self._scripts[-1]
         at = last_return(script.code, offset)

@@ -22,12 +22,12 @@ from scripttest.host.services import Services
 from scripttest.host.work import Assignment, Job, Slot, WorkQueue, start_clock
 from scripttest.names import EVERY_RUN, TEST, TestKey, kind_of
 from scripttest.process import PollLoop
+from scripttest.protocol import MessageError
 from scripttest.results import Broken, Ended, Failure, HostRecord, Listed, Outcome
 from scripttest.shortcuts.scan import Boots
 from scripttest.workers import answers
 from scripttest.workers.module_run import Module, ModuleRun, broken_by, order_of, timeout_text
 from scripttest.workers.pool import Libraries, Loss, WorkerPool
-from scripttest.workers.protocol import MessageError
 from scripttest.workers.worker import Processes, Worker
 
 LONGEST_WAIT = 3600.0

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 
-from scripttest.workers.protocol import FrameReader, encode
+from scripttest.protocol import FrameReader, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from scripttest.workers.protocol import Frame
+    from scripttest.protocol import Frame
 
 
 _CHUNK = 1 << 16

@@ -17,7 +17,7 @@ import _quickjs
 from scripttest.realm.quickjs import PLAIN, Int, Library, Pointer, Size, Text, Value, pointers
 
 COUNTERS = 1 << 22
-"""As in `scripttest.coverage.coverage`."""
+"""As in `scripttest.syntax.coverage`."""
 _BYTES = 4 * COUNTERS
 _GIVE = """(() => {
   const memory = globalThis.$yaoMemory;

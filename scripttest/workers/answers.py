@@ -10,9 +10,9 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
+from scripttest.protocol import MessageError
 from scripttest.results import LogLine, MockedCalls
 from scripttest.values import Value
-from scripttest.workers.protocol import MessageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

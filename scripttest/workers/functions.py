@@ -17,13 +17,13 @@ from typing import Any, Protocol
 from scripttest.compile.builds import Source
 from scripttest.compile.compiler import Compiled, Compiler, Instrument
 from scripttest.errors import Cause, CompileError, HostError, StackFrame
+from scripttest.protocol import MessageError, encode
 from scripttest.results import LogLine, MockedCalls
 from scripttest.shortcuts.scan import Boots
 from scripttest.values import Value
 from scripttest.workers.answers import Begun, EarlyFailure, FunctionResult, HostCall, Logged, Message, mocked_of
 from scripttest.workers.function_calls import FunctionCall, FunctionError, MissingFunctionError, Returned
 from scripttest.workers.pool import Libraries, Loss, WorkerPool, WorkerSlot
-from scripttest.workers.protocol import MessageError, encode
 from scripttest.workers.worker import LAST_WORDS
 
 TYPE_CHECKING = False

@@ -11,6 +11,7 @@ from scripttest.compile.builds import Source
 from scripttest.compile.compiler import Compiled
 from scripttest.errors import Cause, CompileError, Location, ScriptError, StackFrame
 from scripttest.names import TEST, kind_of
+from scripttest.protocol import encode
 from scripttest.results import (
     Broken,
     Failure,
@@ -27,7 +28,6 @@ from scripttest.results import (
 from scripttest.shortcuts.scan import Boots
 from scripttest.values import Value
 from scripttest.workers.answers import EarlyFailure, mocked_of
-from scripttest.workers.protocol import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from scripttest.compile.builds import Source
 from scripttest.compile.compiler import Compiled, Compiler, Watcher
 from scripttest.errors import Cause, CompileError, ScriptError
 from scripttest.process import Ending
+from scripttest.protocol import MessageError
 from scripttest.typing_names import Generic, Protocol, TypeVar
 from scripttest.values import Value
 from scripttest.workers.answers import HostCall, LibraryCall, Message, Question, read_message
-from scripttest.workers.protocol import MessageError
 from scripttest.workers.worker import Worker
 
 W = TypeVar("W")

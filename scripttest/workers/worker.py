@@ -17,9 +17,9 @@ from scripttest.compile.configuration import readable
 from scripttest.compile.esbuild import Service
 from scripttest.errors import HostError
 from scripttest.process import Child, Ending
+from scripttest.protocol import Frame, FrameReader, encode
 from scripttest.values import Value
 from scripttest.workers.launch import launch, worker_command
-from scripttest.workers.protocol import Frame, FrameReader, encode
 
 CHUNK = 1 << 16
 """Bytes of one read, which is the size of a pipe. A larger read would be slower, because memory has to be

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from scripttest.compile.builds import Source
 from scripttest.compile.compiler import Compiled, Script
+from scripttest.protocol import MessageError
 from scripttest.shortcuts.slicing import slice_module
 from scripttest.workers.answers import EarlyFailure, Functions, Result, read_message
 from scripttest.workers.module_run import Module, ModuleRun
-from scripttest.workers.protocol import MessageError
 
 CODE = """\
 function helper() { for (;;) { if (later()) break; } }

@@ -8,7 +8,7 @@ import _quickjs
 import pytest
 from command import MakeApplication
 
-from scripttest.diagnostics.callees import callees
+from scripttest.diagnostics.printed import callees
 
 WORLD = """
 var o = { p: {}, self() { return this; } }, a = { b: { c: 1 }, l: [1] }, b = "foo", foo = 1, Foo;

@@ -20,7 +20,7 @@ from scripttest.workers.pool import MOST_QUESTIONS, Libraries, Loss, WorkerPool,
 ECHO = f"""\
 import os, sys
 sys.path.insert(0, {str(Path(__file__).parents[3])!r})
-from scripttest.workers.protocol import FrameReader, encode
+from scripttest.protocol import FrameReader, encode
 reader = FrameReader()
 while data := os.read(0, 65536):
     for kind, parts in reader.feed(data):

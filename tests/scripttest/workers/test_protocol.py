@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from scripttest.workers.protocol import HEADER_LIMIT, FrameReader, MessageError, encode
+from scripttest.protocol import HEADER_LIMIT, FrameReader, MessageError, encode
 
 FRAMES = [
     ("start", ["0"]),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from scripttest import LogLine
+from scripttest.protocol import MessageError
 from scripttest.workers.answers import (
     AnsweredBack,
     Begun,
@@ -22,7 +23,6 @@ from scripttest.workers.answers import (
     Unusable,
     read_message,
 )
-from scripttest.workers.protocol import MessageError
 
 OUTCOME = {"name": "TestA", "status": "passed", "duration_ms": 1.5, "assertions": 2, "failures": [], "steps": []}
 FAILURE = {"kind": "error", "message": "boom", "stack": "    at TestA (<input>:3)\n"}

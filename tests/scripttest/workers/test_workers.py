@@ -38,7 +38,7 @@ TEST = "export function TestA(t) {}\nexport function TestB(t) {}\n"
 HEAD = """\
 import os, sys
 sys.path.insert(0, {root!r})
-from scripttest.workers.protocol import FrameReader, encode
+from scripttest.protocol import FrameReader, encode
 def send(kind, *parts): os.write(1, encode(kind, *parts))
 def frames():
     reader = FrameReader()

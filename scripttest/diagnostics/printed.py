@@ -1,20 +1,22 @@
-"""Finds where a value was thrown that is not an Error and so has no stack, by searching the code.
-
-A place is returned only if it is certain: the only statement that throws this value or one of the same form, first in
-the test and then in the module; or the only statement whose value cannot be read from the code. Other tests are not
-searched.
-"""
+"""What the parser finds in code that esbuild printed, for failures: callees, loops, throws. It is asked about one
+top-level statement, in which a place is."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 
-from scripttest.diagnostics.callees import Token, tokens
+from scripttest.syntax.parser import UnreadableError, parser
 from scripttest.values import Value
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 MOST = 200_000
-"""Characters of a script that are read."""
+"""Characters of a statement, or of all scripts with statements that throw, that are read."""
+_BEGINS = r"^[^\s})\]]"
+"""How a line begins that begins a top-level statement."""
 _NO_ERROR = "thrown, not an Error: "
 _NULL = "null was thrown"
 _UNREADABLE = "an exception that cannot be read"
@@ -41,23 +43,75 @@ class Throw(Value):
         return self.script == script and self.within[0] <= declared < self.within[1]
 
 
+def callees(code: str, place: int) -> list[str]:
+    """The callees of the calls that the engine may mean by a place, inner ones first: it reports no more of a value
+    that was not a function than a position."""
+    return _asked("callees", code, place) or []
+
+
+def loop_at(code: str, place: int, is_call: bool, top_level: bool = False) -> int | None:
+    """The offset of the loop that was running; None if there is no loop around or after the place.
+
+    Args:
+        code: the whole script.
+        place: offset that the engine recorded last.
+        is_call: whether a call was running at this place, so that the loop must be around it.
+        top_level: whether the code was outside functions.
+    """
+    found: int | None = _asked("loopAt", code, place, is_call, to_the_end=top_level)
+    return found
+
+
+def last_return(code: str, place: int) -> int | None:
+    """The offset of the last `return` of the function that begins at a place."""
+    found: int | None = _asked("lastReturn", code, place)
+    return found
+
+
+def _asked(question: str, code: str, place: int, *given: object, to_the_end: bool = False) -> Any:
+    """What the parser answers about the top-level statement that a place is in, or about the code from there on; None
+    where it cannot be read. An offset that it answers is one in the code."""
+    start = max((match.start() for match in re.compile(_BEGINS, re.MULTILINE).finditer(code, 0, place + 1)), default=0)
+    next = None if to_the_end else re.compile(_BEGINS, re.MULTILINE).search(code, start + 1)
+    piece = code[start : next.start() if next else len(code)]
+    if len(piece) > MOST:
+        return None
+    try:
+        found = parser().ask(question, piece, *([place - start] if question != "lastReturn" else []), *given)
+    except UnreadableError:
+        return None
+    return found + start if isinstance(found, int) else found
+
+
 def is_without_stack(message: str) -> bool:
     """Whether a failure's message, as `bindings/src/errors.ts` writes it, is that of a value without a stack."""
     return message.startswith((_NO_ERROR, _NULL, _UNREADABLE))
 
 
 def throws_in(codes: Sequence[str]) -> tuple[Throw, ...]:
-    """The throw statements in code that esbuild printed, except `throw new ...`; none if the code cannot be read."""
+    """The throw statements in scripts, except `throw new ...`; none if one cannot be read."""
     if sum(map(len, codes)) > MOST:
         return ()
     try:
         return tuple([throw for number, code in enumerate(codes) for throw in _throws(number, code)])
-    except ValueError:
+    except UnreadableError:
         return ()
 
 
+def _throws(number: int, code: str) -> Iterator[Throw]:
+    starts = [match.start() for match in re.finditer(_BEGINS, code, re.MULTILINE)]
+    for start, end in zip(starts, [*starts[1:], len(code)], strict=True):
+        piece = code[start:end]
+        if "throw" in piece or "reject" in piece:
+            for found in parser().ask("throwsIn", piece):
+                at, word, value = found["start"] + start, found["word"], found["value"]
+                yield Throw(script=number, start=at, word=word, value=value, within=(start, end))
+
+
 def throw_at(throws: Sequence[Throw], script: int, tests: Sequence[int], own: int, message: str) -> Throw | None:
-    """Where a value was thrown; None if that is not certain.
+    """Where a value was thrown that is not an Error and so has no stack; None if that is not certain: it is the only
+    statement that throws this value or one of the same form, first in the test and then in the module; or the only one
+    whose value cannot be read from the code.
 
     Args:
         throws: the throw statements of the scripts.
@@ -98,40 +152,3 @@ def _is_literal(value: str) -> bool:
         value in (*_UNDEFINED, "null", "true", "false")
         or re.fullmatch(r"\"[^\"]*\"|'[^']*'|-?[\d.]+", value) is not None
     )
-
-
-def _throws(number: int, code: str) -> Iterator[Throw]:
-    """The throws of a script. Raises ValueError when the code is not followed."""
-    starts = [match.start() for match in re.finditer(r"^[^\s})\]]", code, re.MULTILINE)]
-    for start, end in zip(starts, [*starts[1:], len(code)], strict=True):
-        piece = code[start:end]
-        if "throw" not in piece and "reject" not in piece:
-            continue
-        found = list(tokens(piece, 0))
-        if any(token.text == "`" for token in found):
-            raise ValueError("a template within a template")
-        for at, token in enumerate(found):
-            if (value := _thrown(piece, found, at)) is not None:
-                yield Throw(script=number, start=start + token.start, word=token.text, value=value, within=(start, end))
-
-
-def _thrown(code: str, found: list[Token], at: int) -> str | None:
-    """What a token throws, if it does; nothing where it makes an object, which says its place itself."""
-    token = found[at]
-    if token.kind != "name" or at + 1 >= len(found):
-        return None
-    follows = found[at + 1]
-    if token.text == "throw" and found[at - 1].text != "." and code[token.start + 5] in " {[\"'`":
-        ends, first = (";",), at + 1
-    elif token.text == "reject" and follows.text == "(":
-        ends, first = (")",), at + 2
-    else:
-        return None
-    depth = 0
-    for last in range(first, len(found)):
-        text = found[last].text if found[last].kind == "sign" else ""
-        if depth == 0 and text in ends:
-            value = "".join(code[found[first].start : found[last].start].split())
-            return None if first < last and found[first].text == "new" else value
-        depth += (text in ("(", "[", "{")) - (text in (")", "]", "}"))
-    return None

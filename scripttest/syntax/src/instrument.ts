@@ -1,36 +1,22 @@
-/** Puts counters into a file: a function from JSON to JSON, which `scripttest/coverage/instrument.py` calls. */
+/** Puts counters into a file. */
 
 import { type Point, Points } from "./points";
-import { type Position, programOf } from "./tree";
+import { programOf } from "./tree";
 
 const IGNORED = /^\s*istanbul\s+ignore\s+file(?=\W|$)/;
 
-interface Request {
-  source: string;
-  /** the end of the file's name, `.ts` */
-  suffix: string;
-  /** the number of the first counter */
-  first: number;
-}
-
-export default function instrument(request: string): string {
-  const { source, suffix, first } = JSON.parse(request) as Request;
-  let program;
-  try {
-    program = programOf(source, suffix);
-  } catch (error) {
-    const { message, loc } = error as Error & { loc?: Position };
-    const at = loc === undefined ? "" : ` at ${loc.line}:${loc.column + 1}`;
-    return JSON.stringify({ unread: message.replace(/ \(\d+:\d+\)$/, "") + at });
-  }
-  if ((program.comments as { value: string }[]).some(({ value }) => IGNORED.test(value))) return "null";
+/**
+ * The text with counters, and what they count; null when there is nothing to count.
+ *
+ * @param suffix the end of the file's name, `.ts`
+ * @param first the number of the first counter
+ */
+export function instrumented(source: string, suffix: string, first: number) {
+  const program = programOf(source, suffix);
+  if ((program.comments as { value: string }[]).some(({ value }) => IGNORED.test(value))) return null;
   const points = new Points(program, first);
-  if (points.found.length === 0) return "null";
-  return JSON.stringify({
-    ...points.insertions.into(source),
-    table: tableOf(points.found),
-    counters: points.next - first,
-  });
+  if (points.found.length === 0) return null;
+  return { ...points.insertions.into(source), table: tableOf(points.found), counters: points.next - first };
 }
 
 /** Points in the shapes of Istanbul, with the numbers of counters in place of counts. */

@@ -36,6 +36,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+
 HEADER_LIMIT = 4 * 1024 * 1024
 """Greatest length of a header in bytes; that of a module with 200 000 functions is shorter."""
 SHOWN = 60

@@ -1,4 +1,4 @@
-/** The syntax tree of a file in the author's own TypeScript, as Babel's parser makes it. */
+/** Syntax trees, as Babel's parser makes them: of the author's own TypeScript, and of code that the compiler printed. */
 
 import { parse, type ParserPlugin } from "@babel/parser";
 
@@ -25,6 +25,10 @@ export interface Node {
 }
 
 const DECORATORS: ParserPlugin[] = ["decorators-legacy", "decorators"];
+const FUNCTIONS = new Set(
+  "ArrowFunctionExpression ClassMethod ClassPrivateMethod FunctionDeclaration FunctionExpression ObjectMethod".split(" "),
+);
+const CALLS = new Set(["CallExpression", "NewExpression", "OptionalCallExpression"]);
 /** Keys of nodes whose values are no part of the tree. */
 const APART = new Set("type start end loc extra leadingComments trailingComments innerComments".split(" "));
 
@@ -33,8 +37,9 @@ const APART = new Set("type start end loc extra leadingComments trailingComments
  * Throws the parser's SyntaxError.
  *
  * @param suffix the end of the file's name, `.ts`: which languages it may contain
+ * @param withBrackets whether brackets around expressions are nodes, `ParenthesizedExpression`
  */
-export function programOf(source: string, suffix: string): Node {
+export function programOf(source: string, suffix: string, withBrackets = false): Node {
   const languages: ParserPlugin[] = ["decoratorAutoAccessors", "deferredImportEvaluation", "explicitResourceManagement"];
   if (/^\.[mc]?tsx?$/.test(suffix)) languages.push("typescript");
   if (suffix.endsWith("x")) languages.push("jsx");
@@ -48,6 +53,7 @@ export function programOf(source: string, suffix: string): Node {
           sourceType,
           plugins: [...languages, decorators],
           attachComment: source.includes("istanbul"),
+          createParenthesizedExpressions: withBrackets,
           errorRecovery: true,
           allowAwaitOutsideFunction: true,
           allowNewTargetOutsideFunction: true,
@@ -83,6 +89,45 @@ export function* allChildren(node: Node): Generator<Node> {
       for (const one of value) if (isNode(one)) yield one;
     } else if (isNode(value)) yield value;
   }
+}
+
+/** A node and all in it, each before what is in it. */
+export function* allNodes(node: Node): Generator<Node> {
+  yield node;
+  for (const inner of allChildren(node)) yield* allNodes(inner);
+}
+
+/** All that is in a node, but what is in a function in it. */
+export function* ownNodes(node: Node): Generator<Node> {
+  for (const inner of allChildren(node)) {
+    yield inner;
+    if (!isFunction(inner)) yield* ownNodes(inner);
+  }
+}
+
+/** The nodes around a place, from the program to the innermost one, which may only begin there. */
+export function pathTo(program: Node, place: number): Node[] {
+  const path = [program];
+  for (let node: Node | undefined = program; node; ) {
+    node = [...allChildren(node)].find(({ start, end }) => start <= place && place < end);
+    if (node) path.push(node);
+  }
+  return path;
+}
+
+/** Whether a node is a function with a body of statements. */
+export function isFunction(node: Node): boolean {
+  return FUNCTIONS.has(node.type) && child(node, "body")?.type === "BlockStatement";
+}
+
+/** Whether a node calls something: a call, or `new` with brackets or without. */
+export function isCall(node: Node): boolean {
+  return CALLS.has(node.type);
+}
+
+/** Whether a node is `a.b`, `a?.b` or `a[b]`. */
+export function isMember(node: Node): boolean {
+  return node.type === "MemberExpression" || node.type === "OptionalMemberExpression";
 }
 
 function isNode(value: unknown): value is Node {

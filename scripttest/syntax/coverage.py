@@ -6,8 +6,10 @@ share. So the counts of a worker are not lost if it is killed.
 
 from __future__ import annotations
 
+import json
 import os
 from array import array
+from base64 import b64encode
 from collections.abc import Mapping
 from pathlib import Path
 from threading import Lock
@@ -16,13 +18,24 @@ from typing import Any
 from scripttest.compile.boundary import Boundary
 from scripttest.compile.boundary import read as read_source
 from scripttest.compile.compiler import Loaded
-from scripttest.coverage.instrument import LOADERS, Instrumenter, UnreadableError
 from scripttest.errors import HostError
 from scripttest.folder_locks import HeldFolder
+from scripttest.syntax.parser import UnreadableError, parser
 from scripttest.values import Value
 
 PREFIX = "yao-test-coverage-"
 """How the names of folders of counters begin."""
+LOADERS = {
+    ".ts": "ts",
+    ".mts": "ts",
+    ".cts": "ts",
+    ".tsx": "tsx",
+    ".js": "js",
+    ".mjs": "js",
+    ".cjs": "js",
+    ".jsx": "jsx",
+}
+"""Extensions of scripts → esbuild's loader."""
 COUNTERS = 1 << 22
 """How many counters a run has at the most; each takes four bytes once it is used."""
 
@@ -47,7 +60,7 @@ class Coverage:
     from several threads. To be closed."""
 
     def __init__(self, root: Path) -> None:
-        """Counts for the application at `root`. Raises HostError when counters have no place."""
+        """Counts for the application at `root`. Raises HostError when counters have no place, or there is no parser."""
         self._root = str(root)
         try:
             self._held = HeldFolder(PREFIX)
@@ -58,7 +71,7 @@ class Coverage:
             ) from error
         self.folder = self._held.path
         """Where workers put their counters."""
-        self._instrumenter = Instrumenter()
+        self._parser = parser()
         self._lock = Lock()
         self._next = 0
         self._made: dict[tuple[str, bytes], _Made] = {}
@@ -67,8 +80,7 @@ class Coverage:
         """Path from the root → the compiled code of its last text."""
 
     def close(self) -> None:
-        """Ends the engine and forgets the counters."""
-        self._instrumenter.close()
+        """Forgets the counters."""
         self._held.remove()
 
     def instrument(self, path: str, source: bytes) -> Loaded | None:
@@ -111,16 +123,22 @@ class Coverage:
             self._last.clear()
 
     def _instrumented(self, name: str, source: bytes) -> _Made:
+        """A file with counters, still in the author's TypeScript; a source map in its text leads the compiler back to
+        the original."""
+        suffix = os.path.splitext(name)[1]
         try:
-            made = self._instrumenter.instrument(os.path.basename(name), source, self._next)
+            found = self._parser.ask("instrumented", source.decode("utf-8-sig", "replace"), suffix, self._next)
         except UnreadableError as error:
             return _Made(unread=_unread(source, str(error)))
-        if made is None:
+        if found is None:
             return _Made()
-        if self._next + made.counters > COUNTERS:
+        if self._next + found["counters"] > COUNTERS:
             return _Made(unread=_unread(source, f"a run has room for {COUNTERS} counters only"))
-        self._next += made.counters
-        return _Made(loaded=Loaded(code=made.code, loader=made.loader), table=made.table)
+        self._next += found["counters"]
+        source_map = {"version": 3, "sources": [os.path.basename(name)], "names": [], "mappings": found["mappings"]}
+        address = b64encode(json.dumps(source_map).encode()).decode()
+        code = f"{found['code']}\n//# sourceMappingURL=data:application/json;base64,{address}\n".encode()
+        return _Made(loaded=Loaded(code=code, loader=LOADERS[suffix]), table=found["table"])
 
     def _name(self, path: str) -> str | None:
         """The path of a file that is counted, from the root."""
