@@ -127,11 +127,13 @@ def _package(folder: str, files: dict[str, Record]) -> str:
 
 
 def _class(path: str, file: Record) -> str:
-    methods = "".join(
-        f"<method{_attributes({'name': function['name'], 'signature': '()V', **_hit(file['f'][key])})}>"
-        f"<lines>{_line(function['decl']['start']['line'], file['f'][key], [])}</lines></method>\n"
-        for key, function in file["fnMap"].items()
-    )
+    methods = ""
+    for key, function in file["fnMap"].items():
+        count = file["f"][key]
+        hit = {"line-rate": int(count > 0), "branch-rate": int(count > 0), "complexity": 0}
+        attributes = _attributes({"name": function["name"], "signature": "()V", **hit})
+        line = _line(function["decl"]["start"]["line"], count, [])
+        methods += f"<method{attributes}><lines>{line}</lines></method>\n"
     arms: dict[int, list[int]] = {}
     for key, counts in file["b"].items():
         arms.setdefault(file["branchMap"][key]["loc"]["start"]["line"], []).extend(counts)
@@ -156,10 +158,6 @@ def _line(number: int, count: int, arms: list[int]) -> str:
 def _rates(files: Iterable[Record]) -> Record:
     found = totals(files)
     return {"line-rate": _rate(found["lines"]), "branch-rate": _rate(found["branches"]), "complexity": 0}
-
-
-def _hit(count: int) -> Record:
-    return {"line-rate": int(count > 0), "branch-rate": int(count > 0), "complexity": 0}
 
 
 def _rate(figure: Figure) -> str:

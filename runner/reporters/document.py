@@ -83,7 +83,9 @@ class DocumentReporter:
     def __init__(self, target: Path | TextIO) -> None:
         """`target` is a file, which is replaced whole, a pipe, or a stream. Raises ConfigurationError for a pipe that
         nobody reads."""
-        self._pipe = _stream_into(target) if isinstance(target, Path) and is_pipe(target) else None
+        self._pipe: TextIO | None = None
+        if isinstance(target, Path) and is_pipe(target):
+            self._pipe = TextIOWrapper(BufferedWriter(open_pipe(target)), encoding="utf-8", newline="")
         self._target = self._pipe or target
         self._collector = Collector(self.take)
 
@@ -123,10 +125,6 @@ class DocumentReporter:
         else:
             self._target.write(utf8(text).decode())
             self._target.flush()
-
-
-def _stream_into(pipe: Path) -> TextIO:
-    return TextIOWrapper(BufferedWriter(open_pipe(pipe)), encoding="utf-8", newline="")
 
 
 def write_whole(path: Path, text: str) -> None:

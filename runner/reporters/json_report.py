@@ -123,7 +123,8 @@ def _part(report: Report, suite: Record, results: list[Record]) -> Record:
         what = {"input": suite["label"], **({"file": suite["file"]} if suite["file"] else {})}
         if suite.get("variant"):
             what = {"input": suite["id"], "suite": suite}
-        summary |= _agent_summary(summary, suite["agent"], _connector(suite, results))
+        connector = suite["connector"] or next((one["connector"] for one in results if one.get("connector")), "")
+        summary |= _agent_summary(summary, suite["agent"], connector)
     else:
         what = {"script": suite["id"], "script_path": suite["label"]}
     summary |= _stability(report, results)
@@ -153,11 +154,6 @@ def _agent_summary(counts: Record, agent: str, connector: str) -> Record:
 def _stability(report: Report, results: list[Record]) -> Record:
     runs = report.start.get("runs_per_case", 1)
     return {} if runs == 1 else {"runs_per_case": runs, **stability_summary(results)}
-
-
-def _connector(suite: Record, results: list[Record]) -> str:
-    found: str = suite["connector"] or next((record["connector"] for record in results if record.get("connector")), "")
-    return found
 
 
 def _counts(summary: Record) -> Record:

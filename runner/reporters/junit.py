@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from itertools import chain
 from pathlib import PurePath
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
@@ -42,7 +42,7 @@ from scripttest.typing_names import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    pass
 
 
 TEXT_LIMIT = 131_072
@@ -73,7 +73,8 @@ class JunitReporter(DocumentReporter):
         """The document."""
         totals = Counter[str]()
         texts: list[str] = []
-        for counts, parts in _suites(report):
+        suites = (_suite(report, suite, results) for suite, results in report.by_suite())
+        for counts, parts in chain(suites, [_run_errors(report)] if report.errors else []):
             totals.update(counts)
             texts += parts
         counts = {key: totals[key] for key in COUNTED}
@@ -84,14 +85,8 @@ class JunitReporter(DocumentReporter):
         return "".join([f"{DECLARATION}\n{head}\n", *texts, f"{end}\n"])
 
 
-def _suites(report: Report) -> Iterator[tuple[dict[str, int], list[str]]]:
-    for suite, results in report.by_suite():
-        yield _suite(report, suite, results)
-    if report.errors:
-        yield _run_errors(report)
-
-
 def _suite(report: Report, suite: Record, results: list[Record]) -> tuple[dict[str, int], list[str]]:
+    """What a suite counts, and the parts of its text."""
     counts = counted(results)
     numbers = {"tests": counts.total, "failures": counts.failed, "errors": counts.errors}
     file = suite["file"] or suite["label"]
@@ -131,7 +126,11 @@ def _properties(report: Report, suite: Record, counts: Counts) -> Record:
         "connector": suite["connector"],
         **{key: environment.get(key) for key in ("user_id", "team_id", "locale")},
         "yao-test": report.start["version"],
-        **{key: _listed(value) for key, value in counts_record(counts).items() if key in MARKS},
+        **{
+            key: ", ".join(value) if isinstance(value, list) else str(value)
+            for key, value in counts_record(counts).items()
+            if key in MARKS
+        },
         **_snapshots(report),
         **usage_record(counts).get("usage", {}),
         **_bars(certainty_of(counts)),
@@ -190,10 +189,6 @@ def _failed(case: Element, record: Record, tag: str) -> None:
     message = record["error"] if decided else errors[0]
     attributes = _attributes({"message": message.split("\n")[0], "type": kind})
     SubElement(case, tag, attributes).text = _legal("\n".join(lines))
-
-
-def _listed(value: Any) -> str:
-    return ", ".join(value) if isinstance(value, list) else str(value)
 
 
 def _output(record: Record, is_script: bool) -> str:

@@ -37,7 +37,7 @@ class Console:
         self.is_error = bool(options.reporter and not options.outputs)
         self.write: Callable[[str], Any] = (environment.stderr if self.is_error else environment.stdout).write
         if options.json:
-            self.write = _say_nothing
+            self.write = lambda _: None
         self.progress: Progress | None = None
         """The live line, on a terminal."""
         if environment.terminal and not options.quiet and not options.json and not self.is_error:
@@ -46,10 +46,6 @@ class Console:
             colors = environment.colors and not options.no_color
             self.progress = Progress(environment.stdout, colors, environment.variables.get("COLUMNS", ""))
             self.write = self.progress.write
-
-
-def _say_nothing(_: str) -> None:
-    """What `--json` leaves of the console."""
 
 
 def open_reporters(

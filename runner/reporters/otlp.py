@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from runner.environment import Environment
     from runner.reporters.span_attributes import Attributes
     from runner.results.fold import Execution
-    from runner.results.model import Suite, TestResult
+    from runner.results.model import TestResult
 
 
 PATH = "/v1/traces"
@@ -81,10 +81,11 @@ class OtlpReporter:
         _check_protocol(variables)
         _LOGGER.setLevel(logging.CRITICAL + 1)
         self._session = _Session()
+        headers = variables.get(f"{PREFIX}TRACES_HEADERS") or variables.get(f"{PREFIX}HEADERS", "")
         self._sent = _Sent(
             OTLPSpanExporter(
                 endpoint=self._address,
-                headers=_headers(variables),
+                headers=parse_env_headers(headers, liberal=True),
                 session=self._session,
             )
         )
@@ -144,13 +145,19 @@ class Spans:
         elif isinstance(event, AttemptEnd):
             self._end_test(event.result, so_far, event.result.run)
         elif isinstance(event, SuiteStart):
-            self._begin_suite(so_far.suites[event.suite])
+            suite = so_far.suites[event.suite]
+            if suite.id not in self._suites:
+                self._suites[suite.id] = self._begin(f"suite {suite.name}", self._run, attributes.of_suite(suite))
         elif isinstance(event, SuiteEnd):
             self._end(self._suites.pop(event.suite, None))
         elif isinstance(event, RunStart):
             self._run = self._begin("run of yao-test", None, attributes.of_run(event))
         elif isinstance(event, RunEnd):
-            self._end_run(event, so_far)
+            if self._run is not None:
+                self._run.set_attributes(attributes.of_end(event, so_far))
+                if event.status in (RunStatus.FAILED, RunStatus.ERROR):
+                    self._run.set_status(Status(StatusCode.ERROR, event.status.value))
+            self.close()
 
     def close(self) -> None:
         """Ends what is still open, where no end of the run came."""
@@ -159,11 +166,6 @@ class Spans:
         self._run = None
         self._tests.clear()
         self._suites.clear()
-
-    def _begin_suite(self, suite: Suite) -> None:
-        if suite.id not in self._suites:
-            found = attributes.of_suite(suite)
-            self._suites[suite.id] = self._begin(f"suite {suite.name}", self._run, found)
 
     def _begin_test(self, event: TestStart) -> None:
         key = (event.suite, event.position, 0)
@@ -184,13 +186,6 @@ class Spans:
             trace = result.calls if result.case is None else result.case.trace
             Calls(self._tracer, span, trace, self._contents).add(result)
         span.end()
-
-    def _end_run(self, event: RunEnd, so_far: Execution) -> None:
-        if self._run is not None:
-            self._run.set_attributes(attributes.of_end(event, so_far))
-            if event.status in (RunStatus.FAILED, RunStatus.ERROR):
-                self._run.set_status(Status(StatusCode.ERROR, event.status.value))
-        self.close()
 
     def _begin(self, name: str, parent: Span | None, found: attributes.Attributes) -> Span:
         context = self._parent if parent is None else set_span_in_context(parent)
@@ -354,11 +349,6 @@ def _check_protocol(variables: Mapping[str, str]) -> None:
             )
         if variables.get(name):
             return
-
-
-def _headers(variables: Mapping[str, str]) -> Mapping[str, str]:
-    text = variables.get(f"{PREFIX}TRACES_HEADERS") or variables.get(f"{PREFIX}HEADERS", "")
-    return parse_env_headers(text, liberal=True)
 
 
 def _resource(variables: Mapping[str, str], clean: Callable[[str], str]) -> Resource:

@@ -3,6 +3,7 @@ others, and the run does not pass."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from runner.errors import RunnerError
@@ -100,7 +101,8 @@ class Multiplexer:
             except Exception as error:
                 self._reporters.remove(reporter)
                 self._is_unread |= isinstance(error, BrokenPipeError) and _tells_errors(reporter)
-                _close(reporter)
+                with suppress(Exception):  # its further errors are not reported
+                    reporter.close()
                 broken.append(_problem(reporter, error))
         for problem in broken:
             self.send(problem)
@@ -149,14 +151,6 @@ def _bare(event: Event, error: Exception) -> Event | None:
 def _tells_errors(reporter: Reporter) -> bool:
     """Whether the user reads what a reporter says while the run goes on: the console does, a file does not."""
     return bool(getattr(reporter, "tells_errors", False))
-
-
-def _close(reporter: Reporter) -> None:
-    """Closes a reporter that broke. Further errors of it are not reported."""
-    try:
-        reporter.close()
-    except Exception:
-        return
 
 
 def _problem(reporter: Reporter, error: Exception) -> RunError:

@@ -36,7 +36,12 @@ class SummaryReporter(DocumentReporter):
         interrupted = "interrupted: " if summary["status"] == RunStatus.INTERRUPTED else ""
         lines = [f"{interrupted}{counts_text(summary)} in {summary['duration_ms'] / 1000:.2f}s{_more(summary)}"]
         lines += _rates(report)
-        lines += [_bad(record) for record in report.results if record["status"] == Status.FAILED]
+        lines += [
+            f"{WORDS[verdict_in(record)]} {_line(record['suite'])} {_line(record['id'])}: "
+            f"{_line(record.get('error') or 'it failed')}"
+            for record in report.results
+            if record["status"] == Status.FAILED
+        ]
         lines += [
             f"WARNING {_line(record['suite'])} {_line(record['id'])}: {_line(message)}"
             for record in report.results
@@ -59,11 +64,6 @@ def _rates(report: Report) -> list[str]:
         f"{', '.join(filter(None, (row.rate, row.score and f'score {row.score}'))) or row.cases}"
         for row in part_rows(summary)
     ]
-
-
-def _bad(record: Record) -> str:
-    word = WORDS[verdict_in(record)]
-    return f"{word} {_line(record['suite'])} {_line(record['id'])}: {_line(record.get('error') or 'it failed')}"
 
 
 def _more(summary: Record) -> str:

@@ -94,15 +94,11 @@ def _occurrence(store: Store, run: KeptRun, one: KeptResult, asked: str) -> Reco
         "revision": run.commit,
         "asked": asked,
     }
-    line = store.line(_said(store, one).seq)
+    last = max(store.of_test(one.run, one.suite, one.test), key=lambda other: other.attempt)  # of several runs
+    line = store.line(last.seq)
     said = {"answer": answer_of(line), "error": line.get("error")}
     texts = {name: _excerpt(as_text(value)) for name, value in said.items() if value is not None}
     return {**{name: getattr(one, name) for name in FIGURES}, **about, **texts}
-
-
-def _said(store: Store, one: KeptResult) -> KeptResult:
-    """The result that has the answer: of several runs of a test the last one."""
-    return max(store.of_test(one.run, one.suite, one.test), key=lambda other: other.attempt)
 
 
 def _excerpt(text: str) -> str:

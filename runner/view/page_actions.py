@@ -3,7 +3,7 @@ running again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from runner.errors import ConfigurationError
@@ -145,7 +145,9 @@ def picture(result: Record, source: str, file: str, application: Path, root: Pat
         application: the picture must be in it.
         root: the repository.
     """
-    sent = next((one for one in _attachments(result) if one.get("source") == source), None)
+    parts = (result, *objects_in(result.get("turns")))
+    attachments = (one for part in parts for one in objects_in(part.get("attachments")))
+    sent = next((one for one in attachments if one.get("source") == source), None)
     folder = (root / file).parent
     if sent is None or not source.startswith(SCHEME) or application_of(root / file) != application:
         return None
@@ -158,8 +160,3 @@ def picture(result: Record, source: str, file: str, application: Path, root: Pat
     if content.startswith(b"RIFF") and content[8:12] == b"WEBP":
         return content, "image/webp"
     return next(((content, kind) for sign, kind in SIGNS if content.startswith(sign)), None)
-
-
-def _attachments(result: Record) -> Iterator[Record]:
-    for part in (result, *objects_in(result.get("turns"))):
-        yield from objects_in(part.get("attachments"))

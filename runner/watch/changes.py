@@ -155,14 +155,10 @@ class Changes:
 
 def _files(folder: str) -> list[str]:
     found = []
-    for one in walk(folder, root=folder, enters=_holds_sources, follows=False):
+    for one in walk(folder, root=folder, enters=lambda _, name: name not in IGNORED, follows=False):
         found += [f"{one.path}/{name}" for name in one.files]
         found += [f"{one.path}/{name}" for name in one.links if name not in IGNORED]
     return found
-
-
-def _holds_sources(_: str, name: str) -> bool:
-    return name not in IGNORED
 
 
 def _digest(path: str) -> bytes | None:
@@ -232,7 +228,7 @@ class Inbox:
         """Waits until it is quiet: all changes until then, with those that are given, and what else came."""
         others: list[Message] = []
         began = time.monotonic()
-        while (left := began + _longest(changed) - time.monotonic()) > 0:
+        while (left := began + (LONGEST_OF_MANY if len(changed) > MANY else LONGEST) - time.monotonic()) > 0:
             message = self._take(min(_quiet(changed), left))
             if message is None:
                 break
@@ -245,10 +241,6 @@ class Inbox:
     def _take(self, seconds: float) -> Message | None:
         with self._came:
             return self._messages.popleft() if self._came.wait_for(lambda: self._messages, seconds) else None
-
-
-def _longest(changed: set[str]) -> float:
-    return LONGEST_OF_MANY if len(changed) > MANY else LONGEST
 
 
 def _quiet(changed: set[str]) -> float:

@@ -21,7 +21,7 @@ from runner.reporters.console.verdict_lines import (
     sentences,
 )
 from runner.results.change_report import ChangeReport
-from runner.results.changes import KINDS, Change, Comparison, Measure, Side
+from runner.results.changes import KINDS, Change, Comparison
 from runner.results.fingerprint_changes import change_text
 from runner.results.judged_cases import SCORE
 from runner.results.sides import Sides
@@ -65,11 +65,12 @@ def fact_of(kind: str, change: Change) -> str:
     if kind == "dropped":
         return f"{runs_of(change)} runs passed" + (", looks worse" if change.regression else "")
     if kind == "lower_scores":
-        return f"score {pair_of(change, _score)}"
+        return f"score {_figure(was.score, '.3g')} → {_figure(now.score, '.3g')}"
     if kind == "more_tokens":
-        return f"{pair_of(change, _tokens)} tokens"
+        return f"{_figure(was.tokens, '.0f')} → {_figure(now.tokens, '.0f')} tokens"
     if kind == "higher_costs":
-        return pair_of(change, _cost)
+        costs = ("none" if side.cost is None else dollars(side.cost, COST_DIGITS) for side in (was, now))
+        return " → ".join(costs)
     if kind in ("still_failing", "changed"):
         return ""
     return f"{was.status} → {now.status}" + (f" ({runs_of(change)} runs passed)" if change.is_repeated else "")
@@ -83,7 +84,8 @@ def parts_of(found: Comparison) -> str:
 
 def runs_of(change: Change) -> str:
     """How many of its runs passed: `9 of 10 → 8 of 10`."""
-    return pair_of(change, _passed)
+    sides = [side for side in (change.before, change.after) if side is not None]
+    return " → ".join(f"{side.passed} of {side.judged}" for side in sides)
 
 
 def error_of(change: Change) -> str:
@@ -91,44 +93,22 @@ def error_of(change: Change) -> str:
     return " ".join((change.error or "").split())[:ERROR_LIMIT]
 
 
-def pair_of(change: Change, of: Callable[[Side], str]) -> str:
-    """A figure before and after."""
-    return " → ".join(of(side) for side in (change.before, change.after) if side is not None)
-
-
 def measures_of(found: Comparison) -> list[tuple[str, str, str]]:
     """The means of the results that were judged in both runs: name, before, after."""
-    return [(MEASURES[measure.key][0], *_texts(measure)) for measure in found.measures]
+    named = [(*MEASURES[measure.key], measure) for measure in found.measures]
+    return [(name, text(measure.before), text(measure.after)) for name, text, measure in named]
 
 
-def _texts(measure: Measure) -> tuple[str, str]:
-    text = MEASURES[measure.key][1]
-    return text(measure.before), text(measure.after)
-
-
-def _passed(side: Side) -> str:
-    return f"{side.passed} of {side.judged}"
-
-
-def _score(side: Side) -> str:
-    return "none" if side.score is None else f"{side.score:.3g}"
-
-
-def _tokens(side: Side) -> str:
-    return "none" if side.tokens is None else f"{side.tokens:.0f}"
-
-
-def _cost(side: Side) -> str:
-    return "none" if side.cost is None else dollars(side.cost, COST_DIGITS)
-
-
-def _percent(share: float) -> str:
-    """0 and 100 % mean none and all."""
-    return f"{100 * (share if share in (0, 1) else min(0.999, max(0.001, share))):.1f}%"
+def _figure(value: float | None, form: str) -> str:
+    return "none" if value is None else format(value, form)
 
 
 MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {
-    "pass_rate": ("Pass rate", _percent),
+    # 0 and 100 % mean none and all
+    "pass_rate": (
+        "Pass rate",
+        lambda rate: f"{100 * (rate if rate in (0, 1) else min(0.999, max(0.001, rate))):.1f}%",
+    ),
     "score": ("Score", lambda score: f"{score:.3f}"),
     "duration_ms": ("Duration", in_milliseconds),
     "tokens": ("Tokens", lambda tokens: f"{tokens:.0f}"),

@@ -29,7 +29,7 @@ from runner.results.failure_texts import place
 from runner.results.fold import Execution
 from runner.results.model import Suite, TestResult
 from runner.security.terminal import in_line
-from scripttest import Failure, Outcome, ResultWarning, StackFrame, Status
+from scripttest import Failure, Outcome, ResultWarning, Status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -177,7 +177,8 @@ class ConsoleReporter:
         )
 
     def _called_from(self, told: Failure | ResultWarning, indent: str) -> str:
-        places = [frame.location for frame in _callers(told)]
+        frames = told.frames[1:]  # the next ones, and the outermost one: the test's own line
+        places = [frame.location for frame in (*frames[:CALLERS], *frames[CALLERS:][-1:])]
         return "".join(
             self._paint(f"{indent}called from {self._short(at.file)}:{at.line}:{at.column}\n", "dim") for at in places
         )
@@ -322,7 +323,8 @@ class ConsoleReporter:
                 text += self._style.failure(failure, "  ", values=not shows_diff)
                 if failure.diff is not None and shows_diff:
                     text += f"     {self._paint('- expected', 'red')} {self._paint('+ actual', 'green')}\n"
-                    text += "".join(f"     {self._diff_line(line)}\n" for line in failure.diff.split("\n"))
+                    for line in failure.diff.split("\n"):
+                        text += f"     {self._paint(line, {'-': 'red', '+': 'green'}.get(line[:1], 'dim'))}\n"
                 if location := failure.location:
                     text += f"     at {self._short(location.file)}:{location.line}:{location.column}\n"
                 if failure.code_frame:
@@ -338,9 +340,6 @@ class ConsoleReporter:
         in_step = any(step.failures for step in result.outcome.steps)
         command = command_of(suite, self._flags)(result.name, in_step)
         return self._paint(f"  Run it again: {command}\n", "cyan")
-
-    def _diff_line(self, line: str) -> str:
-        return self._paint(line, {"-": "red", "+": "green"}.get(line[:1], "dim"))
 
     def _near(self, text: str) -> str:
         """A text with places as they are written in the working directory."""
@@ -365,12 +364,6 @@ def _failing(outcome: Outcome) -> list[Outcome]:
     for step in outcome.steps:
         found += _failing(step)
     return found
-
-
-def _callers(told: Failure | ResultWarning) -> list[StackFrame]:
-    """The next frames of a failure or a warning, and the outermost one: the test's own line."""
-    frames = told.frames[1:]
-    return [*frames[:CALLERS], *frames[CALLERS:][-1:]]
 
 
 def _is_long(failure: Failure) -> bool:

@@ -28,10 +28,11 @@ def text_of(found: Trusted) -> str:
 def _row(one: Trust) -> Row:
     found = one.found
     name = one.name if len(one.name) <= LONG else f"{one.name[:LONG]}..."
+    low, high = percent(found.agreement_interval.low), percent(found.agreement_interval.high)
     return (
         name.replace("\n", " ") or "all",
         str(_labels(found)),
-        f"{percent(found.agreement)} ({_ends(found)})",
+        f"{percent(found.agreement)} ({low.removesuffix('%')}-{high})",
         _kappa(found),
         _share(found.passes_found),
         _share(found.failures_found),
@@ -41,11 +42,6 @@ def _row(one: Trust) -> Row:
 
 def _labels(found: Calibration) -> int:
     return found.both_pass + found.both_fail + found.judge_too_strict + found.judge_too_lenient
-
-
-def _ends(found: Calibration) -> str:
-    low, high = percent(found.agreement_interval.low), percent(found.agreement_interval.high)
-    return f"{low.removesuffix('%')}-{high}"
 
 
 def _kappa(found: Calibration) -> str:
@@ -104,12 +100,9 @@ def _of_votes(found: Trusted) -> Sequence[str]:
         share = parts.judge / (parts.judge + parts.agent)
         said.append(f"Of the noise of one run {percent(share)} is the judge's, {percent(1 - share)} the agent's.")
     if found.best_votes is not None:
-        said.append(f"{count(found.best_votes, 'vote')} on each answer {_buys(found.best_votes)} most for the money.")
+        buys = "buys" if found.best_votes == 1 else "buy"
+        said.append(f"{count(found.best_votes, 'vote')} on each answer {buys} most for the money.")
     return said
-
-
-def _buys(votes: int) -> str:
-    return "buys" if votes == 1 else "buy"
 
 
 def _of_orders(found: Trusted) -> Sequence[str]:

@@ -47,8 +47,14 @@ def case_rows(found: ChangeReport) -> list[Row]:
     """The cases that broke, then those that are suspect, and those that fell."""
     shown = sorted(found.fell, key=lambda case: (not case.broke, not case.is_suspect, -case.fall))
     return [
-        (case.key.name, *map(_runs_of, case.figures.both), _p(case), _word(case)) for case in shown[:LISTED]
-    ]  # fmt: skip
+        (
+            case.key.name,
+            *map(_runs_of, case.figures.both),
+            "" if case.p is None else "< 0.001" if case.p < 0.001 else f"{case.p:.3f}",
+            "broke" if case.broke else "suspect" if case.is_suspect else "lower",
+        )
+        for case in shown[:LISTED]
+    ]
 
 
 def sentences(found: ChangeReport, names: Sides[str] = A_AND_B) -> list[str]:
@@ -170,16 +176,6 @@ def _runs_of(values: Sequence[float]) -> str:
     return f"{sum(values) / len(values):.3f}"
 
 
-def _p(case: ComparedCase) -> str:
-    if case.p is None:
-        return ""
-    return "< 0.001" if case.p < 0.001 else f"{case.p:.3f}"
-
-
-def _word(case: ComparedCase) -> str:
-    return "broke" if case.broke else "suspect" if case.is_suspect else "lower"
-
-
 def _verdict(found: ChangeReport) -> str:
     word = found.verdict.capitalize()
     made = f"{count(len(found.cases), 'case')}, {_runs_each(found)}"
@@ -199,13 +195,9 @@ def _verdict(found: ChangeReport) -> str:
     if found.verdict is Verdict.CANNOT_TELL and len(found.cases) == 1 and min(found.runs.both) < fewest_runs(1):
         return f"{word}: the reports have 1 case in common; single cases need {fewest_runs(1)} runs of each."
     rates = " → ".join(percent(rate.value or 0) for rate in found.rates.both)
-    return f"{word}: {rates} of {made}: {difference_of(found)}{_stop(found)}."
-
-
-def _stop(found: ChangeReport) -> str:
-    """Said of figures of runs that ended when they had decided: they are a little too sure of themselves."""
-    looks = found.looks
-    return f" at the stop, after {looks.made} of {looks.planned} rounds" if looks.ended_early else ""
+    looks = found.looks  # figures of runs that ended when they had decided are a little too sure of themselves
+    stop = f" at the stop, after {looks.made} of {looks.planned} rounds" if looks.ended_early else ""
+    return f"{word}: {rates} of {made}: {difference_of(found)}{stop}."
 
 
 def _runs_each(found: ChangeReport) -> str:
@@ -276,19 +268,15 @@ def _about(found: ChangeReport, runs: int) -> str:
 
 def confirming_command(cases: Sequence[ComparedCase], variants: Sequence[str] = ()) -> str:
     """The command that runs cases again, in the variants of their run."""
+    from shlex import quote
+
     suites = dict.fromkeys(case.key.without_variant for case in cases)
-    inputs = " ".join(f"-i {_quoted(suite)}" for suite in suites)
+    inputs = " ".join(f"-i {quote(suite)}" for suite in suites)
     ids = dict.fromkeys(case.key.id for case in cases)
     names = "|".join(re.escape(id).replace(r"\-", "-").replace(r"\ ", " ") for id in ids)
     pattern = f"^({names})$" if len(ids) > 1 else f"^{names}$"
-    more = "".join(f" --variant {_quoted(variant)}" for variant in variants)
-    return f"yao-test {inputs} --run {_quoted(pattern)}{more} --runs {CONFIRMING_RUNS} -o again.jsonl"
-
-
-def _quoted(text: str) -> str:
-    from shlex import quote
-
-    return quote(text)
+    more = "".join(f" --variant {quote(variant)}" for variant in variants)
+    return f"yao-test {inputs} --run {quote(pattern)}{more} --runs {CONFIRMING_RUNS} -o again.jsonl"
 
 
 def _left_out(found: ChangeReport) -> list[str]:

@@ -20,9 +20,8 @@ from runner.results.result_keys import ResultKey, key_of
 from runner.results.sides import Sides
 from runner.results.variants import VariantsCompared, marked, matrix, verdicts_on
 from runner.statistics.change import Change as StatisticalChange
-from runner.statistics.intervals import Estimate, Ratio
+from runner.statistics.intervals import Estimate, Interval
 from scripttest.typing_names import Record
-from scripttest.values import fields_of
 
 SHOWN = 2
 """Badges of one result."""
@@ -76,10 +75,11 @@ def _change(name: str, found: ChangeReport) -> Record:
     """`{name, word, said: [sentence, ...], rows: [{cells: [text, ...], a?, b?, difference?}, ...], cases: [[text, ...],
     ...]}`. `a`, `b` and `difference` are `[low, value, high]` for whiskers, as shares, where there is an interval; of a
     ratio, how much more than 1 it is."""
+    ratios = [beside.ratio for beside in found.beside]
     figures = [
         _figure(found.rates, found.change),
         *(_figure(part.rates, part.change) for part in parts_shown(found)),
-        *({"difference": _more(beside.ratio)} for beside in found.beside),
+        *({"difference": _whiskers(ratio.interval, ratio.ratio, 1)} if ratio else {} for ratio in ratios),
     ]
     return {
         "name": name,
@@ -94,25 +94,14 @@ def _change(name: str, found: ChangeReport) -> Record:
 
 
 def _figure(rates: Sides[Estimate], change: StatisticalChange) -> Record:
-    return {**fields_of(rates.each(_ends)), "difference": _difference(change)}
+    ends = {side: _whiskers(getattr(rates, side).interval, getattr(rates, side).value) for side in ("a", "b")}
+    return {**ends, "difference": _whiskers(change.interval, change.difference)}
 
 
-def _ends(estimate: Estimate) -> list[float] | None:
-    if estimate.interval is None or estimate.value is None:
+def _whiskers(interval: Interval | None, value: float | None, zero: int = 0) -> list[float] | None:
+    if interval is None or value is None:
         return None
-    return [estimate.interval.low, estimate.value, estimate.interval.high]
-
-
-def _difference(change: StatisticalChange) -> list[float] | None:
-    if change.interval is None or change.difference is None:
-        return None
-    return [change.interval.low, change.difference, change.interval.high]
-
-
-def _more(ratio: Ratio | None) -> list[float] | None:
-    if ratio is None or ratio.interval is None:
-        return None
-    return [ratio.interval.low - 1, ratio.ratio - 1, ratio.interval.high - 1]
+    return [interval.low - zero, value - zero, interval.high - zero]
 
 
 def _badges(change: Change) -> list[list[str]]:
