@@ -99,15 +99,15 @@ def spawn(
     # Moved out of the way first, so that no dup2 below overwrites a descriptor that is still to be copied.
     high = [_above(descriptor, 16) for descriptor in theirs]
     actions = [(os.POSIX_SPAWN_DUP2, descriptor, target) for target, descriptor in enumerate(high)]
-    closed = [(os.POSIX_SPAWN_CLOSE, descriptor) for descriptor in _inherited() if descriptor > LIFELINE]
+    _keep_inherited()
 
     def start() -> int:
         if confine is not None:
             confine()
         try:
-            return os.posix_spawn(argv[0], argv, environment, file_actions=[*actions, *closed], setsid=True)
+            return os.posix_spawn(argv[0], argv, environment, file_actions=actions, setsid=True)
         except NotImplementedError:  # a system that cannot make a session on the way
-            return os.posix_spawn(argv[0], argv, environment, file_actions=[*actions, *closed], setpgroup=0)
+            return os.posix_spawn(argv[0], argv, environment, file_actions=actions, setpgroup=0)
 
     try:
         pid = start() if confine is None else _in_a_thread(start)
@@ -144,16 +144,15 @@ def _in_a_thread(start: Callable[[], int]) -> int:
     return outcome[0]
 
 
-def _inherited() -> list[int]:
-    """The descriptors that this process would hand on to programs that it starts."""
-    found = []
+def _keep_inherited() -> None:
+    """Hands on no descriptor that this process inherited, but the three standard ones. Closing them on the way to a
+    program is not possible for one beyond a limit (`ulimit -n`) that was lowered after it had been opened."""
     for name in os.listdir("/dev/fd"):
         try:
-            if os.get_inheritable(int(name)):
-                found.append(int(name))
+            if int(name) > 2 and os.get_inheritable(int(name)):
+                os.set_inheritable(int(name), False)
         except OSError:  # the one of the folder itself, and what another thread has closed
             continue
-    return found
 
 
 def _bound(pid: int, name: str, value: int) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from bindings import SCRIPT_PARTS
 from runner import exit_codes
+from runner.descriptors import make_room
 from runner.environment import Environment, from_process
 from runner.errors import ConfigurationError, RunnerError
 from runner.options.options import FLAGS, Configured, check_needs, options_from, texts_in
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     import click
 
     from runner.application.application import Application
-    from runner.options.options import RunOptions
+    from runner.options.options import RunOptions, Settings
     from scripttest import Coverage
 
 
@@ -130,7 +131,7 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
         application = resolve_application(options, environment.directory)
         typed = options
         found = _configured(typed, values, application)
-        options, settings = found.options, found.settings
+        options, settings = _fitted(found)
         if options.sandbox is not None or options.verbose:
             from runner.execution.walls import look_at_walls
 
@@ -186,6 +187,16 @@ def _configured(options: RunOptions, values: dict[str, Any], application: Applic
         found = with_configuration(options, values, application)
     check_needs(found.options, values)
     return found
+
+
+def _fitted(found: Configured) -> tuple[RunOptions, Settings]:
+    """The options and settings, with as many tests at a time as the system has room for."""
+    options, settings = found.options, found.settings
+    fitting = make_room(options.parallel or 1)
+    if fitting == (options.parallel or 1):
+        return options, settings
+    said = f"--parallel is {fitting} instead of {options.parallel}: no more files may be open at once here (ulimit -n)"
+    return options.replace(parallel=fitting), settings.replace(warnings=(*settings.warnings, said))
 
 
 def _coverage_of(options: RunOptions, application: Application) -> Coverage | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from runner.connectors.base import ConnectorError
-from runner.connectors.http import BadProtocol, CannotConnect, ConnectionLost, HttpTimeout
+from runner.connectors.http import BadProtocol, CannotConnect, ConnectionLost, HttpTimeout, LocalLimit
 from runner.connectors.limits import RetryLater
 
 if TYPE_CHECKING:
@@ -104,11 +104,13 @@ class Faults:
 
     def failed(self, error: HttpError) -> ConnectorError:
         """A request that could not be sent, or whose answer did not arrive."""
-        retryable = isinstance(error, CannotConnect | ConnectionLost | HttpTimeout) and not error.lasting
+        retryable = isinstance(error, CannotConnect | ConnectionLost | HttpTimeout | LocalLimit) and not error.lasting
         hint, definition = None, self._definition
         match error:
             case CannotConnect():
                 hint = f"Check options.host in {definition.where}, that the server runs, and the proxy variables"
+            case LocalLimit():
+                hint = "Use a smaller --parallel, or allow more open files (ulimit -n)"
             case BadProtocol():
                 hint = self._is_an_api
         failed = ConnectorError(f"{definition.id}: {definition.redact(str(error))}", None, retryable, hint)

@@ -2,6 +2,7 @@
 
 HttpError
 ├── CannotConnect      nobody answers there, unknown name, untrusted certificate, or a proxy refuses
+├── LocalLimit         this machine has no more files, ports or memory
 ├── ConnectionLost     the other side closed the connection before the answer was complete
 ├── HttpTimeout        nothing came for too long
 │   └── ConnectTimeout connecting took too long
@@ -11,6 +12,7 @@ HttpError
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Protocol
@@ -21,6 +23,7 @@ IDLE_SECONDS = 3.0
 """Servers commonly drop a connection after 5 idle seconds; one that they may be dropping is not used again."""
 CLOSED_EARLY = "it was closed before the answer was complete"
 NO_SUCH_HOST = "there is no host of that name"
+_LOCAL = {errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.ENOBUFS, errno.ENOMEM}
 
 
 class HttpError(Exception):
@@ -34,6 +37,10 @@ class HttpError(Exception):
 
 class CannotConnect(HttpError):  # noqa: N818
     """There is no connection to the host."""
+
+
+class LocalLimit(HttpError):  # noqa: N818
+    """There is no connection for a reason that lies with this machine: nothing is known of the host."""
 
 
 class ConnectionLost(HttpError):  # noqa: N818
@@ -81,6 +88,8 @@ class Sender(Protocol):
         ...
 
 
-def system_reason(number: int) -> str:
-    """What an error number of the operating system means."""
-    return os.strerror(number)
+def not_connected(host: str, number: int) -> HttpError:
+    """The error for an error number of the operating system while connecting."""
+    if number in _LOCAL:
+        return LocalLimit(f"cannot connect to {host}: this machine is at a limit: {os.strerror(number)}")
+    return CannotConnect(f"cannot connect to {host}: {os.strerror(number)}")

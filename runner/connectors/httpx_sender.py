@@ -6,6 +6,7 @@ then never taken for the answer, and no pool looks at each of its connections be
 
 from __future__ import annotations
 
+import os
 import socket
 import ssl
 from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping
@@ -25,7 +26,7 @@ from runner.connectors.http import (
     ConnectTimeout,
     HttpError,
     HttpTimeout,
-    system_reason,
+    not_connected,
 )
 
 
@@ -110,6 +111,8 @@ def _translated(error: httpx.TransportError | UnicodeError, host: str) -> HttpEr
             return CannotConnect(f"cannot connect to {host}: the proxy refuses: {said}", lasting=True)
         case httpx.ConnectError() | UnicodeError():  # a name too long for DNS is a UnicodeError
             cause = _origin(error)
+            if isinstance(cause, OSError) and not isinstance(cause, ssl.SSLError | socket.gaierror) and cause.errno:
+                return not_connected(host, cause.errno)
             return CannotConnect(f"cannot connect to {host}: {_reason(cause)}", _lasts(cause))
         case httpx.NetworkError():
             return ConnectionLost(f"lost the connection to {host}: {_reason(_origin(error))}")
@@ -137,7 +140,7 @@ def _reason(error: BaseException) -> str:
         case UnicodeError() | socket.gaierror(errno=socket.EAI_NONAME):
             return NO_SUCH_HOST
         case OSError(errno=int(number)) if number > 0:
-            return system_reason(number)
+            return os.strerror(number)
     return getattr(error, "strerror", None) or str(error) or "it was closed"
 
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, Usage
 from runner.connectors.definition import Definition
 from runner.connectors.faults import BROKEN_OFF, Faults, ProviderError, message_in
-from runner.connectors.http import CannotConnect, ConnectionLost, ConnectTimeout, HttpError, HttpTimeout
+from runner.connectors.http import CannotConnect, ConnectionLost, ConnectTimeout, HttpError, HttpTimeout, LocalLimit
 from runner.connectors.http_client import READ_SECONDS, HttpClient, Response
 from runner.connectors.limits import (
     LONGEST_WAIT,
@@ -191,7 +191,7 @@ class HttpConnector:
                 error.unreached = True
                 self._circuit.unreachable(call, began, error)
                 error.retryable = not self._circuit.is_open
-            else:
+            elif not isinstance(error.__cause__, LocalLimit):
                 self._circuit.reached()
             if error.status == 429:
                 asked = error.retry_after if isinstance(error, RetryLater) else None

@@ -6,6 +6,7 @@ It says what failed in one line: its causes with colons between them, such as `R
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import AsyncIterator, Mapping
 from urllib.parse import urlsplit
@@ -25,7 +26,7 @@ from runner.connectors.http import (
     ConnectionLost,
     ConnectTimeout,
     HttpError,
-    system_reason,
+    not_connected,
 )
 
 _CONNECTIONS = 100_000
@@ -115,20 +116,20 @@ def _translated(error: Exception, host: str) -> HttpError:
     said = str(error)
     last = said.rpartition(": ")[2]
     system = _SYSTEM.search(said)
-    reason = system_reason(int(system[1])) if system else last
+    number = int(system[1]) if system else 0
     match error:
         case NotConnectedInTime():
             return ConnectTimeout(f"no connection to {host} in time")
         case ConnectionError():
-            return _not_connected(said, host, reason)
+            return _not_connected(said, host, number)
         case _ if any(words in said for words in _CUT):
             return ConnectionLost(f"lost the connection to {host}: {CLOSED_EARLY}")
-        case ReadError() | WriteError() if system:
-            return ConnectionLost(f"lost the connection to {host}: {reason}")
+        case ReadError() | WriteError() if number:
+            return ConnectionLost(f"lost the connection to {host}: {os.strerror(number)}")
     return BadProtocol(f"{host} does not speak HTTP as expected: {last}")
 
 
-def _not_connected(said: str, host: str, reason: str) -> CannotConnect:
+def _not_connected(said: str, host: str, number: int) -> HttpError:
     begin = f"cannot connect to {host}: "
     if any(words in said for words in _NOT_KNOWN):
         return CannotConnect(begin + NO_SUCH_HOST, lasting=True)
@@ -140,4 +141,4 @@ def _not_connected(said: str, host: str, reason: str) -> CannotConnect:
     _, tunnel, why = said.partition("tunnel error: ")
     if tunnel:
         return CannotConnect(f"{begin}the proxy refuses: {why}", lasting=True)
-    return CannotConnect(begin + reason)
+    return not_connected(host, number) if number else CannotConnect(begin + said.rpartition(": ")[2])
