@@ -149,7 +149,7 @@ DOORS = {
     "bindings/processes": "__init__ formats http schemas text",
     "bindings/models": "answers built_in database databases definition own_database store",
     "bindings/router": "__init__",
-    "runner": "columns costs durations environment errors exit_codes filters look_alikes parts paths version",
+    "runner": "columns costs descriptors durations environment errors exit_codes filters look_alikes parts paths version",
     "runner/security": "files keys secrets terminal walk",
     "runner/options": "carried flags options readers values",
     "runner/statistics": "agreement change distributions exact_tests intervals pass_counts policies series",

@@ -81,7 +81,8 @@ def maker_by_id(id: str, target: Path | TextIO) -> Maker:
 
 
 def check_writable(path: Path) -> None:
-    """Makes the folder of a report. Raises ConfigurationError when the report cannot be written."""
+    """Makes the folder of a report, and leaves nothing else behind: a report is whole, or not there. Raises
+    ConfigurationError when the report cannot be written."""
     folder = Path(os.path.realpath(path)).parent
     if folder.exists() and not folder.is_dir():
         raise ConfigurationError(f"Cannot write a report to {path}: {folder} is not a folder")
@@ -89,8 +90,14 @@ def check_writable(path: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         if path.is_fifo():  # its reader takes the first end for the last one
             return
-        with open(path, "a", encoding="utf-8"):
-            pass
+        try:
+            os.stat(path)
+        except FileNotFoundError:
+            trial = folder / f".yao-test.{os.getpid()}"
+            trial.open("xb").close()
+            trial.unlink()
+        else:
+            path.open("ab").close()
     except OSError as error:
         raise ConfigurationError(f"Cannot write a report to {path}: {error.strerror}") from error
 

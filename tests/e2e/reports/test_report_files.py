@@ -14,7 +14,7 @@ import pytest
 from agent_files import agent, case_file
 from command import PATIENCE, Application, MakeApplication, eventually
 from faults import lines_of, results_in, with_model
-from model_server import Exchange, ModelServer, echo
+from model_server import Exchange, ModelServer, echo, silence
 
 CASES = [{"id": f"c{number}", "input": f"say {number}"} for number in range(3)]
 SCRIPT = "export function TestA(t) { t.assert.True(true); }\n"
@@ -94,6 +94,34 @@ def test_a_report_that_goes_away_is_an_error_of_the_run(app: MakeApplication, go
 
 
 # Pipes
+
+
+@pytest.mark.parametrize("before", [None, "of yesterday"])
+@pytest.mark.parametrize("name", ["r.json", "r.html", "r.xml", "r.md", "r.ctrf.json"])
+def test_a_report_is_whole_or_not_there(here: Application, name: str, before: str | None) -> None:
+    """No file may have more than half a kilobyte, as on a disk that is full."""
+    reports = here.root / "reports"
+    reports.mkdir()
+    if before is not None:
+        (reports / name).write_text(before)
+    prefix = ("sh", "-c", 'trap "" XFSZ; export PYTHONDONTWRITEBYTECODE=1; ulimit -f 1; exec "$@"', "sh")
+
+    with here.start(*BOTH, "-q", "-o", f"reports/{name}", prefix=prefix) as process:
+        run = here.finish(process)
+
+    assert (run.code, f"Cannot write <app>/reports/{name}: File too large" in run.stdout + run.stderr) == (3, True), run
+    assert {path.name: path.read_text() for path in reports.iterdir()} == ({name: before} if before else {})
+
+
+@pytest.mark.parametrize("name", ["r.json", "r.html", "r.xml", "r.md"])
+def test_a_run_that_is_killed_leaves_no_empty_report(app: MakeApplication, name: str) -> None:
+    with ModelServer(default=silence()) as server:
+        here = app({**agent(package={"connector": "local"}, cases=CASES), **with_model(server)})
+        process = here.start("-i", "assistants", "-q", "-o", f"reports/{name}")
+        assert server.arrivals.acquire(timeout=PATIENCE)
+        process.kill()
+        process.communicate()
+    assert list((here.root / "reports").iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["r.jsonl", "r.json", "r.html", "r.xml", "r.md", "r.txt"])
