@@ -12,14 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from scripttest.belongings import KEYS, Belongings, belongings_of, is_never_readable
-    from scripttest.compile.at_once import compile_all
+    from scripttest.compile.at_once import compile_all, without_comments
     from scripttest.compile.builds import Source
-    from scripttest.compile.comments import without_comments
     from scripttest.compile.compiler import Compiled, Instrument
     from scripttest.compile.configuration import names_in
-    from scripttest.diagnostics.code_frame import code_frame
+    from scripttest.diagnostics.sources import code_frame
     from scripttest.diagnostics.written_calls import WrittenCall, WrittenCalls
-    from scripttest.errors import Cause, CompileError, HostError, Location, MissingScriptError, ScriptError, StackFrame
     from scripttest.extras import install_command
     from scripttest.files import (
         DATA_LIMIT,
@@ -38,16 +36,23 @@ if TYPE_CHECKING:
     from scripttest.names import BENCHMARK, EVERY_RUN, FUZZ, TestKey, kind_of
     from scripttest.results import (
         Broken,
+        Cause,
+        CompileError,
         Ended,
         Failure,
+        HostError,
         HostRecord,
         Inlined,
         Line,
         Listed,
+        Location,
         LogLine,
+        MissingScriptError,
         MockedCalls,
         Outcome,
         ResultWarning,
+        ScriptError,
+        StackFrame,
         Started,
         Status,
     )
@@ -165,14 +170,12 @@ __getattr__ = lazy_names(
     __name__,
     {
         "belongings": "Belongings KEYS belongings_of is_never_readable",
-        "compile.at_once": "compile_all",
+        "compile.at_once": "compile_all without_comments",
         "compile.builds": "Source",
-        "compile.comments": "without_comments",
         "compile.compiler": "Compiled Instrument",
         "compile.configuration": "names_in",
-        "diagnostics.code_frame": "code_frame",
+        "diagnostics.sources": "code_frame",
         "diagnostics.written_calls": "WrittenCall WrittenCalls",
-        "errors": "Cause CompileError HostError Location MissingScriptError ScriptError StackFrame",
         "extras": "install_command",
         "files": "DATA_LIMIT RefusedFileError anywhere holds_secrets open_file parts_below read_file written_files",
         "folder_locks": "HeldFolder hold",
@@ -180,8 +183,9 @@ __getattr__ = lazy_names(
         "host.host": "ScriptHost",
         "host.services": "Link Services",
         "names": "BENCHMARK EVERY_RUN FUZZ TestKey kind_of",
-        "results": "Broken Ended Failure HostRecord Inlined Line Listed LogLine MockedCalls Outcome"
-        " ResultWarning Started Status",
+        "results": "Broken Cause CompileError Ended Failure HostError HostRecord Inlined Line Listed Location"
+        " LogLine MissingScriptError MockedCalls Outcome ResultWarning ScriptError StackFrame"
+        " Started Status",
         "shortcuts.imports": "ModuleFile import_quickly",
         "syntax.coverage": "Coverage",
         "syntax.parser": "inline_calls",

@@ -12,7 +12,7 @@ A frame is a header line, `<kind> <length> <length>...`, and its parts in UTF-8,
 | supervisor | spare | | the worker is idle and will get similar work: free old realms and make new ones |
 | supervisor | reply | number, JSON or code | the answer to the `call` or `library` with this number |
 | supervisor | back | number, name, JSON arguments | ask the realm of the test, while it waits for `reply` |
-| supervisor | expired | work/number | as on the lifeline, for a worker that waits for `reply`: see `alarm` |
+| supervisor | expired | work/number | as on the lifeline, for a worker that waits for `reply`: see `Alarm` in `realm` |
 | worker | tests | (name, source) pairs | the answer to `discover` |
 | worker | broken | failure JSON | the module could not be evaluated |
 | worker | start | index; nothing for a function | the first test of `run`, or the function of `invoke`, begins |

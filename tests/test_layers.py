@@ -136,11 +136,11 @@ ROOMS = {
 """Room → the rooms of the same package that it may import. A room is a folder, or one of `FLOORS`. Each names only rooms
 that stand above it in this table, so nothing goes in circles."""
 DOORS = {
-    "scripttest": "belongings errors extras files folder_locks git names process protocol results typing_names values",
+    "scripttest": "belongings extras files folder_locks git names process protocol results typing_names values",
     "scripttest/walls": "confinement jailed machine",
-    "scripttest/compile": "at_once boundary builds comments compiler configuration esbuild linking written_names",
-    "scripttest/shortcuts": "__init__ imports scan slicing",
-    "scripttest/diagnostics": "code_frame stack written_calls",
+    "scripttest/compile": "at_once boundary builds compiler configuration esbuild linking",
+    "scripttest/shortcuts": "__init__ imports slicing",
+    "scripttest/diagnostics": "sources stack written_calls",
     "scripttest/workers": "answers function_calls functions launch module_run pool worker",
     "scripttest/realm": "engine",
     "scripttest/syntax": "coverage parser",
@@ -186,10 +186,8 @@ DOORS = {
 WORKER_MODULES = [
     "__init__",
     "realm/__init__",
-    "realm/alarm",
     "realm/channel",
     "realm/engine",
-    "realm/formatting",
     "realm/limits",
     "realm/quickjs",
     "realm/realm",
@@ -198,7 +196,6 @@ WORKER_MODULES = [
     "walls/__init__",
     "walls/confinement",
     "walls/seccomp",
-    "walls/system",
     "protocol",
 ]
 """Modules of scripttest that a worker loads: nothing but the standard library and the engine, and little of that."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from scripttest.compile.boundary import Boundary
 from scripttest.compile.boundary import read as read_source
 from scripttest.compile.linking import Output
-from scripttest.errors import CompileError
+from scripttest.results import CompileError
 from scripttest.values import Value
 
 TYPE_CHECKING = False
@@ -49,7 +49,7 @@ class Build:
         self.with_scripts = with_scripts
         """Whether the module under test is built for each of them."""
         self.keeps_names = keeps_names
-        """Whether the compiler keeps the names of all functions, see `written_names`."""
+        """Whether the compiler keeps the names of all functions, see `linking`."""
         self.deadline = 0.0
         """Monotonic time at which its time is up."""
         self.refused = refused

@@ -2,14 +2,14 @@
 
 A module becomes one or two scripts, which are evaluated in the global scope, so that each top-level function is a
 global, as in Yao. One is the bundle of the test file. If the test file does not import the module under test, the
-bundle of that module comes before it. Bundles are flat (`format=esm`) and nothing is removed from them; `bundles`
+bundle of that module comes before it. Bundles are flat (`format=esm`) and nothing is removed from them; `linking`
 removes their export clause. A `.js` file without module syntax is not bundled: it stays a sloppy script, in which the
 last declaration of a name wins, as in Yao.
 
 What this file has to consider about esbuild:
 
 - Bundling replaces `const`, `let` and `class` at the top level by `var`, and drops `"use strict"`; see `linking`.
-- It renames what has a name twice; see `written_names`.
+- It renames what has a name twice; see `linking`.
 - One bad entry point fails the whole build. So the modules of a failed batch are built again one by one.
 - A build takes about 1 ms besides the time for its files. So modules are built in batches.
 - With `async-await=false`, it writes `async` functions as generators. The bindings run these, and so know about
@@ -37,13 +37,20 @@ from scripttest.compile.esbuild import (
     ServiceEndedError,
     build_request,
 )
-from scripttest.compile.linking import Linker, Output, Script, names_at_top
-from scripttest.compile.messages import compile_error, missing_exports, not_at_hand, problem, refusal
-from scripttest.compile.spelling import OTHER, Spelling, plainly_named
-from scripttest.compile.written_names import has_other_names
-from scripttest.errors import Cause, CompileError, HostError, Location
+from scripttest.compile.linking import Linker, Output, Script, has_other_names, names_at_top
+from scripttest.compile.messages import (
+    OTHER,
+    Spelling,
+    compile_error,
+    missing_exports,
+    not_at_hand,
+    plainly_named,
+    problem,
+    refusal,
+)
 from scripttest.files import CODE, SOURCE_LIMIT, RefusedFileError, anywhere, read_file
 from scripttest.process import Ending
+from scripttest.results import Cause, CompileError, HostError, Location
 from scripttest.typing_names import Protocol
 from scripttest.values import Value
 

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from scripttest.compile.configuration import FOLDERS
-from scripttest.errors import HostError
 from scripttest.process import Child, spawn
+from scripttest.results import HostError
 from scripttest.walls.confinement import confine_compiler
 
 TYPE_CHECKING = False

@@ -1,15 +1,25 @@
-"""What esbuild complains about, as errors of the application: without its flags, with places, and what to do."""
+"""What esbuild complains about, as errors of the application: without its flags, with places, and what to do.
+
+Also which file an import means where names differ in upper and lower case only: esbuild takes their files for one. We
+name such a file with a sign behind its path, which makes it another one for esbuild. Where it has taken one for the
+other is seen in its warnings, its list of imports, and its complaints about names that a file does not export.
+"""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from scripttest.compile.boundary import Boundary
-from scripttest.errors import Cause, CompileError, CompilerMessage, HostError, Location
+from scripttest.results import Cause, CompileError, CompilerMessage, HostError, Location
 
 TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
 if TYPE_CHECKING:
     from typing import Any
 
@@ -23,6 +33,9 @@ _MISSING = (
     r'No matching export in "(?P<file>[^"]+)" for import "(?P<name>[^"]+)"'
     r'|Import "(?P<name2>[^"]+)" will always be undefined because the file "(?P<file2>[^"]+)" has no exports'
 )
+_OTHER = r'Use "(.+)" instead of "(.+)" to avoid issues with case-sensitive file systems'
+OTHER = "?"
+"""Stands behind the path of a file that esbuild would take for its twin."""
 
 
 def compile_error(test: Path, messages: list[Message], boundary: Boundary) -> CompileError:
@@ -99,3 +112,104 @@ def _hint(notes: str, relative: bool) -> str | None:
     if notes or relative:
         return notes or None
     return "A package must be in a node_modules folder of the application"
+
+
+class Spelling:
+    """Which files have twins, as far as builds have shown it."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = str(root)
+        self._others: set[str] = set()
+        """Files that esbuild takes for their twins."""
+        self._meant: dict[tuple[str, str], str] = {}
+        """The importing file, and the path in an import that is no path of files → the file."""
+
+    @property
+    def matters(self) -> bool:
+        """Whether there are such files."""
+        return bool(self._others)
+
+    def file(self, request: dict[str, Any]) -> str | None:
+        """The file that an import or an entry point means, if esbuild would take another one."""
+        path: str = request["path"]
+        if request["kind"] == "entry-point":
+            return path if path in self._others else None
+        if path.startswith("."):
+            path = os.path.normpath(os.path.join(request["resolveDir"], path))
+            stems = (path, os.path.splitext(path)[0])
+            return next((file for file in self._others if file == path or os.path.splitext(file)[0] in stems), None)
+        return self._meant.get((request["importer"], path))
+
+    def learn(self, answer: dict[str, Any], lacking: dict[str, set[str]]) -> tuple[bool, list[dict[str, Any]]]:
+        """Learns from the answer to a build.
+
+        Args:
+            lacking: files, by their absolute paths, that lack what an import wants.
+
+        Returns:
+            Whether it is to be done again; and errors about imports of files that are there in another spelling only.
+        """
+        known, errors = len(self._others) + len(self._meant), []
+        for warning in answer["warnings"]:
+            if match := re.fullmatch(_OTHER, warning["text"]):
+                taken, meant = match.groups()
+                if not self._add(taken, meant) and not os.path.exists(os.path.join(self._root, meant)):
+                    text = f'Could not resolve "{meant}": upper and lower case count, and there is only "{taken}"'
+                    errors.append({**warning, "text": text})
+        for importer, content in answer["metafile"]["inputs"].items():
+            for one in content["imports"]:
+                written, taken = one.get("original", ""), one["path"]
+                if os.path.splitext(written.lstrip("./"))[0] not in taken:
+                    meant = _meant(written, taken)
+                    if meant != taken and self._add(taken, meant):
+                        place = os.path.join(self._root, importer.removesuffix(OTHER))
+                        self._meant[place, written] = os.path.join(self._root, meant)
+        for file in lacking:
+            for twin in _twins(self._root, os.path.relpath(file, self._root).split("/")):
+                self._add(file, twin)
+        return len(self._others) + len(self._meant) > known, errors
+
+    def _add(self, taken: str, meant: str) -> bool:
+        """Takes note of a file, if it is there and another one than the one that was taken."""
+        taken, meant = os.path.join(self._root, taken), os.path.join(self._root, meant)
+        if taken in self._others or not os.path.isfile(meant) or os.path.samefile(taken, meant):
+            return False
+        self._others.add(meant)
+        return True
+
+
+def plainly_named(files: dict[str, bytes], outputs: dict[str, Any]) -> None:
+    """Takes the sign behind paths out of what was built: the content of outputs, and esbuild's records of them."""
+    for name, output in outputs.items():
+        for path in [path for path in output["inputs"] if path.endswith(OTHER)]:
+            plain = path.removesuffix(OTHER)
+            output["inputs"][plain] = output["inputs"].pop(path)
+            files[name] = files[name].replace(f"// {path}\n".encode(), f"// {plain}\n".encode())
+
+
+def _meant(written: str, taken: str) -> str:
+    """The path of the file that the path in an import means: that of the taken file, in the spelling of the import."""
+    parts = taken.split("/")
+    stem, ending = os.path.splitext(parts[-1])
+    parts[-1] = stem
+    names = [name for name in written.split("/") if name not in ("", ".", "..")]
+    if names and names[-1].lower() != stem.lower():
+        names[-1] = os.path.splitext(names[-1])[0]
+    for at in range(1, min(len(names), len(parts)) + 1):
+        if names[-at].lower() != parts[-at].lower():
+            break
+        parts[-at] = names[-at]
+    return "/".join(parts) + ending
+
+
+def _twins(folder: str, parts: list[str]) -> Iterator[str]:
+    """The paths that differ from a path in case only, and itself."""
+    if not parts:
+        yield folder
+        return
+    try:
+        names = [name for name in os.listdir(folder) if name.lower() == parts[0].lower()]
+    except OSError:
+        return
+    for name in names:
+        yield from _twins(f"{folder}/{name}", parts[1:])

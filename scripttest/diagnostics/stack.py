@@ -16,9 +16,8 @@ from pathlib import Path
 from scripttest.compile.boundary import Boundary
 from scripttest.compile.compiler import Compiled
 from scripttest.compile.linking import Script
-from scripttest.diagnostics.code_frame import lines_of
-from scripttest.diagnostics.sourcemap import SourceMap
-from scripttest.errors import Location, StackFrame
+from scripttest.diagnostics.sources import SourceMap, lines_of
+from scripttest.results import Location, StackFrame
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

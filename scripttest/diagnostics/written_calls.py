@@ -13,8 +13,8 @@ from pathlib import Path
 from scripttest.compile.at_once import compile_all
 from scripttest.compile.builds import Source
 from scripttest.compile.compiler import Compiled
-from scripttest.diagnostics.sourcemap import SourceMap
-from scripttest.errors import CompileError
+from scripttest.diagnostics.sources import SourceMap
+from scripttest.results import CompileError
 from scripttest.syntax.parser import UnreadableError, parser
 from scripttest.values import Value
 

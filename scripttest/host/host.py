@@ -16,15 +16,14 @@ from scripttest.compile.builds import Source
 from scripttest.compile.compiler import Compiled, Compiler, Instrument
 from scripttest.compile.configuration import readable
 from scripttest.compile.esbuild import Service
-from scripttest.errors import Cause, CompileError, HostError
 from scripttest.host.calls import Bell, HostCalls
 from scripttest.host.services import Services
 from scripttest.host.work import Assignment, Job, Slot, WorkQueue, start_clock
 from scripttest.names import EVERY_RUN, TEST, TestKey, kind_of
 from scripttest.process import PollLoop
 from scripttest.protocol import MessageError
-from scripttest.results import Broken, Ended, Failure, HostRecord, Listed, Outcome
-from scripttest.shortcuts.scan import Boots
+from scripttest.results import Broken, Cause, CompileError, Ended, Failure, HostError, HostRecord, Listed, Outcome
+from scripttest.shortcuts.slicing import Boots
 from scripttest.workers import answers
 from scripttest.workers.module_run import Module, ModuleRun, broken_by, order_of, timeout_text
 from scripttest.workers.pool import Libraries, Loss, WorkerPool

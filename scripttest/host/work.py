@@ -8,7 +8,7 @@ from collections import deque
 from scripttest.host.services import Backed
 from scripttest.names import TEST
 from scripttest.protocol import MessageError, encode
-from scripttest.shortcuts.scan import Boots
+from scripttest.shortcuts.slicing import Boots
 from scripttest.values import Value
 from scripttest.workers.answers import AnsweredBack, EarlyFailure
 from scripttest.workers.module_run import ModuleRun

@@ -13,12 +13,10 @@ import os
 import sys
 from time import localtime
 
-from scripttest.realm.alarm import Alarm
 from scripttest.realm.channel import Channel, Output, broken_outcome, failure_envelope
-from scripttest.realm.engine import EngineError, Parts
-from scripttest.realm.formatting import Formatting
+from scripttest.realm.engine import EngineError, Formatting, Parts
 from scripttest.realm.limits import MAX_INHERITED, give_way, limit_files, limit_processes, limit_resources
-from scripttest.realm.realm import Realm, SpareRealms, put_back
+from scripttest.realm.realm import Alarm, Realm, SpareRealms, put_back
 from scripttest.shortcuts import declares_built_in
 
 TYPE_CHECKING = False

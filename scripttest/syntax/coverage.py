@@ -18,8 +18,8 @@ from typing import Any
 from scripttest.compile.boundary import Boundary
 from scripttest.compile.boundary import read as read_source
 from scripttest.compile.compiler import Loaded
-from scripttest.errors import HostError
 from scripttest.folder_locks import HeldFolder
+from scripttest.results import HostError
 from scripttest.syntax.parser import UnreadableError, parser
 from scripttest.values import Value
 

@@ -13,8 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from queue import SimpleQueue
 
-from scripttest.errors import HostError
 from scripttest.realm.engine import STACK_LIMIT, EngineError, evaluate_apart
+from scripttest.results import HostError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import os
 import sys
 
 from scripttest.walls import seccomp
-from scripttest.walls.system import NO_NEW_PRIVILEGES, prctl, syscall
+from scripttest.walls.seccomp import NO_NEW_PRIVILEGES, prctl, syscall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ def main() -> None:
 
     from scripttest.walls import seccomp
     from scripttest.walls.confinement import EXECUTE, IN_FOLDER, READ_DIR, READ_FILE, WRITE_FILE, restrict
-    from scripttest.walls.system import give_up_privileges
+    from scripttest.walls.seccomp import give_up_privileges
 
     folder, program, *arguments = sys.argv[1:]
     os.chdir(folder)

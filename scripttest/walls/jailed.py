@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from scripttest.errors import HostError, ScriptError
+from scripttest.results import HostError, ScriptError
 from scripttest.values import Value
 from scripttest.walls.confinement import missing_landlock, missing_seccomp
 from scripttest.walls.jail import PLACES, SECONDS

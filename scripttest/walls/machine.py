@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from scripttest.values import Value
 from scripttest.walls.confinement import landlock_version, missing_landlock, missing_seccomp
-from scripttest.walls.system import GET_DUMPABLE, SET_DUMPABLE, prctl
+from scripttest.walls.seccomp import GET_DUMPABLE, SET_DUMPABLE, prctl
 
 
 class Wall(Value):

@@ -1,4 +1,5 @@
-"""A filter in the kernel that answers "not permitted" to all calls of the system but some, for root too, and for good.
+"""Calls of the C library, and a filter in the kernel that answers "not permitted" to all calls of the system but some,
+for root too, and for good.
 
 Format: the instructions of `linux/bpf_common.h` on a `struct seccomp_data`. The lists of calls were traced with glibc
 2.36 and Go 1.25; what is harmless and near is on them too, so that other versions do not fail. Numbers of calls:
@@ -9,8 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
-
-from scripttest.walls.system import NO_NEW_PRIVILEGES, prctl, syscall
+from ctypes import CDLL, c_long, get_errno
 
 MACHINES = {"x86_64": (0xC000003E, 317), "aarch64": (0xC00000B7, 277)}
 """Machine → its number among architectures, and the number of the call that sets a filter."""
@@ -253,6 +253,12 @@ _NOT_OF_PROGRAMS = (*PROGRAM_CONDITIONS, *MISSING, "setpgid", "setsid")
 PROGRAM = (*(name for name in NUMBERS if name not in _NOT_OF_PROGRAMS),)
 """Of programs in a jail, beside `PROGRAM_CONDITIONS`. What changes a file by its name and is not kept to a folder by
 every Landlock is not on it: permissions, owners, attributes, times, length."""
+NO_NEW_PRIVILEGES = 38
+GET_DUMPABLE, SET_DUMPABLE = 3, 4
+_DROP_OF_BOUNDING_SET = 24
+_LIBRARY = CDLL(None, use_errno=True)
+_CAPABILITIES = (0x20080522).to_bytes(4, "little") + bytes(4)
+"""The version of the header of `capset`, and this process."""
 
 
 def missing() -> str:
@@ -330,3 +336,36 @@ def _packed(steps: list[tuple[int, int, int, int]]) -> bytes:
     return b"".join(
         code.to_bytes(2, "little") + bytes((yes, no)) + value.to_bytes(4, "little") for code, yes, no, value in steps
     )
+
+
+def prctl(option: int, value: int = 0) -> int:
+    """Asks something of this process, or of this thread. Raises OSError."""
+    return _called("prctl", option, value, 0, 0, 0)
+
+
+def syscall(number: int, *arguments: int | bytes) -> int:
+    """Makes a call of the system by its number; bytes are passed by their address. Raises OSError."""
+    return _called("syscall", number, *arguments)
+
+
+def give_up_privileges() -> None:
+    """Leaves this process, and what it becomes, no capability, also when it is root. Raises OSError."""
+    try:
+        for capability in range(64):
+            prctl(_DROP_OF_BOUNDING_SET, capability)
+    except OSError:  # it may not, as an ordinary user; or there is none of that number
+        pass
+    _called("capset", _CAPABILITIES, bytes(24))
+
+
+def _called(name: str, *arguments: int | bytes) -> int:
+    try:
+        function = _LIBRARY[name]
+    except AttributeError as error:  # a C library of another system
+        raise OSError(38, f"the C library has no {name}") from error
+    function.restype = c_long
+    result: int = function(*(c_long(value) if isinstance(value, int) else value for value in arguments))
+    if result == -1:
+        number = get_errno()
+        raise OSError(number, os.strerror(number))
+    return result

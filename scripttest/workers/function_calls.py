@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from scripttest.errors import ScriptError, StackFrame
-from scripttest.results import LogLine
+from scripttest.results import LogLine, ScriptError, StackFrame
 from scripttest.values import Value
 
 TYPE_CHECKING = False

@@ -16,10 +16,9 @@ from typing import Any, Protocol
 
 from scripttest.compile.builds import Source
 from scripttest.compile.compiler import Compiled, Compiler, Instrument
-from scripttest.errors import Cause, CompileError, HostError, StackFrame
 from scripttest.protocol import MessageError, encode
-from scripttest.results import LogLine, MockedCalls
-from scripttest.shortcuts.scan import Boots
+from scripttest.results import Cause, CompileError, HostError, LogLine, MockedCalls, StackFrame
+from scripttest.shortcuts.slicing import Boots
 from scripttest.values import Value
 from scripttest.workers.answers import Begun, EarlyFailure, FunctionResult, HostCall, Logged, Message, mocked_of
 from scripttest.workers.function_calls import FunctionCall, FunctionError, MissingFunctionError, Returned
@@ -310,7 +309,7 @@ class LoadedScript:
     """A compiled script and what its realms need."""
 
     def __init__(self, compiled: Compiled, root: Path, boots: Boots, called: Callable[[str], Compiled | None]) -> None:
-        from scripttest.shortcuts.scan import scan
+        from scripttest.shortcuts.slicing import scan
 
         self.compiled = compiled
         self._root = root

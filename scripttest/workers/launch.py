@@ -31,7 +31,7 @@ def worker_command(parts: str, counters: str | None = None) -> list[str]:
     the worker counts the code that scripts run, and leaves the counters there. Raises HostError."""
     command = _command(parts, counters)
     if command is None:
-        from scripttest.errors import HostError
+        from scripttest.results import HostError
 
         raise HostError(
             "Cannot find the JavaScript engine", hint="Install yao-test again: it brings the package quickjs-ng"

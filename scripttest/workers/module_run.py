@@ -9,23 +9,27 @@ from pathlib import Path
 
 from scripttest.compile.builds import Source
 from scripttest.compile.compiler import Compiled
-from scripttest.errors import Cause, CompileError, Location, ScriptError, StackFrame
 from scripttest.names import TEST, kind_of
 from scripttest.protocol import encode
 from scripttest.results import (
     Broken,
+    Cause,
+    CompileError,
     Failure,
     HostRecord,
     Inlined,
     Line,
     Listed,
+    Location,
     LogLine,
     Outcome,
     ResultWarning,
+    ScriptError,
+    StackFrame,
     Started,
     Status,
 )
-from scripttest.shortcuts.scan import Boots
+from scripttest.shortcuts.slicing import Boots
 from scripttest.values import Value
 from scripttest.workers.answers import EarlyFailure, mocked_of
 
@@ -182,7 +186,7 @@ class ModuleRun:
     def frame(self, boots: Boots) -> bytes:
         """The frame that loads the module into a worker, with realms that have only what the code needs."""
         if self._frame is None:
-            from scripttest.shortcuts.scan import scan
+            from scripttest.shortcuts.slicing import scan
 
             code = "\n".join(script.code for script in self.compiled.scripts)
             self._frame = self._encoded(boots.own(scan(code, boots.names)), boots)
@@ -364,7 +368,7 @@ def _at_assertion(frame: StackFrame, type: str) -> StackFrame:
 
 
 def _code_frame(location: Location) -> str:
-    from scripttest.diagnostics.code_frame import code_frame
+    from scripttest.diagnostics.sources import code_frame
 
     return code_frame(location)
 

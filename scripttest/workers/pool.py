@@ -13,9 +13,9 @@ from pathlib import Path
 
 from scripttest.compile.builds import Source
 from scripttest.compile.compiler import Compiled, Compiler, Watcher
-from scripttest.errors import Cause, CompileError, ScriptError
 from scripttest.process import Ending
 from scripttest.protocol import MessageError
+from scripttest.results import Cause, CompileError, ScriptError
 from scripttest.typing_names import Generic, Protocol, TypeVar
 from scripttest.values import Value
 from scripttest.workers.answers import HostCall, LibraryCall, Message, Question, read_message

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from scripttest.compile.configuration import readable
 from scripttest.compile.esbuild import Service
-from scripttest.errors import HostError
 from scripttest.process import Child, Ending
 from scripttest.protocol import Frame, FrameReader, encode
+from scripttest.results import HostError
 from scripttest.values import Value
 from scripttest.workers.launch import launch, worker_command
 
@@ -129,7 +129,7 @@ class Worker:
         self.deadline = time.monotonic() + seconds + (STARTING if self.is_starting else 0)
 
     def expire(self, work: str) -> bool:
-        """Sends it a message that the time of its work is up, see `alarm`. Returns False after two of them: then it
+        """Sends it a message that the time of its work is up, see `Alarm`. Returns False after two of them: then it
         must be killed."""
         if self._alarms_of_work == 2:
             return False

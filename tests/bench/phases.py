@@ -28,8 +28,8 @@ from workloads import Workload
 if TYPE_CHECKING:
     from scripttest.compile.builds import Source
     from scripttest.compile.compiler import Compiled, Compiler
-    from scripttest.errors import CompileError
     from scripttest.process import PollLoop
+    from scripttest.results import CompileError
 
 ONE = Workload(modules=1, tests=3)
 BIG = Workload(modules=1, tests=1000)
@@ -279,7 +279,7 @@ def _compile(job: Job, started: bool) -> list[float]:
 
 def _compile_all(compiler: Compiler, loop: PollLoop, sources: list[Source]) -> list[float]:
     """Compiles sources; the time at which each was done."""
-    from scripttest.errors import CompileError
+    from scripttest.results import CompileError
 
     done: list[float] = []
 

@@ -10,7 +10,7 @@ from command import Application, MakeApplication
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scripttest.diagnostics.sourcemap import Position, SourceMap
+from scripttest.diagnostics.sources import Position, SourceMap
 
 # against a straightforward reader
 

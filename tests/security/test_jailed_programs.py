@@ -82,7 +82,7 @@ for code in sys.argv[1:]:
 
 LAUNCHER = """
 import os, resource, sys
-from scripttest.walls import confinement, jail, seccomp, system
+from scripttest.walls import confinement, jail, seccomp
 user, is_jailed = sys.argv[1:3]
 del sys.argv[1:3]
 if user == "nobody":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scripttest.compile.comments import without_comments
+from scripttest.compile.at_once import without_comments
 
 
 @pytest.mark.parametrize(

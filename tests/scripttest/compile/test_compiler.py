@@ -19,7 +19,7 @@ from scripttest.compile.builds import Source
 from scripttest.compile.compiler import Compiled, Compiler
 from scripttest.compile.configuration import readable
 from scripttest.compile.esbuild import Service
-from scripttest.errors import CompileError, HostError
+from scripttest.results import CompileError, HostError
 
 PATIENCE = 60.0
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from scripttest.compile.configuration import Strictness
-from scripttest.compile.linking import Linker, Output
-from scripttest.compile.written_names import has_other_names, with_written_names
+from scripttest.compile.linking import Linker, Output, has_other_names, with_written_names
 
 MAP = b'{"version": 3, "sources": [], "mappings": "", "names": ["run", "Order"]}'
 RENAMED = {

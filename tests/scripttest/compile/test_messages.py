@@ -9,7 +9,7 @@ import pytest
 
 from scripttest.compile.boundary import Boundary
 from scripttest.compile.messages import compile_error, missing_exports, problem, refusal
-from scripttest.errors import Location
+from scripttest.results import Location
 
 ROOT = Path("/app")
 TEST = ROOT / "a_test.ts"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scripttest.realm.alarm import Alarm
+from scripttest.realm.realm import Alarm
 
 
 def heard(alarm: Alarm, *messages: str) -> bool:

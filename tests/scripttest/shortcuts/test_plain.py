@@ -13,8 +13,7 @@ from command import Application, make_application
 
 from scripttest.realm.engine import FEW_REALMS, Parts
 from scripttest.shortcuts import PLAIN
-from scripttest.shortcuts.scan import everything, scan
-from scripttest.shortcuts.slicing import slice_module
+from scripttest.shortcuts.slicing import everything, scan, slice_module
 
 REPOSITORY = Path(__file__).parents[3]
 NAMES = {"Process": "process", "console": "console", "Promise": "promise"}

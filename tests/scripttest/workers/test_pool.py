@@ -13,7 +13,7 @@ import pytest
 from command import PATIENCE
 
 from scripttest.compile.compiler import Compiler
-from scripttest.errors import Cause
+from scripttest.results import Cause
 from scripttest.workers.answers import HostCall, Logged, Message
 from scripttest.workers.pool import MOST_QUESTIONS, Libraries, Loss, WorkerPool, WorkerSlot
 
