@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import pytest
-from forks import fork_server
-from in_process import run_in_process
+from forks import Forked, fork_server
+from in_process import INHERITED, run_in_process
 
 Files = Mapping[str, str | bytes]
 Record = dict[str, Any]
@@ -62,11 +62,30 @@ class Application:
         temporary = {} if self.temporary is None else {"TMPDIR": str(self.temporary)}
         return {"PATH": os.defpath, "HOME": str(self.home), "LANG": "C.UTF-8", **temporary}
 
-    def start(self, *arguments: str, prefix: tuple[str, ...] = (), **more: Any) -> subprocess.Popen[bytes]:
-        """Starts the command in a process group of its own, as a shell would."""
+    def start(
+        self,
+        *arguments: str,
+        prefix: tuple[str, ...] = (),
+        takes_terminal: bool = False,
+        fresh: bool = False,
+        **more: Any,
+    ) -> subprocess.Popen[bytes] | Forked:
+        """Starts the command in a session of its own.
+
+        Args:
+            prefix: words before the command, which a shell is to begin then.
+            takes_terminal: whether the terminal that is its standard input is to control it.
+            fresh: whether Python itself is to start anew; otherwise the command is forked from a process that has loaded
+                its modules, unless there is a prefix or Python would read one of the variables when it starts.
+            more: as for `subprocess.Popen`.
+        """
         pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL}
-        options = {"cwd": self.root, "env": self.environment, "start_new_session": True, **pipes, **more}
-        return subprocess.Popen([*prefix, *COMMAND, *arguments], **options)
+        options = {"cwd": self.root, "env": self.environment, **pipes, **more}
+        if not fresh and not prefix and not any(name.startswith(INHERITED) for name in options["env"]):
+            directory, variables = options.pop("cwd"), options.pop("env")
+            return fork_server().start(arguments, directory, variables, takes_terminal=takes_terminal, **options)
+        attach = take_terminal if takes_terminal else None
+        return subprocess.Popen([*prefix, *COMMAND, *arguments], start_new_session=True, preexec_fn=attach, **options)
 
     def run(self, *arguments: str, directory: str = "", env: Mapping[str, str] | None = None) -> Run:
         """Runs the command to its end, in this process unless it is `apart`.
@@ -87,11 +106,11 @@ class Application:
         return self._ended(*fork_server().run(arguments, self.root / directory, variables, PATIENCE))
 
     def spawn(self, *arguments: str, prefix: tuple[str, ...] = (), **more: Any) -> Run:
-        """The same as `start` begins it, for what concerns that beginning: permissions, standard streams, limits."""
-        with self.start(*arguments, prefix=prefix, **more) as process:
+        """The same as a shell begins it, for what concerns that beginning: permissions, standard streams, limits."""
+        with self.start(*arguments, prefix=prefix, fresh=True, **more) as process:
             return self.finish(process)
 
-    def finish(self, process: subprocess.Popen[bytes]) -> Run:
+    def finish(self, process: subprocess.Popen[bytes] | Forked) -> Run:
         """Waits for the end of a command."""
         try:
             stdout, stderr = process.communicate(timeout=PATIENCE)
@@ -134,6 +153,14 @@ class Application:
         """Every file and folder below the root, with its size and the time of its last change."""
         paths = [self.root, *sorted(self.root.rglob("*"))]
         return {str(path): (path.stat().st_size, path.stat().st_mtime_ns) for path in paths}
+
+
+def take_terminal() -> None:
+    """Lets the terminal that is the standard input control this process."""
+    import fcntl
+    import termios
+
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def on_terminal(application: Application, *arguments: str, **variables: str) -> tuple[int, str]:

@@ -6,20 +6,24 @@
 from __future__ import annotations
 
 import atexit
+import io
 import json
 import os
-import select
+import selectors
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from pkgutil import walk_packages
-from typing import NoReturn
+from pkgutil import iter_modules
+from types import TracebackType
+from typing import BinaryIO, NoReturn
 
 NOT_LOADED = (
     "bindings.build",
@@ -27,27 +31,150 @@ NOT_LOADED = (
     "runner.__main__",
     "runner.agents.mcp.guard",
     "runner.cluster",
+    "runner.pytest_plugin",
     "scripttest.realm",
 )
-"""Modules that are programs of their own, or run in workers."""
+"""Modules that are programs of their own, or run in workers, in Dask or in pytest."""
 REQUEST_SIZE = 1 << 17
 """Bytes of the longest command line with its environment."""
 
 
-class ForkServer:
-    """Runs commands, also for several threads at a time. Ends with the process that made it."""
+class Forked:
+    """A command that was forked, to be used like a `subprocess.Popen`."""
 
-    def __init__(self) -> None:
+    def __init__(self, ended: int, stdout: BinaryIO | None, stderr: BinaryIO | None) -> None:
+        """`ended` is a pipe that gives the process ID and later the exit code."""
+        self._ended = os.fdopen(ended, "rb", buffering=0)
+        self.stdout, self.stderr = stdout, stderr
+        self.returncode: int | None = None
+        self.pid = int(self._ended.read(32))
+
+    def __enter__(self) -> Forked:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        for pipe in (self.stdout, self.stderr):
+            if pipe is not None:
+                pipe.close()
+        self.wait()
+
+    def poll(self) -> int | None:
+        """The exit code; None while it runs."""
+        with suppress(subprocess.TimeoutExpired):
+            self.wait(0)
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Waits for the end; the exit code."""
+        if self.returncode is None:
+            with selectors.DefaultSelector() as ready:
+                ready.register(self._ended, selectors.EVENT_READ)
+                if not ready.select(timeout):
+                    raise subprocess.TimeoutExpired([str(self.pid)], timeout or 0)
+            self.returncode = int(self._ended.read(32))
+            self._ended.close()
+        return self.returncode
+
+    def communicate(self, timeout: float | None = None) -> tuple[bytes | None, bytes | None]:
+        """Waits for the end; what it wrote to pipes."""
+        end = None if timeout is None else time.monotonic() + timeout
+        pieces: dict[BinaryIO, list[bytes]] = {pipe: [] for pipe in (self.stdout, self.stderr) if pipe is not None}
+        with selectors.DefaultSelector() as ready:
+            for pipe in pieces:
+                ready.register(pipe, selectors.EVENT_READ)
+            while ready.get_map():
+                left = None if end is None else end - time.monotonic()
+                found = ready.select(left)
+                if not found and left is not None and left <= 0:
+                    raise subprocess.TimeoutExpired([str(self.pid)], timeout or 0)
+                for key, _ in found:
+                    if piece := os.read(key.fd, 65536):
+                        pieces[key.fileobj].append(piece)  # type: ignore[index]
+                    else:
+                        ready.unregister(key.fileobj)
+        for pipe in pieces:
+            pipe.close()
+        self.wait(None if end is None else max(0, end - time.monotonic()))
+        stdout, stderr = (None if pipe is None else b"".join(pieces[pipe]) for pipe in (self.stdout, self.stderr))
+        return stdout, stderr
+
+    def send_signal(self, number: int) -> None:
+        """Sends a signal, unless it has ended."""
+        if self.poll() is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        """Sends SIGTERM."""
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """Sends SIGKILL."""
+        self.send_signal(signal.SIGKILL)
+
+
+class ForkServer:
+    """Starts commands of one program, also for several threads at a time. Ends with the process that made it."""
+
+    def __init__(self, program: str) -> None:
+        """`program` is a name of `PROGRAMS`."""
         self._requests, other_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._requests.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * REQUEST_SIZE)
         environment = {"PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
         with other_end:
-            self._process = subprocess.Popen([sys.executable, __file__], stdin=other_end, env=environment)
+            self._process = subprocess.Popen([sys.executable, __file__, program], stdin=other_end, env=environment)
         atexit.register(self._end)
 
     def _end(self) -> None:
         self._requests.close()
         self._process.wait()
+
+    def start(
+        self,
+        arguments: Sequence[str],
+        directory: Path,
+        environment: Mapping[str, str],
+        *,
+        stdin: int | BinaryIO = subprocess.DEVNULL,
+        stdout: int | BinaryIO = subprocess.PIPE,
+        stderr: int | BinaryIO = subprocess.PIPE,
+        takes_terminal: bool = False,
+    ) -> Forked:
+        """Starts a command in a session of its own.
+
+        Args:
+            stdin: as for `subprocess.Popen`, but no pipe; likewise `stdout` and `stderr`, which may be pipes.
+            takes_terminal: whether the terminal that is its standard input is to control it.
+        """
+        request = json.dumps([list(arguments), str(directory), dict(environment), takes_terminal]).encode()
+        pipes: list[BinaryIO | None] = []
+        with ExitStack() as sent, ExitStack() as kept:
+
+            def descriptor(given: int | BinaryIO, mode: int) -> int:
+                if given == subprocess.DEVNULL:
+                    opened = os.open(os.devnull, mode)
+                    sent.callback(os.close, opened)
+                    return opened
+                return given if isinstance(given, int) else given.fileno()
+
+            descriptors = [descriptor(stdin, os.O_RDONLY)]
+            for given in (stdout, stderr):
+                if given == subprocess.PIPE:
+                    ours, theirs = os.pipe()
+                    sent.callback(os.close, theirs)
+                    pipes.append(kept.enter_context(os.fdopen(ours, "rb")))
+                    descriptors.append(theirs)
+                elif given == subprocess.STDOUT:
+                    pipes.append(None)
+                    descriptors.append(descriptors[-1])
+                else:
+                    pipes.append(None)
+                    descriptors.append(descriptor(given, os.O_WRONLY))
+            ended, status = os.pipe()
+            sent.callback(os.close, status)
+            socket.send_fds(self._requests, [request], [*descriptors, status])
+            kept.pop_all()
+        return Forked(ended, *pipes)
 
     def run(
         self, arguments: Sequence[str], directory: Path, environment: Mapping[str, str], patience: float
@@ -57,43 +184,45 @@ class ForkServer:
         Raises:
             TimeoutError: it took longer than `patience` seconds, and was killed.
         """
-        request = json.dumps([list(arguments), str(directory), dict(environment)]).encode()
         with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
-            answers, status = os.pipe()
-            with open(answers, "rb", buffering=0) as ended:
+            with self.start(arguments, directory, environment, stdout=stdout, stderr=stderr) as command:
                 try:
-                    socket.send_fds(self._requests, [request], [stdout.fileno(), stderr.fileno(), status])
-                finally:
-                    os.close(status)
-                pid = int(ended.read(32))
-                if not select.select([ended], [], [], patience)[0]:
-                    os.killpg(pid, signal.SIGKILL)
-                    raise TimeoutError(f"{arguments} did not end within {patience} s")
-                code = int(ended.read(32))
+                    code = command.wait(patience)
+                except subprocess.TimeoutExpired:
+                    os.killpg(command.pid, signal.SIGKILL)
+                    raise TimeoutError(f"{arguments} did not end within {patience} s") from None
             stdout.seek(0)
             stderr.seek(0)
             return code, stdout.read(), stderr.read()
 
 
 @cache
-def fork_server() -> ForkServer:
-    """The one of this process."""
-    return ForkServer()
+def fork_server(program: str = "runner") -> ForkServer:
+    """The one of this process for a program."""
+    return ForkServer(program)
 
 
-def serve() -> NoReturn:
+def serve(program: str) -> NoReturn:
     """Forks a command for each request on standard input."""
+    import gc
+
     load_all()
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    load, _ = PROGRAMS[program]
+    load()
+    gc.collect()
+    gc.freeze()
     requests = socket.socket(fileno=0)
     while True:
-        request, descriptors, *_ = socket.recv_fds(requests, REQUEST_SIZE, 3)
+        request, descriptors, *_ = socket.recv_fds(requests, REQUEST_SIZE, 4)
         if not request:
             os._exit(0)
         if not os.fork():
-            watch(request, *descriptors)
+            watch(program, request, descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
+        with suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:  # those that have ended
+                pass
 
 
 def load_all() -> None:
@@ -104,40 +233,85 @@ def load_all() -> None:
     import runner
     import scripttest
 
-    for package in (bindings, runner, scripttest):
-        for module in walk_packages(package.__path__, f"{package.__name__}."):
+    packages = [bindings, runner, scripttest]
+    for package in packages:
+        for module in iter_modules(package.__path__, f"{package.__name__}."):
             if not module.name.startswith(NOT_LOADED):
-                import_module(module.name)
+                loaded = import_module(module.name)
+                packages += [loaded] if module.ispkg else []
 
 
-def watch(request: bytes, stdout: int, stderr: int, status: int) -> NoReturn:
+def watch(program: str, request: bytes, descriptors: list[int]) -> NoReturn:
     """Forks the command. Sends its process ID, and later its exit code."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    *streams, status = descriptors
     pid = os.fork()
     if not pid:
-        become(request, stdout, stderr)
+        become(program, request, streams)
+    for stream in streams:
+        os.close(stream)
     os.write(status, b"%-32d" % pid)
     os.write(status, b"%-32d" % os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
     os._exit(0)
 
 
-def become(request: bytes, stdout: int, stderr: int) -> NoReturn:
+def become(program: str, request: bytes, streams: list[int]) -> NoReturn:
     """Runs the command in this process, as a shell would have started it."""
-    arguments, directory, environment = json.loads(request)
+    arguments, directory, environment, takes_terminal = json.loads(request)
     os.setsid()
     os.chdir(directory)
     os.environ.clear()
     os.environ.update(environment)
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(stdout, 1)
-    os.dup2(stderr, 2)
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
     os.closerange(3, 64)
+    if takes_terminal:
+        import fcntl
+        import termios
+
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    sys.stdin = sys.__stdin__ = os.fdopen(0, closefd=False)
+    sys.stdout = sys.__stdout__ = _written(1, "strict")
+    sys.stderr = sys.__stderr__ = _written(2, "backslashreplace")
+    _, main = PROGRAMS[program]
+    main(arguments)
+    os._exit(0)
+
+
+def _written(number: int, errors: str) -> io.TextIOWrapper:
+    """A standard stream as Python opens it."""
+    raw = os.fdopen(number, "wb", closefd=False)
+    at_once = number == 2 or os.isatty(number)
+    return io.TextIOWrapper(raw, "utf-8", errors, line_buffering=at_once)
+
+
+def run_command(arguments: list[str]) -> None:
+    """`yao-test` with these arguments."""
     sys.argv[:] = ["yao-test", *arguments]
     from runner.__main__ import main
 
     main()
-    os._exit(0)
+
+
+def run_pytest(arguments: list[str]) -> None:
+    """`pytest` with these arguments."""
+    import pytest
+
+    sys.argv[:] = ["pytest", *arguments]
+    code = pytest.main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def load_pytest() -> None:
+    """Loads pytest, but no plugin: pytest wants to be the first who does."""
+    import execnet  # noqa: F401
+    import pytest  # noqa: F401
+
+
+PROGRAMS = {"runner": (lambda: None, run_command), "pytest": (load_pytest, run_pytest)}
+"""What a program loads before its commands are forked, and what they run."""
 
 
 if __name__ == "__main__":
-    serve()
+    serve(sys.argv[1])

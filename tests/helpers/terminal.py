@@ -18,7 +18,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from command import PATIENCE, Application
+from command import PATIENCE, Application, take_terminal
+from forks import Forked
 
 CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 BEGUN = re.compile(r"\x1b(\[[0-9;?]*)?\Z")
@@ -33,7 +34,7 @@ class Terminal:
         self._leader, follower = pty.openpty()
         environment = {**application.environment, "TERM": "xterm", "COLUMNS": "100", "LINES": "40", **variables}
         self.process = self._start(
-            *arguments, stdin=follower, stdout=follower, stderr=follower, env=environment, preexec_fn=_take_terminal
+            *arguments, stdin=follower, stdout=follower, stderr=follower, env=environment, takes_terminal=True
         )
         os.close(follower)
         self.output = ""
@@ -41,7 +42,7 @@ class Terminal:
         self._begun = ""
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
-    def _start(self, *arguments: str, **options: Any) -> subprocess.Popen[bytes]:
+    def _start(self, *arguments: str, **options: Any) -> subprocess.Popen[bytes] | Forked:
         return self.application.start(*arguments, **options)
 
     def press(self, keys: str) -> None:
@@ -102,13 +103,6 @@ class Terminal:
         return bool(piece)
 
 
-def _take_terminal() -> None:
-    import fcntl
-    import termios
-
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-
-
 class Shell(Terminal):
     """A bash at a terminal, which finds the command as `yao-test`."""
 
@@ -121,9 +115,10 @@ class Shell(Terminal):
         # a dumb terminal: nothing but what is typed and shown
         super().__init__(application, PATH=f"{folder}:/usr/bin:/bin", TERM="dumb", PS1="$ ", NO_COLOR="1")
 
-    def _start(self, *arguments: str, **options: Any) -> subprocess.Popen[bytes]:
+    def _start(self, *arguments: str, takes_terminal: bool = True, **options: Any) -> subprocess.Popen[bytes]:
         bash = ["bash", "--norc", "--noprofile", "-i"]
-        return subprocess.Popen(bash, cwd=self.application.root, start_new_session=True, **options)
+        folder, attach = self.application.root, take_terminal if takes_terminal else None
+        return subprocess.Popen(bash, cwd=folder, start_new_session=True, preexec_fn=attach, **options)
 
 
 @contextmanager

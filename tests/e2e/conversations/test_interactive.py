@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import pty
@@ -19,7 +18,7 @@ from typing import Any
 
 import pytest
 from agent_files import agent, case_file, run_cases
-from command import COMMAND, PATIENCE, Application, MakeApplication, Record, eventually
+from command import COMMAND, PATIENCE, Application, MakeApplication, Record, eventually, take_terminal
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 
@@ -48,19 +47,13 @@ class Terminal:
         self._fd, inner = pty.openpty()
         self.report = app.home / f"report-{time.monotonic_ns()}.json"
 
-        def attach() -> None:
-            if controlling:
-                fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-
-        self.process = subprocess.Popen(
-            [*COMMAND, "-i", case_file(), "-o", str(self.report), *arguments],
-            cwd=app.root,
+        self.process = app.start(
+            *("-i", case_file(), "-o", str(self.report), *arguments),
             env={**app.environment, "TERM": "xterm", **variables},
             stdin=inner,
             stdout=inner,
             stderr=inner,
-            start_new_session=True,
-            preexec_fn=attach,
+            takes_terminal=controlling,
         )
         self.before = termios.tcgetattr(inner)
         os.close(inner)
@@ -317,7 +310,7 @@ def test_the_terminal_of_the_input_is_asked_when_the_output_is_a_file(app: MakeA
     process = application.start(
         *("-i", case_file(), "--interactive"),
         stdin=inner,
-        preexec_fn=(lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0) and None) if controlling else None,
+        takes_terminal=controlling,
     )
     os.close(inner)
     shown = b""
@@ -351,7 +344,7 @@ def test_a_run_in_the_background_asks_nobody(app: MakeApplication, terminal: Ses
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
-        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0) and None,
+        preexec_fn=take_terminal,
     ) as process:
         process.wait(PATIENCE)
     os.close(inner)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -12,9 +13,11 @@ from pathlib import Path
 
 import pytest
 from command import Application, MakeApplication
+from forks import Forked, fork_server
 
 ROOT = Path(__file__).parents[3]
 VARIABLES = {"PYTHONPATH": str(ROOT), "COLUMNS": "200", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+PLUGINS = ("-p", "runner.pytest_plugin", "-p", "xdist.plugin", "-p", "no:cacheprovider", "-o", "addopts=")
 REAL = '{"type": "openai", "options": {"host": "http://127.0.0.1:9", "model": "m", "key": "sk-local", "retries": 0}}'
 
 
@@ -41,29 +44,26 @@ def here(shared_app: MakeApplication) -> Application:
     )
 
 
-def start(here: Application, *words: str) -> subprocess.Popen[str]:
+def start(here: Application, *words: str) -> Forked:
     """Starts pytest, which loads no other plugin than ours and that for several processes.
 
     It has a folder for temporary files of its own: in the common one it would remove what former runs of pytest left there.
     """
-    plugin = ["-p", "runner.pytest_plugin", "-p", "xdist.plugin", "-p", "no:cacheprovider", "-o", "addopts="]
-    return subprocess.Popen(
-        [sys.executable, "-m", "pytest", *plugin, "--rootdir", str(here.root), *words],
-        cwd=here.root,
-        env={**here.environment, **VARIABLES, "TMPDIR": str(here.home)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )
+    variables = {**here.environment, **VARIABLES, "TMPDIR": str(here.home)}
+    return fork_server("pytest").start([*PLUGINS, "--rootdir", str(here.root), *words], here.root, variables)
+
+
+def ended(process: Forked) -> tuple[int, str]:
+    """Exit code and output of pytest, which has no errors to write."""
+    output, errors = (text.decode() for text in process.communicate() if text is not None)
+    assert errors == ""
+    return process.wait(), output
 
 
 def run(here: Application, *words: str) -> tuple[int, str]:
     """Exit code and output of pytest."""
     with start(here, *words) as process:
-        output, errors = process.communicate()
-    assert errors == ""
-    return process.returncode, output
+        return ended(process)
 
 
 ITEMS = [
@@ -306,9 +306,9 @@ def test_a_signal_ends_pytest_with_what_has_passed(app: MakeApplication, sent: s
             assert process.poll() is None
             time.sleep(0.02)
         process.send_signal(sent)
-        output, errors = process.communicate()
+        code, output = ended(process)
 
-    assert (process.returncode, errors) == (2, ""), output
+    assert code == 2, output
     assert "Interrupted" in output and "1 passed in" in output
     assert not (here.root / "data/next").exists()
 
@@ -331,9 +331,9 @@ export function TestLast(t) {
         process.send_signal(signal.SIGINT)
         time.sleep(0.2)  # so that the signal is there when the test ends
         (here.root / "data/go").touch()
-        output, errors = process.communicate()
+        code, output = ended(process)
 
-    assert (process.returncode, errors) == (2, ""), output
+    assert code == 2, output
     assert "Interrupted" in output and "2 passed in" in output
     assert not (here.root / "more").exists()
 
@@ -417,7 +417,7 @@ def test_it_loads_nothing_of_the_runner_before_a_file_matches(tmp_path: Path) ->
         "    found = {name for name in sys.modules if name.partition('.')[0] in ('runner', 'bindings', 'scripttest')}\n"
         "    assert found == {'runner', 'runner.pytest_plugin'}\n"
     )
-    home = tmp_path / "home"
-    home.mkdir()
-    code, output = run(Application(tmp_path, home), "test_plain.py")
-    assert code == 0, output
+    command = [sys.executable, "-m", "pytest", *PLUGINS, "--rootdir", str(tmp_path), "test_plain.py"]
+    environment = {"PATH": os.defpath, "HOME": str(tmp_path), "TMPDIR": str(tmp_path), **VARIABLES}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done

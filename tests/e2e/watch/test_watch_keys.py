@@ -2,24 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from command import Application, MakeApplication
 from terminal import Terminal, on_open_terminal
-from watching import FILES, WAITING, unending, verdict
-
-
-@pytest.fixture
-def here(app: MakeApplication) -> Application:
-    return app(FILES)
-
-
-@pytest.fixture
-def watched(here: Application) -> Iterator[Terminal]:
-    with on_open_terminal(here, "--watch") as terminal:
-        terminal.wait(WAITING)
-        yield terminal
+from watching import WAITING, unending, verdict
 
 
 def test_keys(watched: Terminal) -> None:
@@ -102,3 +88,32 @@ def test_q_counts_however_early_it_comes(here: Application) -> None:
     with on_open_terminal(here, "--watch", "-i", "scripts.demo.a", "--timeout", "1h") as terminal:
         terminal.press("q")
         assert terminal.ends() == 0
+
+
+def test_snapshots_of_what_failed_are_updated(app: MakeApplication) -> None:
+    shown = "export function TestS(t) { t.snapshot({ a: 1 }); }\n"
+    here = app({"s_test.ts": shown, "k_test.ts": "export function TestK(t) {}\n"})
+    with on_open_terminal(here, "--watch") as terminal:
+        terminal.wait(WAITING)
+        here.write({"s_test.ts": shown.replace("1", "2")})
+        assert verdict(terminal)[1:] == (0, 1)
+        terminal.press("u")
+        assert verdict(terminal)[1:] == (1, 0)
+        terminal.press("a")
+        assert verdict(terminal)[1:] == (2, 0)
+
+
+def test_inline_snapshots_are_written_and_start_nothing(app: MakeApplication) -> None:
+    here = app({"s_test.ts": "export function TestS(t) { t.snapshot.inline({ a: 1 }); }\n"})
+    with on_open_terminal(here, "--watch") as terminal:
+        assert verdict(terminal)[1:] == (1, 0)
+        filled = (here.source / "s_test.ts").read_text()
+        assert filled == "export function TestS(t) { t.snapshot.inline({ a: 1 }, `{a: 1}`); }\n"
+        here.write({"s_test.ts": filled.replace("1 }", "2 }")})
+        assert verdict(terminal) == ("assistants/demo/src/s_test.ts", 0, 1)
+        assert terminal.output.count("Changed: ") == 1
+        terminal.press("u")
+        assert verdict(terminal)[1:] == (1, 0)
+        assert (here.source / "s_test.ts").read_text() == filled.replace("1 ", "2 ").replace("1}", "2}")
+        here.write({"k_test.ts": "export function TestK(t) {}\n"})
+        assert verdict(terminal) == ("assistants/demo/src/k_test.ts", 1, 0)

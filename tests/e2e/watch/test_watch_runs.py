@@ -1,34 +1,14 @@
-"""`--watch` on a real terminal."""
+"""Which tests `--watch` runs when files change, on a real terminal."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-import signal
-from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
 
-import pytest
-from command import Application, MakeApplication, eventually
-from faults import leaves_nothing
-from model_server import ModelServer, echo, silence
+from command import Application, MakeApplication
 from terminal import Terminal, on_open_terminal
 from watching import FILES, SUMMARY, WAITING, save_at_once, unending, verdict
-
-
-@pytest.fixture
-def here(app: MakeApplication) -> Application:
-    return app(FILES)
-
-
-@pytest.fixture
-def watched(here: Application) -> Iterator[Terminal]:
-    with on_open_terminal(here, "--watch") as terminal:
-        terminal.wait(WAITING)
-        yield terminal
-
 
 PET = '{"table": {"name": "pet"}, "columns": [{"name": "id", "type": "ID"}, {"name": "name", "type": "string"}]}'
 SAVES = {
@@ -134,65 +114,6 @@ def test_tests_of_later_runs_have_fresh_realms_too(app: MakeApplication) -> None
             terminal.press("\r")
 
 
-def test_snapshots_of_what_failed_are_updated(app: MakeApplication) -> None:
-    shown = "export function TestS(t) { t.snapshot({ a: 1 }); }\n"
-    here = app({"s_test.ts": shown, "k_test.ts": "export function TestK(t) {}\n"})
-    with on_open_terminal(here, "--watch") as terminal:
-        terminal.wait(WAITING)
-        here.write({"s_test.ts": shown.replace("1", "2")})
-        assert verdict(terminal)[1:] == (0, 1)
-        terminal.press("u")
-        assert verdict(terminal)[1:] == (1, 0)
-        terminal.press("a")
-        assert verdict(terminal)[1:] == (2, 0)
-
-
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_ends_it_and_the_terminal_is_as_before(watched: Terminal, number: int, code: int) -> None:
-    watched.process.send_signal(number)
-    assert watched.ends() == code
-    assert watched.echoes
-
-
-def test_a_third_signal_leaves_the_terminal_as_before_too(here: Application) -> None:
-    here.write(
-        {"a_test.ts": 'export function TestA(t) { Process("fs.data.WriteFile", "begun", "yes"); for (;;) {} }\n'}
-    )
-    here.write({"/data/.keep": ""})
-    with leaves_nothing(here) as sessions, on_open_terminal(here, "--watch", "-i", "scripts.demo.a") as terminal:
-        sessions.append(terminal.process.pid)
-        eventually((here.root / "data/begun").exists, "the test begins")
-        assert not terminal.echoes
-        for number in (signal.SIGSTOP, signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGCONT):  # three at once
-            terminal.process.send_signal(number)
-        assert terminal.ends() in (129, 130, 143)
-        assert "Summary" not in terminal.output
-        assert terminal.echoes
-
-
-ENDS = {
-    "q": (lambda terminal: terminal.press("q"), 0),
-    "Ctrl-C": (lambda terminal: terminal.press("\x03"), 130),
-    "SIGTERM": (lambda terminal: terminal.process.send_signal(signal.SIGTERM), 143),
-    "a terminal that goes": (lambda terminal: terminal.hang_up(), 129),
-}
-
-
-@pytest.mark.parametrize("name", ENDS)
-def test_nothing_is_left_however_it_ends(here: Application, name: str) -> None:
-    end, code = ENDS[name]
-    with leaves_nothing(here) as sessions, on_open_terminal(here, "--watch", "-i", "scripts.demo.a") as terminal:
-        sessions.append(terminal.process.pid)
-        terminal.wait(WAITING)
-        end(terminal)
-        assert terminal.ends() == code, terminal.output
-
-
-def test_ctrl_c_at_the_terminal_ends_it(watched: Terminal) -> None:
-    watched.press("\x03")
-    assert watched.ends() == 130
-
-
 def test_without_a_terminal_or_in_ci_there_is_one_run(here: Application) -> None:
     run = here.run("--watch")
     assert run.code == 0
@@ -232,48 +153,6 @@ def test_what_is_wrong_is_said_and_watching_goes_on(watched: Terminal) -> None:
         assert "Changed: " in shown
     here.write({"b_test.ts": FILES["b_test.ts"]})
     assert verdict(watched)[1:] == (1, 0)
-
-
-def test_a_real_model_is_asked_once_and_then_only_by_a_key(app: MakeApplication) -> None:
-    with ModelServer() as server:
-        definition = {"type": "openai", "options": {"host": server.url, "model": "m", "key": "sk-local"}}
-        here = app(
-            {
-                "/assistants/demo/package.yao": '{"connector": "local"}',
-                "/assistants/demo/prompts.yml": FILES["/assistants/demo/prompts.yml"],
-                "/assistants/demo/tests/cases.jsonl": '{"id": "asks", "input": "Hi"}\n',
-                "index.ts": "export function Next(ctx, payload) { return null; }\n",
-                "/connectors/local.conn.yao": json.dumps(definition),
-                "a_test.ts": "export function TestA(t) {}\n",
-            }
-        )
-        with on_open_terminal(here, "--watch") as terminal:
-            terminal.wait(WAITING)
-            assert len(server.requests) == 1
-            here.write({"index.ts": "export function Next(ctx, payload) { return { data: 3 }; }\n"})
-            shown = terminal.wait(WAITING)
-            assert "A model answers as before: press Enter to ask it again" in shown
-            assert re.search(r"Passed: +1", shown), shown
-            wrong = '{"id": "asks", "input": "Hi", "assert": {"type": "equals", "value": "x"}}\n'
-            here.write({"/assistants/demo/tests/cases.jsonl": wrong})
-            assert re.search(r"Failed: +1", terminal.wait(WAITING))
-            here.write({"/assistants/demo/tests/cases.jsonl": '{"id": "asks", "input": "Hi"}\n'})
-            assert re.search(r"Passed: +1", terminal.wait(WAITING))
-            assert len(server.requests) == 1
-            here.write({"/assistants/demo/tests/cases.jsonl": '{"id": "asks", "input": "Something else"}\n'})
-            shown = terminal.wait(WAITING)
-            assert "which only a key starts while files are watched: press Enter" in " ".join(shown.split()), shown
-            assert "Recordings in" not in shown
-            assert "No recorded answer" not in shown
-            assert len(server.requests) == 1
-            here.write({"/assistants/demo/tests/cases.jsonl": '{"id": "asks", "input": "Hi"}\n'})
-            assert re.search(r"Passed: +1", terminal.wait(WAITING))
-            here.write({"/assistants/demo/prompts.yml": "- {role: system, content: Ho}\n"})
-            assert "Kept: assistants/demo/tests/cases.jsonl  1 of 1 passed" in terminal.wait(WAITING)
-            assert len(server.requests) == 1
-            terminal.press("\r")
-            assert verdict(terminal) == ("", 1, 0)
-            assert len(server.requests) == 2
 
 
 def test_whatever_cases_use_runs_them_again(app: MakeApplication) -> None:
@@ -387,105 +266,3 @@ def test_a_link_that_leads_elsewhere_runs_what_used_it(app: MakeApplication) -> 
             assert verdict(terminal)[1:] == (0, 1)
         here.write({"/real/agent/src/d_test.ts": "export function TestD(t) { t.fail('x'); }\n"})
         assert verdict(terminal)[1:] == (0, 1)
-
-
-LIBRARY = "../../../scripts/lib.ts"
-
-
-@pytest.fixture
-def with_both(app: MakeApplication) -> Iterator[tuple[Application, ModelServer]]:
-    """Suites that a real model answers, and others that depend on the same script."""
-    with ModelServer() as server:
-        definition = {"type": "openai", "options": {"host": server.url, "model": "m", "key": "sk-local"}}
-        calls = 'Process("scripts.lib.Two"); return null;'
-        here = app(
-            {
-                **{name: FILES[name] for name in FILES if "/demo/" in name},
-                **{name.replace("demo", "asked"): FILES[name] for name in FILES if "/demo/prompts" in name},
-                "/assistants/asked/package.yao": '{"connector": "local"}',
-                "/assistants/asked/tests/asks.jsonl": '{"id": "asks", "input": "Hi"}\n',
-                "/connectors/local.conn.yao": json.dumps(definition),
-                "/scripts/lib.ts": "function Two() { return 2; }\n",
-                "c_test.ts": FILES["c_test.ts"],
-                "index.ts": f"export function Next(ctx, payload) {{ {calls} }}\n",
-                "/assistants/asked/src/index.ts": f"export function Next() {{ {calls} }}\n",
-            }
-        )
-        yield here, server
-
-
-def add_case(here: Application) -> None:
-    """A new suite that asks the model; nobody reads half of it."""
-    written = here.root.parent / "new.jsonl"
-    written.write_text('{"id": "new", "input": "Ho"}\n', "utf-8")
-    written.rename(here.root / "assistants/asked/tests/new.jsonl")
-
-
-def test_kept_answers_and_other_tests_have_one_verdict(with_both: tuple[Application, ModelServer]) -> None:
-    here, server = with_both
-    with on_open_terminal(here, "--watch") as terminal:
-        assert verdict(terminal) == ("", 3, 0)
-        save_at_once(here, LIBRARY, "function Two() { return 1 + 1; }\n")
-        shown = terminal.wait(WAITING)
-        assert "A model answers as before: press Enter to ask it again" in shown
-        assert re.findall(r"Summary: (.*) skipped", shown) == ["3 passed, 0 failed, 0"], shown
-        assert len(server.requests) == 1
-        add_case(here)
-        save_at_once(here, LIBRARY, "function Two() { return 2; }\n")
-        while not re.search("Summary: ", shown := terminal.wait(WAITING)):
-            assert re.search(r"Passed: +1", shown), "the new case ran before the second change was seen"
-        assert re.findall(r"Summary: (.*) skipped", shown) == ["4 passed, 0 failed, 0"], shown
-        asked = [request.last_text for request in server.requests]
-        assert asked[0] == "Hi" and set(asked[1:]) == {"Ho"}  # twice, if the second change ended a run
-
-
-def test_a_change_that_ends_a_run_asks_no_model_again(with_both: tuple[Application, ModelServer]) -> None:
-    here, server = with_both
-    with on_open_terminal(here, "--watch") as terminal:
-        assert verdict(terminal) == ("", 3, 0)
-        server.default = silence()
-        add_case(here)
-        eventually(lambda: len(server.requests) == 2, "the model is asked for the new case")
-        server.default = echo()
-        save_at_once(here, LIBRARY, "function Two() { return 1 + 1; }\n")
-        shown = terminal.wait(WAITING)
-        assert "A model answers as before: press Enter to ask it again" in shown
-        assert re.findall(r"Summary: (.*) skipped", shown) == ["4 passed, 0 failed, 0"], shown
-        assert [request.last_text for request in server.requests] == ["Hi", "Ho", "Ho"]
-        terminal.press("\r")
-        terminal.wait(WAITING)
-        assert sorted(request.last_text for request in server.requests[3:]) == ["Hi", "Ho"]
-
-
-def test_inline_snapshots_are_written_and_start_nothing(app: MakeApplication) -> None:
-    here = app({"s_test.ts": "export function TestS(t) { t.snapshot.inline({ a: 1 }); }\n"})
-    with on_open_terminal(here, "--watch") as terminal:
-        assert verdict(terminal)[1:] == (1, 0)
-        filled = (here.source / "s_test.ts").read_text()
-        assert filled == "export function TestS(t) { t.snapshot.inline({ a: 1 }, `{a: 1}`); }\n"
-        here.write({"s_test.ts": filled.replace("1 }", "2 }")})
-        assert verdict(terminal) == ("assistants/demo/src/s_test.ts", 0, 1)
-        assert terminal.output.count("Changed: ") == 1
-        terminal.press("u")
-        assert verdict(terminal)[1:] == (1, 0)
-        assert (here.source / "s_test.ts").read_text() == filled.replace("1 ", "2 ").replace("1}", "2}")
-        here.write({"k_test.ts": "export function TestK(t) {}\n"})
-        assert verdict(terminal) == ("assistants/demo/src/k_test.ts", 1, 0)
-
-
-def test_the_answers_of_a_killed_process_are_removed_by_the_next(here: Application, tmp_path: Path) -> None:
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-
-    def opened() -> closing[Terminal]:
-        return closing(Terminal(here, "--watch", "-i", "scripts.demo.a", TMPDIR=str(folder)))
-
-    with opened() as terminal:
-        terminal.wait(WAITING)
-        (living,) = folder.glob("yao-test-watch-*")
-        with opened() as other:
-            other.wait(WAITING)
-        (killed,) = set(folder.glob("yao-test-watch-*")) - {living}
-        with opened() as third:
-            third.wait(WAITING)
-            assert (living.exists(), killed.exists()) == (True, False)

@@ -149,29 +149,42 @@ BEYOND_SCHEMAS = {
     "grader without a name",
 }
 """What the reader refuses and no schema can, or need not."""
-VALIDATOR = Draft202012Validator(case_schema())
 
 
-def test_the_schemas_are_valid() -> None:
-    Draft202012Validator.check_schema(case_schema())
-    Draft202012Validator.check_schema(file_schema())
+@pytest.fixture(scope="module")
+def of_cases() -> Draft202012Validator:
+    return Draft202012Validator(case_schema())
+
+
+@pytest.fixture(scope="module")
+def of_files() -> Draft202012Validator:
+    return Draft202012Validator(file_schema())
+
+
+def test_the_schemas_are_valid(of_cases: Draft202012Validator, of_files: Draft202012Validator) -> None:
+    of_cases.check_schema(of_cases.schema)
+    of_files.check_schema(of_files.schema)
 
 
 @pytest.mark.parametrize("record", [*ACCEPTED.values(), *TURNS.values()], ids=[*ACCEPTED, *TURNS])
-def test_the_schema_accepts_what_the_reader_accepts(tmp_path: Path, record: dict[str, Any]) -> None:
+def test_the_schema_accepts_what_the_reader_accepts(
+    tmp_path: Path, of_cases: Draft202012Validator, record: dict[str, Any]
+) -> None:
     assert refusal(tmp_path, json.dumps(record)) == "accepted"
-    assert [error.message for error in VALIDATOR.iter_errors(record)] == []
+    assert [error.message for error in of_cases.iter_errors(record)] == []
 
 
 @pytest.mark.parametrize("record", REFUSED.values(), ids=REFUSED.keys())
-def test_the_schema_refuses_what_the_reader_refuses(tmp_path: Path, record: dict[str, Any]) -> None:
+def test_the_schema_refuses_what_the_reader_refuses(
+    tmp_path: Path, of_cases: Draft202012Validator, record: dict[str, Any]
+) -> None:
     assert refusal(tmp_path, json.dumps(record)) != "accepted"
-    assert not VALIDATOR.is_valid(record)
+    assert not of_cases.is_valid(record)
 
 
 @pytest.mark.parametrize("name", sorted(test_conversation_refusals.REFUSED.keys() - BEYOND_SCHEMAS))
-def test_the_schema_refuses_what_the_reader_refuses_of_several_turns(name: str) -> None:
-    assert not VALIDATOR.is_valid(json.loads(test_conversation_refusals.REFUSED[name][0]))
+def test_the_schema_refuses_what_the_reader_refuses_of_several_turns(of_cases: Draft202012Validator, name: str) -> None:
+    assert not of_cases.is_valid(json.loads(test_conversation_refusals.REFUSED[name][0]))
 
 
 @pytest.mark.parametrize(
@@ -198,8 +211,8 @@ def test_the_schema_refuses_what_the_reader_refuses_of_several_turns(name: str) 
         ({"name": 5, "tests": [HI]}, False),
     ],
 )
-def test_the_schema_of_files_takes_lists_too(value: Any, valid: bool) -> None:
-    assert Draft202012Validator(file_schema()).is_valid(value) is valid
+def test_the_schema_of_files_takes_lists_too(of_files: Draft202012Validator, value: Any, valid: bool) -> None:
+    assert of_files.is_valid(value) is valid
 
 
 @pytest.mark.parametrize("name", [name for name in TYPES if name != "equals"])
@@ -209,8 +222,8 @@ def test_the_schema_knows_which_assertions_need_a_field(name: str) -> None:
     )
 
 
-def test_every_field_is_described() -> None:
-    definitions = case_schema()["$defs"]
+def test_every_field_is_described(of_cases: Draft202012Validator) -> None:
+    definitions = of_cases.schema["$defs"]
     bare = [
         f"{name}.{field}"
         for name, part in definitions.items()
@@ -221,17 +234,19 @@ def test_every_field_is_described() -> None:
 
 
 @pytest.mark.parametrize("field", ["mode", "turns", "simulator", "checkpoints"])
-def test_editors_are_told_of_the_fields_that_decide_the_mode(field: str) -> None:
-    assert case_schema()["properties"][field]["description"]
+def test_editors_are_told_of_the_fields_that_decide_the_mode(of_cases: Draft202012Validator, field: str) -> None:
+    assert of_cases.schema["properties"][field]["description"]
 
 
-def test_the_command_prints_the_schema_or_writes_it(tmp_path: Path) -> None:
+def test_the_command_prints_the_schema_or_writes_it(
+    tmp_path: Path, of_cases: Draft202012Validator, of_files: Draft202012Validator
+) -> None:
     output = io.StringIO()
     environment = Environment(
         directory=tmp_path, variables={}, stdout=output, stderr=io.StringIO(), cpus=1, secrets=Secrets()
     )
     CliRunner().invoke(schema, [], obj=environment, standalone_mode=False, catch_exceptions=False)
-    assert json.loads(output.getvalue()) == file_schema()
+    assert json.loads(output.getvalue()) == of_files.schema
     arguments = ["case", "-o", "out/case.json"]
     CliRunner().invoke(schema, arguments, obj=environment, standalone_mode=False, catch_exceptions=False)
-    assert json.loads((tmp_path / "out/case.json").read_text()) == case_schema()
+    assert json.loads((tmp_path / "out/case.json").read_text()) == of_cases.schema

@@ -15,7 +15,7 @@ from unicodedata import combining, east_asian_width
 
 import pytest
 from agent_files import agent, case_file
-from command import MakeApplication, make_application
+from command import MakeApplication, make_application, take_terminal
 from terminal import Terminal
 
 PATIENCE = 30
@@ -119,9 +119,10 @@ def test_the_line_is_never_wider_than_the_terminal(app: MakeApplication, name: s
 class Drawn(Terminal):
     """The command at a terminal, which may draw whatever time that takes."""
 
-    def _start(self, *arguments: str, **options: Any) -> subprocess.Popen[bytes]:
+    def _start(self, *arguments: str, takes_terminal: bool = True, **options: Any) -> subprocess.Popen[bytes]:
         drawn = [sys.executable, "-c", DRAWN, *arguments]
-        return subprocess.Popen(drawn, cwd=self.application.root, start_new_session=True, **options)
+        folder, attach = self.application.root, take_terminal if takes_terminal else None
+        return subprocess.Popen(drawn, cwd=folder, start_new_session=True, preexec_fn=attach, **options)
 
 
 def test_the_line_shows_the_turn_that_a_long_case_is_in(app: MakeApplication) -> None:
