@@ -18,8 +18,8 @@ from runner.reporters.console.style import Style, count, in_milliseconds
 from runner.results.fingerprint_changes import change_text, changed, described
 from runner.security.terminal import in_line
 from runner.store.history import SCRIPTED, Level, Since, TestHistory, Trend, histories
-from runner.store.kept import KeptRun
 from runner.store.store import Store
+from runner.store.stored import StoredRun
 from scripttest.typing_names import Record
 
 RUNS = 100
@@ -118,7 +118,7 @@ def table_of(found: Sequence[TestHistory], style: Style) -> str:
     return "\n".join([head, *painted, *lines[len(found) :]])
 
 
-def text_of(one: TestHistory, store: Store, runs: Mapping[str, KeptRun], style: Style) -> str:
+def text_of(one: TestHistory, store: Store, runs: Mapping[str, StoredRun], style: Style) -> str:
     """The runs of one test as text, the newest first."""
     text = f"{in_line(one.suite)} › {style.paint(in_line(one.test), 'bold')}\n"
     before = "" if one.rate_before is None else f", {_percent(one.rate_before)} before"
@@ -148,7 +148,7 @@ def text_of(one: TestHistory, store: Store, runs: Mapping[str, KeptRun], style: 
     return text + "\n" + aligned(_filled(rows))
 
 
-def list_of(runs: Sequence[KeptRun]) -> str:
+def list_of(runs: Sequence[StoredRun]) -> str:
     """The runs of a store as a table, the newest first."""
     rows = [OF_RUNS]
     asked = _worth_naming([", ".join(run.connectors) for run in runs])
@@ -162,7 +162,7 @@ def list_of(runs: Sequence[KeptRun]) -> str:
     return aligned(_filled(rows))
 
 
-def run_record(run: KeptRun) -> Record:
+def run_record(run: StoredRun) -> Record:
     """`{id, started_at, ended_at, state, branch, commit, profile, connectors, reports, counts, labels}`."""
     own = ("id", "started_at", "ended_at", "state", "branch", "commit", "profile", "connectors", "reports", "counts")
     return {name: getattr(run, name) for name in (*own, "labels")}
@@ -221,12 +221,12 @@ def since_text(since: Since) -> str:
     return f"{text}: nothing that it is made of changed" if since.is_known else text
 
 
-def when(run: KeptRun) -> str:
+def when(run: StoredRun) -> str:
     """A time in UTC, such as `2026-11-20 03:00`."""
     return run.started_at[:16].replace("T", " ")
 
 
-def commit(run: KeptRun) -> str:
+def commit(run: StoredRun) -> str:
     """The commit of a run, shortened; empty when it is not known."""
     return (run.commit or "")[:SHORT]
 

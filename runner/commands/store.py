@@ -15,11 +15,10 @@ from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options.values import read_store_keep
 from runner.reporters.console.style import count
-from runner.store.joining import join
-from runner.store.kept import CUT_SHORT
-from runner.store.pruning import prune, size_of
-from runner.store.schema import open_store
+from runner.store.database import open_store
 from runner.store.store import Store
+from runner.store.stored import CUT_SHORT
+from runner.store.upkeep import join, prune, size_of
 
 
 @click.group("store", no_args_is_help=False, help="Lists the runs of a store, merges stores, and removes old runs.")

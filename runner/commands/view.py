@@ -50,7 +50,7 @@ def view(environment: Environment, store: str | None, port: int | None, app: str
             f"Cannot serve the page: {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed",
             f"Install it with: {install_command('view', *missing)}",
         )
-    from runner.store.schema import open_store
+    from runner.store.database import open_store
     from runner.view.page_actions import PageActions
     from runner.view.reruns import Reruns
     from runner.view.runs import StoredRuns

@@ -115,13 +115,12 @@ class Listeners:
         if plan.store is None or (self._observer is not None and not self._observer.keeps):
             return []
         from runner.options.values import STANDARD_STORE_KEEP
-        from runner.store.places import place_of
-        from runner.store.revisions import revision_of
+        from runner.store.fallback_report import FallbackReport
+        from runner.store.places import place_of, revision_of
         from runner.store.run_writer import RunWriter
-        from runner.store.spare import SpareReport
 
         names = tuple(shown_path(path, environment.directory) for path in reports)
-        spare = SpareReport(plan.store.run, environment.directory, report, *names[:1])
+        spare = FallbackReport(plan.store.run, environment.directory, report, *names[:1])
         root = plan.application.root
         return [
             spare,

@@ -51,7 +51,7 @@ def store_of(options: RunOptions, environment: Environment, application: Applica
     folder = application.root / STORE if options.store is None else absolute(options.store, environment.directory)
     check_store(folder)
     if os.path.isfile(folder / FILE):
-        from runner.store.schema import check_schema
+        from runner.store.database import check_schema
 
         check_schema(folder)
     return folder
@@ -63,7 +63,7 @@ def known_failures(options: RunOptions, environment: Environment, application: A
     root = application.root
     store = store_of(options, environment, application)
     if store is not None:
-        from runner.store.failures import failed_in
+        from runner.store.store import failed_in
 
         found = failed_in(store, repository_of(root))
         return Failures(tests={suite_key(suite, root): names for suite, names in found.items()})

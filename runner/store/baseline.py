@@ -17,9 +17,9 @@ from runner.results.report import Report
 from runner.results.result_keys import ResultKey
 from runner.results.result_keys import key_of as result_key
 from runner.results.summary import counts_record
-from runner.store.kept import KeptRun
 from runner.store.rows import key_of
 from runner.store.store import Store
+from runner.store.stored import StoredRun
 from scripttest.typing_names import Record
 from scripttest.values import Value
 
@@ -36,7 +36,7 @@ class Baseline(Value):
     """As it was asked for."""
     report: Report
     """With suites that are named as in all runs."""
-    runs: tuple[KeptRun, ...]
+    runs: tuple[StoredRun, ...]
     """The runs that it consists of, the newest first."""
 
 
@@ -61,7 +61,7 @@ def baseline_of(store: Store, name: str, run: Report, leave_out: str | None = No
     wanted = {result_key(record) for record in run.results}
     whole = _whole_suites(run)
     newest: dict[ResultKey, Record] = {}
-    parts: list[tuple[KeptRun, Report]] = []
+    parts: list[tuple[StoredRun, Report]] = []
     for one in candidates:
         report = in_all_runs(store.report(one.id))
         results = [record for record in report.results if _counts(record, newest, wanted, whole)]
@@ -96,7 +96,7 @@ def in_all_runs(report: Report) -> Report:
     return report.replace(start={**report.start, "suites": suites}, results=results, summary=summary, text="")
 
 
-def _named(store: Store, name: str) -> Sequence[KeptRun]:
+def _named(store: Store, name: str) -> Sequence[StoredRun]:
     if runs := store.runs(branch=name) or (store.runs(commit=name) if len(name) > 3 else []):
         return runs
     try:

@@ -12,9 +12,9 @@ from runner.results.verdict import Verdict
 from runner.statistics.intervals import Interval, wilson
 from runner.statistics.pass_counts import PassCount
 from runner.statistics.series import Break, level_break, rate_break
-from runner.store.kept import KeptResult, KeptRun
 from runner.store.rows import NOT_ENDED
 from runner.store.store import Store
+from runner.store.stored import StoredResult, StoredRun
 from scripttest.values import Value
 
 SCRIPTED = "scripted"
@@ -46,8 +46,8 @@ class Trend(StrEnum):
 class Since(Value):
     """The first run after a change."""
 
-    run: KeptRun
-    before: KeptRun
+    run: StoredRun
+    before: StoredRun
     """The run before it."""
     parts: tuple[str, ...]
     """What the test depends on and differs between both; see `runner.results.fingerprint_changes`."""
@@ -76,7 +76,7 @@ class TestHistory(Value):
 
     suite: str
     test: str
-    results: tuple[KeptResult, ...]
+    results: tuple[StoredResult, ...]
     """Its verdicts, one for each run that came to it."""
     asked: tuple[str, ...]
     """The connector of each, and its model where that is not the same in all; empty for what asks no model."""
@@ -124,7 +124,7 @@ _ORDER = {trend: place for place, trend in enumerate(Trend)}
 
 
 def histories(
-    store: Store, runs: Sequence[KeptRun], tests: Sequence[tuple[str, str]] | None = None
+    store: Store, runs: Sequence[StoredRun], tests: Sequence[tuple[str, str]] | None = None
 ) -> list[TestHistory]:
     """The history of each test that some of these runs have, the worst first; only of these `tests`, by suite and
     name."""
@@ -135,17 +135,17 @@ def histories(
     return sorted(made, key=lambda one: (_ORDER[one.worst], _rate(one), one.suite, one.test))
 
 
-def _all(store: Store, runs: Sequence[KeptRun]) -> list[TestHistory]:
+def _all(store: Store, runs: Sequence[StoredRun]) -> list[TestHistory]:
     known = {run.id: run for run in runs}
     order = {run.id: place for place, run in enumerate(reversed(runs))}
-    found: dict[tuple[str, str], list[KeptResult]] = {}
+    found: dict[tuple[str, str], list[StoredResult]] = {}
     for result in store.verdicts(list(known)):
         if result.cause != NOT_ENDED:
             found.setdefault((result.suite, result.test), []).append(result)
     return [_history(store, known, sorted(results, key=lambda one: order[one.run])) for results in found.values()]
 
 
-def history_of(store: Store, suite: str, test: str, runs: Sequence[KeptRun]) -> TestHistory | None:
+def history_of(store: Store, suite: str, test: str, runs: Sequence[StoredRun]) -> TestHistory | None:
     """The history of one test over these runs; None when none of them came to it."""
     known = {run.id: run for run in runs}
     results = [one for one in store.over_time(suite, test, list(known)) if one.cause != NOT_ENDED]
@@ -156,11 +156,11 @@ def _rate(one: TestHistory) -> float:
     return one.passed / one.judged if one.judged else 1.0
 
 
-def _history(store: Store, runs: Mapping[str, KeptRun], results: Sequence[KeptResult]) -> TestHistory:
+def _history(store: Store, runs: Mapping[str, StoredRun], results: Sequence[StoredResult]) -> TestHistory:
     asked = _asked(store, results)
     judged = [result for result in results if result.judged]
 
-    def since(at: int, of: Sequence[KeptResult], p: float) -> Since:
+    def since(at: int, of: Sequence[StoredResult], p: float) -> Since:
         before, after = of[at - 1], of[at]
         made_of = store.fingerprint(before.made_of), store.fingerprint(after.made_of)
         parts, is_known = changed(*made_of, before.connector, after.connector), None not in made_of
@@ -205,7 +205,7 @@ def _history(store: Store, runs: Mapping[str, KeptRun], results: Sequence[KeptRe
 
 
 def _trends(
-    results: Sequence[KeptResult],
+    results: Sequence[StoredResult],
     rate: Break | None,
     passed: int,
     judged: int,
@@ -232,7 +232,7 @@ def _trends(
         yield Trend.DEARER if price.ratio > 1 else Trend.CHEAPER
 
 
-def _is_steady(store: Store, judged: Sequence[KeptResult]) -> bool:
+def _is_steady(store: Store, judged: Sequence[StoredResult]) -> bool:
     """Whether the test only ends otherwise where something of it changed: no model, and no chance, is in it."""
     if any(result.connector not in (None, SCRIPTED) or 0 < result.passed < result.judged for result in judged):
         return False
@@ -244,7 +244,7 @@ def _is_steady(store: Store, judged: Sequence[KeptResult]) -> bool:
     return True
 
 
-def _asked(store: Store, results: Sequence[KeptResult]) -> tuple[str, ...]:
+def _asked(store: Store, results: Sequence[StoredResult]) -> tuple[str, ...]:
     """What each result has asked, so that two have the same name only if it was the same."""
     connectors = [one.connector or "" for one in results]
     if len({one.made_of for one in results}) < 2:
@@ -258,17 +258,17 @@ def _asked(store: Store, results: Sequence[KeptResult]) -> tuple[str, ...]:
     )
 
 
-def _streak(judged: Sequence[KeptResult]) -> int:
+def _streak(judged: Sequence[StoredResult]) -> int:
     """How many of the newest results failed."""
     passing = next((at for at, one in enumerate(reversed(judged)) if one.verdict != Verdict.FAILED), len(judged))
     return passing
 
 
 def _level(
-    results: Sequence[KeptResult],
+    results: Sequence[StoredResult],
     now: Collection[int],
-    figure: Callable[[KeptResult], float | None],
-    since: Callable[[int, Sequence[KeptResult], float], Since],
+    figure: Callable[[StoredResult], float | None],
+    since: Callable[[int, Sequence[StoredResult], float], Since],
     counts: Callable[[float, float], bool],
 ) -> tuple[Level | None, float | None]:
     """How a figure changed, if that counts, and its mean from then on, in results that ask what the newest one asks,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import shlex
 import sqlite3
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from queue import Empty, SimpleQueue
 
 from runner.errors import RunnerError
 from runner.results.events import AttemptEnd, Event, RunEnd, RunError, RunStart, SuiteEnd, SuiteStart, TestEnd, Warned
@@ -15,19 +16,18 @@ from runner.results.fold import Execution
 from runner.results.result_json import line_of
 from runner.results.run_lines import line_of_event, result_text
 from runner.results.suite_json import suite_record
-from runner.store.locks import RunLock
+from runner.store.database import RunLock, StoreError, changing, close, open_for_writing, open_store, understood
 from runner.store.places import FILE
-from runner.store.reading import RUNS, read
-from runner.store.rows import key_of, kind_of, line_without_fingerprint, row_of
-from runner.store.schema import StoreError, close, open_for_writing, understood
-from runner.store.writing import Writer, insert_results
+from runner.store.rows import COLUMNS, Row, key_of, kind_of, line_without_fingerprint, row_of
+from runner.store.stored import RUNS, read
 from scripttest.typing_names import Record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.options.values import StoreKeep
     from runner.results.model import TestResult
-    from runner.store.revisions import Revision
-    from runner.store.spare import SpareReport
+    from runner.store.fallback_report import FallbackReport
+    from runner.store.places import Revision
 
 
 class RunWriter:
@@ -42,7 +42,7 @@ class RunWriter:
         *,
         profile: str | None,
         reports: tuple[str, ...],
-        spare: SpareReport,
+        spare: FallbackReport,
         keep: Sequence[StoreKeep],
         now: Callable[[], str],
     ) -> None:
@@ -145,7 +145,7 @@ class RunWriter:
         return StoreError(error.message, f"{hint}After that, put the run into the store: {again}")
 
     def _prune(self, database: sqlite3.Connection) -> None:
-        from runner.store.pruning import prune
+        from runner.store.upkeep import prune
 
         try:
             with understood(self._folder):
@@ -193,7 +193,7 @@ class RunWriter:
             text = None if text is None else line_without_fingerprint(record)
 
         def insert(database: sqlite3.Connection) -> None:
-            insert_results(database, self._run, self._session, [row_of(suite, record, text, attempt, fingerprint)])
+            insert_result(database, self._run, self._session, row_of(suite, record, text, attempt, fingerprint))
 
         self._writer.send(insert)
 
@@ -221,3 +221,70 @@ class RunWriter:
             database.execute(statement, values)
 
         self._writer.send(execute)
+
+
+BATCH_SECONDS = 0.5
+"""How long a result may wait until it is in the store."""
+Change = Callable[[sqlite3.Connection], None]
+_PLACES = ", ".join("?" * (2 + len(COLUMNS)))
+_INSERT = f"INSERT OR REPLACE INTO results (run, session, {', '.join(COLUMNS)}) VALUES ({_PLACES})"
+
+
+def insert_result(database: sqlite3.Connection, run: str, session: int, row: Row) -> None:
+    """Puts a result into the database, instead of one of the same attempt."""
+    if row.fingerprint is not None:
+        made_of = (row.values["made_of"], row.fingerprint)
+        database.execute("INSERT OR IGNORE INTO fingerprints VALUES (?, ?)", made_of)
+    database.execute(_INSERT, (run, session, *(row.values[name] for name in COLUMNS)))
+
+
+class Writer:
+    """A thread with the database. What it cannot write is raised by the next call, as a RunnerError."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._waiting: SimpleQueue[Change | None] = SimpleQueue()
+        self._closing = threading.Event()
+        self._error: RunnerError | None = None
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def send(self, change: Change) -> None:
+        """Queues a change of the database. Raises RunnerError for what could not be written before."""
+        if self._error is not None:
+            raise self._error
+        self._waiting.put(change)
+
+    def close(self) -> None:
+        """Writes the rest and waits. Raises RunnerError."""
+        self._closing.set()
+        self._waiting.put(None)
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+
+    def _run(self) -> None:
+        try:
+            with open_store(self._folder) as database:
+                while self._write(database):
+                    pass
+        except RunnerError as error:
+            self._error = error
+        except Exception as error:
+            self._error = StoreError(f"Cannot use the store {self._folder}: {type(error).__name__}: {error}")
+
+    def _write(self, database: sqlite3.Connection) -> bool:
+        """Writes what there is; False when nothing more will come."""
+        batch: list[Change | None] = [self._waiting.get()]
+        if not self._closing.is_set():
+            self._closing.wait(BATCH_SECONDS)
+        try:
+            while True:
+                batch.append(self._waiting.get_nowait())
+        except Empty:
+            pass
+        changes = [change for change in batch if change is not None]
+        with changing(database):
+            for change in changes:
+                change(database)
+        return None not in batch

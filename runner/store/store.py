@@ -16,17 +16,24 @@ from runner.costs import cost_in
 from runner.errors import ConfigurationError
 from runner.results.report import Report
 from runner.results.saved import read_text
-from runner.store.kept import CUT_SHORT, UNDER_WAY, KeptLabel, KeptResult, KeptRun
-from runner.store.locks import is_under_way
+from runner.store.database import changing, close, damaged, is_under_way, open_for_reading, parsing, understood
 from runner.store.places import FILE
-from runner.store.reading import (
+from runner.store.rows import CASE_FILE, MODULE, NOT_ENDED, line_with_fingerprint, unpacked
+from runner.store.stored import (
+    CUT_SHORT,
     FINGERPRINTS,
     LABELS,
     OPTIONAL_TEXT,
     REMARKS,
     RESULTS,
     RUNS,
+    SUITES,
+    TEXT,
+    UNDER_WAY,
     Columns,
+    StoredLabel,
+    StoredResult,
+    StoredRun,
     read,
     record_in,
     reports_in,
@@ -34,8 +41,7 @@ from runner.store.reading import (
     start_in,
     summary_in,
 )
-from runner.store.rows import NOT_ENDED, line_with_fingerprint, unpacked
-from runner.store.schema import changing, close, damaged, open_for_reading, parsing, understood
+from scripttest import Status, kind_of
 from scripttest.typing_names import Record
 from scripttest.values import fields_of, names_of
 
@@ -88,7 +94,7 @@ class Store:
 
     def runs(
         self, *, branch: str | None = None, profile: str | None = None, commit: str | None = None, limit: int = -1
-    ) -> list[KeptRun]:
+    ) -> list[StoredRun]:
         """The runs, those that began last first."""
         return self._runs(
             "WHERE (? IS NULL OR branch = ?) AND (? IS NULL OR profile = ?) AND (? IS NULL OR revision LIKE ? || '%')"
@@ -112,7 +118,7 @@ class Store:
         )
         return found[0][0] if found else None
 
-    def run(self, name: str) -> KeptRun:
+    def run(self, name: str) -> StoredRun:
         """The run with an id, or one that begins so, or the `latest`. Raises ConfigurationError for none, or
         several."""
         if name == LATEST:
@@ -128,17 +134,17 @@ class Store:
             )
         raise ConfigurationError(f"There is no run {name} in the store {self.folder}", "yao-test store list shows them")
 
-    def results(self, run: str, after: int = 0) -> list[KeptResult]:
+    def results(self, run: str, after: int = 0) -> list[StoredResult]:
         """The results of a run, and each run of those that have several, in the order in which they ended; only those
         that were written `after` a `seq`."""
         return self._results("WHERE run = ? AND seq > ? ORDER BY seq", (run, after))
 
-    def verdicts(self, runs: Sequence[str]) -> list[KeptResult]:
+    def verdicts(self, runs: Sequence[str]) -> list[StoredResult]:
         """The verdicts on all tests of some runs."""
         names = json.dumps(list(runs))
         return self._results("WHERE attempt = 0 AND run IN (SELECT value FROM json_each(?)) ORDER BY seq", (names,))
 
-    def over_time(self, suite: str, test: str, runs: Sequence[str] | None = None) -> list[KeptResult]:
+    def over_time(self, suite: str, test: str, runs: Sequence[str] | None = None) -> list[StoredResult]:
         """The verdicts on one test, in the order in which its runs began; of some runs only."""
         return self._results(
             "JOIN runs ON runs.id = run WHERE suite = ? AND test = ? AND attempt = 0"
@@ -155,7 +161,7 @@ class Store:
             (NOT_ENDED, json.dumps(list(runs))),
         )
 
-    def of_test(self, run: str, suite: str, test: str) -> list[KeptResult]:
+    def of_test(self, run: str, suite: str, test: str) -> list[StoredResult]:
         """The results of one test in a run: the verdict, and each run of it where it has several."""
         return self._results("WHERE run = ? AND suite = ? AND test = ? ORDER BY seq", (run, suite, test))
 
@@ -194,17 +200,17 @@ class Store:
                 self._fingerprints[digest] = record_in(rows[0][0]) if rows else {}
         return self._fingerprints[digest] or None
 
-    def labels(self, run: str | None = None) -> list[KeptLabel]:
+    def labels(self, run: str | None = None) -> list[StoredLabel]:
         """All labels, or those of a run, in the order in which they were made."""
         rows = self.rows(
             LABELS,
-            f"SELECT {', '.join(names_of(KeptLabel))} FROM labels WHERE passed IS NOT NULL AND (? IS NULL OR run = ?)"
+            f"SELECT {', '.join(names_of(StoredLabel))} FROM labels WHERE passed IS NOT NULL AND (? IS NULL OR run = ?)"
             " ORDER BY made_at, rowid",
             (run, run),
         )
         return [_label(row) for row in rows]
 
-    def put_label(self, label: KeptLabel) -> None:
+    def put_label(self, label: StoredLabel) -> None:
         """Keeps a label, instead of one of the same person on the same answer. One that is taken away is kept too, so
         that it does not come back from another store. Raises ConfigurationError when the run is gone, StoreError when
         nothing can be written."""
@@ -223,11 +229,11 @@ class Store:
         lines += [line for (line,) in remarks]
         return "".join(f"{line}\n" for line in [*lines, *([summary] if summary is not None else ())])
 
-    def _runs(self, condition: str, values: Sequence[Any]) -> list[KeptRun]:
+    def _runs(self, condition: str, values: Sequence[Any]) -> list[StoredRun]:
         rows = self.rows(RUNS, f"SELECT {_RUN} FROM runs {condition}", values)
         return [self._run(row) for row in rows]
 
-    def _run(self, row: Sequence[Any]) -> KeptRun:
+    def _run(self, row: Sequence[Any]) -> StoredRun:
         id, started_at, ended_at, status, branch, commit, place, profile, reports, start, summary, session = row
         counts = dict(
             self.rows(
@@ -241,7 +247,7 @@ class Store:
         ((labels,),) = self.rows({}, "SELECT count(*) FROM labels WHERE run = ? AND passed IS NOT NULL", (id,))
         with parsing(self.folder, f"run {id}"):
             parsed = reports_in(reports), start_in(start), summary_in(summary)
-        return KeptRun(
+        return StoredRun(
             id=id,
             started_at=started_at,
             ended_at=ended_at,
@@ -260,12 +266,12 @@ class Store:
             labels=labels,
         )
 
-    def _results(self, condition: str, values: Sequence[Any]) -> list[KeptResult]:
-        names = names_of(KeptResult)
+    def _results(self, condition: str, values: Sequence[Any]) -> list[StoredResult]:
+        names = names_of(StoredResult)
         asked = ", ".join(f"results.{name}" for name in names)
         rows = self.rows(RESULTS, f"SELECT {asked} FROM results {condition}", values)
         read = [dict(zip(names, row, strict=True)) for row in rows]
-        results = [KeptResult(**{**values, "cost": cost_in(values)}) for values in read]
+        results = [StoredResult(**{**values, "cost": cost_in(values)}) for values in read]
         if wrong := next((one for one in results if one.passed > one.judged), None):
             raise damaged(self.folder, f"passed is {wrong.passed} of {wrong.judged} in run {wrong.run}")
         return results
@@ -279,7 +285,7 @@ class Store:
         return report.replace(warnings=said, damage=[], text=text)
 
     def rows(self, columns: Columns, statement: str, values: Sequence[Any] = ()) -> list[Any]:
-        """The result of a query; see `runner.store.schema` for the tables, and `read` for `columns`."""
+        """The result of a query; see `runner.store.database` for the tables, and `read` for `columns`."""
         return read(self.folder, self._database, columns, statement, values)
 
 
@@ -292,6 +298,39 @@ def _file_in(folder: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _label(row: Sequence[Any]) -> KeptLabel:
-    found = dict(zip(names_of(KeptLabel), row, strict=True))
-    return KeptLabel(**{**found, "passed": bool(found["passed"])})
+def _label(row: Sequence[Any]) -> StoredLabel:
+    found = dict(zip(names_of(StoredLabel), row, strict=True))
+    return StoredLabel(**{**found, "passed": bool(found["passed"])})
+
+
+_WHEN = "runs.started_at || printf('%020d', runs.rowid)"
+_NEWEST = f"""
+    SELECT suite, test, verdict, max({_WHEN}) AS newest FROM results JOIN runs ON runs.id = run
+    WHERE attempt = 0 AND cause IS NOT '{NOT_ENDED}' GROUP BY suite, test
+"""
+"""How each test ended when it last ran, and when that was."""
+_OF_NEWEST = RESULTS | {"newest": TEXT}
+_LISTED = f"""
+    SELECT suite, kind, max({_WHEN}) AS last, max(CASE WHEN ended AND selected = total THEN {_WHEN} END) AS whole
+    FROM suites JOIN runs ON runs.id = run WHERE selected IS NOT NULL GROUP BY suite
+"""
+"""When the tests of a suite were last known, and when all of them last ran."""
+_OF_LISTED = SUITES | {"last": TEXT, "whole": OPTIONAL_TEXT}
+
+
+def failed_in(folder: Path, repository: Path) -> dict[str, list[str]]:
+    """Suite → the names of its tests that failed or broke; a file of cases is named by its absolute path, other suites
+    by their ids. A module that could not be loaded has its own name among them. Empty where nothing is known, or there
+    is no store. Raises ConfigurationError, and StoreError when the store cannot be read."""
+    if not (folder / FILE).is_file():
+        return {}
+    with Store(folder) as store:
+        listed = {suite: (kind, last, whole or "") for suite, kind, last, whole in store.rows(_OF_LISTED, _LISTED)}
+        found: dict[str, list[str]] = {}
+        for suite, test, verdict, when in store.rows(_OF_NEWEST, _NEWEST):
+            kind, last, whole = listed.get(suite, ("", "", ""))
+            is_gone = when < whole or (kind == MODULE and not kind_of(test) and when < last)
+            if verdict not in (Status.PASSED, Status.SKIPPED) and not is_gone:
+                key = str(repository / suite) if kind == CASE_FILE else suite
+                found.setdefault(key, []).append(test)
+    return found

@@ -10,8 +10,8 @@ from runner.errors import ConfigurationError
 from runner.results.judgements import Judgement, JudgementKey, judgements_in
 from runner.results.labels import Label, text_of_labels
 from runner.results.value_texts import as_text, text_of
-from runner.store.kept import KeptLabel
 from runner.store.store import Store
+from runner.store.stored import StoredLabel
 from runner.view.runs import StoredRuns
 from scripttest.typing_names import Record
 from scripttest.values import Value
@@ -101,7 +101,9 @@ class Labelling:
         result = self._runs.result(id, place)
         return self._runs.suite(id, result)["key"], str(result["id"])
 
-    def _label(self, said: Mapping[str, Any], questions: list[Question], run: str, suite: str, test: str) -> KeptLabel:
+    def _label(
+        self, said: Mapping[str, Any], questions: list[Question], run: str, suite: str, test: str
+    ) -> StoredLabel:
         asked = [said.get(name) for name in _ASKED]
         found = next((one for one in questions if [getattr(one.judgement.key, name) for name in _ASKED] == asked), None)
         passed, why = said.get("passed"), said.get("why")
@@ -110,7 +112,7 @@ class Labelling:
         if len(why) > LONGEST:
             raise ConfigurationError(f"Cannot keep the label: its reason has more than {LONGEST} characters")
         attempt, turn, criterion = found.place
-        return KeptLabel(
+        return StoredLabel(
             run=run,
             suite=suite,
             test=test,
@@ -146,5 +148,5 @@ def _whole_answer(line: Mapping[str, Any], run: int) -> list[Judgement]:
     return [Judgement(key=key, passed=True, score=None, input=said, output=as_text(output), judge="")]
 
 
-def _record(label: KeptLabel) -> Record:
+def _record(label: StoredLabel) -> Record:
     return {"passed": label.passed, "why": label.why, "person": label.person}

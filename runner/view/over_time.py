@@ -5,9 +5,9 @@ from __future__ import annotations
 from runner.results.fingerprint_changes import ARROW, change_text
 from runner.results.value_texts import answer_of, as_text
 from runner.store.history import Since, TestHistory, histories, history_of
-from runner.store.kept import KeptResult, KeptRun
 from runner.store.rows import key_of
 from runner.store.store import Store
+from runner.store.stored import StoredResult, StoredRun
 from runner.version import VERSION
 from scripttest.typing_names import Record
 
@@ -85,7 +85,7 @@ def _test(history: TestHistory, last: str) -> Record:
     }
 
 
-def _occurrence(store: Store, run: KeptRun, one: KeptResult, asked: str) -> Record:
+def _occurrence(store: Store, run: StoredRun, one: StoredResult, asked: str) -> Record:
     names = {key_of(suite): suite["id"] for suite in run.start["suites"]}
     about = {
         "name": names.get(one.suite, one.suite),

@@ -19,8 +19,8 @@ from runner.options.carried import taken_over, walls_in
 from runner.options.options import FLAGS, RunOptions, options_from, texts_in
 from runner.reporters.console.rerun_command import pattern_of
 from runner.results.suite_json import suite_of
-from runner.store.kept import KeptRun
 from runner.store.places import place_of
+from runner.store.stored import StoredRun
 from scripttest import kind_of
 from scripttest.typing_names import Record
 
@@ -35,7 +35,7 @@ GRACE = 5
 """Seconds after which what was asked to stop is killed."""
 
 
-def elsewhere(run: KeptRun, application: Path | None) -> str:
+def elsewhere(run: StoredRun, application: Path | None) -> str:
     """Why a run cannot be run again in this application; empty if it can. None: there is no application."""
     if application is None:
         return "yao-test view was not started in an application"
@@ -49,7 +49,7 @@ def elsewhere(run: KeptRun, application: Path | None) -> str:
 
 
 def commands_of(
-    run: KeptRun, suites: Sequence[Record], chosen: Sequence[Record], application: Path, root: Path, store: Path
+    run: StoredRun, suites: Sequence[Record], chosen: Sequence[Record], application: Path, root: Path, store: Path
 ) -> list[Words]:
     """The command lines, without the program: one for all tests that the run had selected, or some for each suite of
     the chosen results.
@@ -196,7 +196,7 @@ class Reruns:
         )
 
 
-def _options(run: KeptRun, application: Path) -> RunOptions:
+def _options(run: StoredRun, application: Path) -> RunOptions:
     """The flags of a run. Raises ConfigurationError when it cannot be run again with them."""
     values = texts_in([str(word) for word in run.start.get("flags") or ()])
     if values is None or any(flag.is_given(values) and not flag.of_test for flag in FLAGS):

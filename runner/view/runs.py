@@ -21,9 +21,9 @@ from runner.results.report import Report
 from runner.results.suite_json import shown_name
 from runner.results.summary import summary_record, usage_record
 from runner.results.verdict import Verdict
-from runner.store.kept import UNDER_WAY, KeptRun
 from runner.store.rows import key_of
 from runner.store.store import Store
+from runner.store.stored import UNDER_WAY, StoredRun
 from runner.version import VERSION
 from runner.view.reruns import elsewhere
 from scripttest.typing_names import Record
@@ -99,7 +99,7 @@ class StoredRuns:
             found = store.runs(limit=limit + 1)
         return {"runs": [self.head(run) for run in found[:limit]], "more": len(found) > limit, "version": VERSION}
 
-    def head(self, run: KeptRun) -> Record:
+    def head(self, run: StoredRun) -> Record:
         """The entry of a run in a list; values are null if not known.
 
         `{id, started_at, status, suites, branch, revision, profile, connectors, counts: {total, passed, failed,
@@ -129,7 +129,7 @@ class StoredRuns:
             "elsewhere": self.elsewhere(run),
         }
 
-    def elsewhere(self, run: KeptRun) -> str:
+    def elsewhere(self, run: StoredRun) -> str:
         """Why a run is none of this application; empty when it is."""
         return elsewhere(run, self.application)
 
@@ -175,16 +175,16 @@ class StoredRuns:
             raise MissingError(f"Run {id} has no result {keys[places.index(None)]}")
         return [shown.report.results[place] for place in places if place is not None]
 
-    def run(self, id: str) -> KeptRun:
+    def run(self, id: str) -> StoredRun:
         """A run of the store. Raises MissingError."""
         with self.reading() as store:
             return _run(store, id)
 
-    def _head_before(self, run: KeptRun) -> Record:
+    def _head_before(self, run: StoredRun) -> Record:
         with self.reading() as store:
             return {**self.head(run), "before": store.before(run.id)}
 
-    def _current(self, id: str) -> tuple[KeptRun, RunPages]:
+    def _current(self, id: str) -> tuple[StoredRun, RunPages]:
         """A run, and what it is on a page by now."""
         with self.reading() as store:
             run = _run(store, id)
@@ -203,7 +203,7 @@ class StoredRuns:
                 self._shown.popitem(last=False)
             return run, known.shown
 
-    def _prepared(self, run: KeptRun, report: Report) -> Report:
+    def _prepared(self, run: StoredRun, report: Report) -> Report:
         suites = [{**suite, "key": key_of(suite)} for suite in report.suites]
         return report.replace(
             start={**report.start, "suites": suites},
@@ -214,14 +214,14 @@ class StoredRuns:
         )
 
 
-def _run(store: Store, id: str) -> KeptRun:
+def _run(store: Store, id: str) -> StoredRun:
     run = store.run(id)
     if run.id != id:
         raise MissingError(f"There is no run {id} in the store {store.folder}")
     return run
 
 
-def _status_of(run: KeptRun) -> str:
+def _status_of(run: StoredRun) -> str:
     return RUNNING if run.state == UNDER_WAY else run.state
 
 

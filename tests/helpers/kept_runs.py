@@ -13,10 +13,9 @@ from runner.results.events import Event, RunEnd, new_run
 from runner.results.fold import Execution
 from runner.results.replay import events_of
 from runner.results.report import Report
-from runner.store.places import FILE
-from runner.store.revisions import Revision
+from runner.store.fallback_report import FallbackReport
+from runner.store.places import FILE, Revision
 from runner.store.run_writer import RunWriter
-from runner.store.spare import SpareReport
 
 
 class KeptRunUnderWay:
@@ -34,7 +33,7 @@ class KeptRunUnderWay:
             revision or Revision(),
             profile=None,
             reports=(),
-            spare=SpareReport(self.id, folder.parent),
+            spare=FallbackReport(self.id, folder.parent),
             keep=(),
             now=lambda: now,
         )

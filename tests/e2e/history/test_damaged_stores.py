@@ -17,9 +17,9 @@ from command import Application, MakeApplication
 
 from runner.errors import RunnerError
 from runner.results.json_text import json_line
-from runner.store.kept import KeptLabel
 from runner.store.places import FILE
 from runner.store.store import Store
+from runner.store.stored import StoredLabel
 from runner.view.page_actions import PageActions
 from runner.view.runs import StoredRuns
 
@@ -62,7 +62,7 @@ def here(shared_app: MakeApplication) -> Application:
         assert here.run("-i", case_file(), "-i", "scripts.demo.some", "-q", "--runs", number).code == 1
     with Store(here.root / ".yao-test") as store:
         (newest, _) = store.runs()
-        store.put_label(KeptLabel(run=newest.id, suite=case_file(), test="dog", passed=True, made_at=NOW))
+        store.put_label(StoredLabel(run=newest.id, suite=case_file(), test="dog", passed=True, made_at=NOW))
     path = here.root / ".yao-test" / FILE
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
         remark = '{"type": "warning", "warning": "it is late"}'

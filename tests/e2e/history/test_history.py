@@ -16,9 +16,9 @@ from command import PATIENCE, Application, MakeApplication
 from faults import with_model
 from model_server import ModelServer, says
 
-from runner.store.kept import KeptLabel
 from runner.store.places import FILE
 from runner.store.store import Store
+from runner.store.stored import StoredLabel
 
 COMMITS = {number: f"{number}" * 40 for number in range(1, 10)}
 CASES = [
@@ -207,7 +207,7 @@ def test_stores_are_joined_once_whatever_the_order(two: Callable[[], Application
     here = two()
     with Store(here.root / "b") as store:
         run = store.run("latest")
-        label = KeptLabel(run=run.id, suite="s", test="small", passed=True, made_at="2026-01-01T00:00:00Z")
+        label = StoredLabel(run=run.id, suite="s", test="small", passed=True, made_at="2026-01-01T00:00:00Z")
         store.put_label(label)
         text = store.text(run.id)
     assert here.run("store", "merge", "a", "b").stdout == "b: 1 run added, 1 label added\n"
@@ -231,7 +231,7 @@ def test_the_last_word_of_a_person_counts_in_all_stores(two: Callable[[], Applic
     here = two()
     with Store(here.root / "b") as store:
         id = store.run("latest").id
-        label = KeptLabel(run=id, suite="s", test="small", passed=True, person="ann", made_at="2026-01-01T00:00:00Z")
+        label = StoredLabel(run=id, suite="s", test="small", passed=True, person="ann", made_at="2026-01-01T00:00:00Z")
         for person in ("ann", "bob"):
             store.put_label(label.replace(person=person))
     here.run("store", "merge", "a", "b")
@@ -280,7 +280,7 @@ def test_old_runs_leave_a_store_by_age_and_by_size(two: Callable[[], Application
         assert here.run(*BOTH, "--store", "a").code == 0
     with Store(here.root / "a") as store:
         newest, *_, labelled, oldest = store.runs()
-        store.put_label(KeptLabel(run=labelled.id, suite="s", test="small", passed=True, made_at=oldest.started_at))
+        store.put_label(StoredLabel(run=labelled.id, suite="s", test="small", passed=True, made_at=oldest.started_at))
     with closing(sqlite3.connect(here.root / "a" / FILE)) as database:
         database.execute("UPDATE runs SET started_at = '2020-01-01T00:00:00Z' WHERE id = ?", (oldest.id,))
         database.commit()
@@ -297,9 +297,9 @@ def test_old_runs_leave_a_store_by_age_and_by_size(two: Callable[[], Application
         assert len(store.report("latest").results) == 3
     assert newest.id != labelled.id
     with Store(here.root / "a") as store:
-        store.put_label(KeptLabel(run=labelled.id, suite="s", test="small", passed=None, made_at=newest.started_at))
+        store.put_label(StoredLabel(run=labelled.id, suite="s", test="small", passed=None, made_at=newest.started_at))
         store.put_label(
-            KeptLabel(run=store.run("latest").id, suite="s", test="small", passed=True, made_at=newest.started_at)
+            StoredLabel(run=store.run("latest").id, suite="s", test="small", passed=True, made_at=newest.started_at)
         )
     assert here.run("store", "prune", "--store", "a", "--keep", "1KB").stdout.startswith("1 run removed, 1 left, ")
     wrong = here.run(*BOTH, "--store", "a", "--store-keep", "many")

@@ -19,10 +19,10 @@ from command import Application, MakeApplication, eventually, unprivileged
 from faults import lines_of
 
 from runner.results.saved import load
-from runner.store.kept import CUT_SHORT, UNDER_WAY
+from runner.store.database import TABLES
 from runner.store.places import FILE, SCHEMA
-from runner.store.schema import MIGRATIONS
 from runner.store.store import Store
+from runner.store.stored import CUT_SHORT, UNDER_WAY
 
 CASES = [
     {"id": "good", "input": "say fine", "assert": {"type": "contains", "value": "fine"}},
@@ -193,15 +193,14 @@ def test_secrets_are_in_no_store(here: Application) -> None:
     assert not any(secret.encode() in path.read_bytes() for path in (here.root / "store").rglob("*") if path.is_file())
 
 
-def made(here: Application, migrations: int, version: int | None = None) -> Path:
+def made(here: Application, version: int) -> Path:
     """A store of another version."""
     folder = here.root / "store"
     folder.mkdir()
     with closing(sqlite3.connect(folder / FILE)) as database:
-        for migration in MIGRATIONS[:migrations]:
-            database.executescript(migration)
+        database.executescript(TABLES)
         database.execute("PRAGMA application_id = 0x79616F54")
-        database.execute(f"PRAGMA user_version = {version or migrations}")
+        database.execute(f"PRAGMA user_version = {version}")
         database.execute(
             "INSERT INTO runs (id, session, started_at, reports, start) VALUES ('old', 0, '2026-01-01T00:00:00Z', '[]',"
             """ '{"type": "start", "timestamp": "2026-01-01T00:00:00Z", "suites": []}')"""
@@ -210,17 +209,8 @@ def made(here: Application, migrations: int, version: int | None = None) -> Path
     return folder
 
 
-@pytest.mark.parametrize("migrations", range(1, SCHEMA))
-def test_a_store_of_an_older_version_is_brought_up_to_date(here: Application, migrations: int) -> None:
-    made(here, migrations)
-    assert here.run("-i", "scripts.demo.some", "--store", "store").code == 1
-    with kept(here) as store:
-        assert [run.id for run in store.runs()][1:] == ["old"]
-        assert store.labels() == []
-
-
 def test_a_store_of_a_newer_version_is_left_alone(here: Application) -> None:
-    folder = made(here, SCHEMA, SCHEMA + 1)
+    folder = made(here, SCHEMA + 1)
     before = (folder / FILE).read_bytes()
     run = here.run(*BOTH, "-o", "r.jsonl", "--store", "store")
     assert run.code == 2

@@ -9,8 +9,8 @@ from pathlib import Path
 from command import Application, MakeApplication
 from terminal import on_open_terminal
 
-from runner.store.kept import KeptRun
 from runner.store.store import Store
+from runner.store.stored import StoredRun
 
 WAITING = r"Waiting for changes.*\n"
 FILES = {
@@ -22,7 +22,7 @@ FILES = {
 }
 
 
-def kept(here: Application) -> list[tuple[KeptRun, list[str]]]:
+def kept(here: Application) -> list[tuple[StoredRun, list[str]]]:
     """The runs, the first one first, with the tests that have results, in the order of their names."""
     with Store(here.root / ".yao-test") as store:
         return [(run, sorted(one.test for one in store.results(run.id))) for run in reversed(store.runs())]

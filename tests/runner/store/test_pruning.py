@@ -10,8 +10,8 @@ from html_reports import CASES, report, result, suite
 from kept_runs import keep
 
 from runner.options.values import read_store_keep
-from runner.store.pruning import prune
-from runner.store.schema import open_store
+from runner.store.database import open_store
+from runner.store.upkeep import prune
 
 NOW = "2026-11-22T09:30:00Z"
 (DAY,) = read_store_keep("1d", "--keep")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from runner.store.joining import OF_RUNS
-from runner.store.reading import FINGERPRINTS, LABELS, RUNS
-from runner.store.schema import open_store
+from runner.store.database import open_store
+from runner.store.stored import FINGERPRINTS, LABELS, RUNS
+from runner.store.upkeep import OF_RUNS
 
 
 def test_each_column_of_each_table_is_known(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.store.revisions import Revision, revision_of
+from runner.store.places import Revision, revision_of
 
 
 def git(folder: Path, *arguments: str) -> str:

@@ -14,7 +14,7 @@ from kept_runs import keep
 from playwright.sync_api import Browser, Page
 from view_server import View, serving
 
-from runner.store.revisions import Revision
+from runner.store.places import Revision
 
 chromium = browsers.chromium
 browser = browsers.browser

@@ -11,7 +11,7 @@ from command import MakeApplication, eventually
 from html_reports import CASES, everything, report, result, suite
 from kept_runs import KeptRunUnderWay, keep
 
-from runner.store.locks import RunLock
+from runner.store.database import RunLock
 from runner.store.places import FILE
 from runner.store.store import Store
 from runner.view.runs import StoredRuns

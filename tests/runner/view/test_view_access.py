@@ -10,7 +10,7 @@ from kept_runs import keep
 from playwright.sync_api import expect
 from view_server import View, ids, serving
 
-from runner.store.revisions import Revision
+from runner.store.places import Revision
 
 SHOWN = (
     "</script><script>window.broken=1</script><img src=x onerror=window.broken=1> ␀␛[31m ⟨U+2028⟩ ⟨U+202E⟩gnp.exe <!--"

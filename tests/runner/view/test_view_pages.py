@@ -18,7 +18,7 @@ from test_view_server import FILES
 from view_server import View, ids, opened, serving
 
 from runner.planning.last_failed import STORE as FOLDER
-from runner.store.revisions import Revision
+from runner.store.places import Revision
 from runner.store.store import Store
 
 PICTURE = bytes.fromhex(

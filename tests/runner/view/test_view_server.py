@@ -20,8 +20,7 @@ from kept_runs import KeptRunUnderWay, keep
 from view_server import NOW, View, serving
 
 from runner.planning.last_failed import STORE as FOLDER
-from runner.store.places import place_of
-from runner.store.revisions import Revision
+from runner.store.places import Revision, place_of
 from runner.store.store import Store
 from runner.view import reruns
 

@@ -17,7 +17,7 @@ from runner.results.line_file import LineFile
 from runner.results.run_lines import line_of_event
 
 
-class SpareReport:
+class FallbackReport:
     """A reporter for a run that is stored."""
 
     def __init__(self, run: str, directory: Path, report: LineFile | None = None, name: str = "") -> None:

@@ -1,4 +1,4 @@
-"""The tables of a store, and how a database of an older version gets them.
+"""The database of a store: its tables, its locks, and what its errors mean.
 
 | table | a row is |
 | --- | --- |
@@ -11,29 +11,33 @@
 
 Long result lines are compressed with zlib. `seq` only increases, so that whoever follows a run can ask for newer rows.
 `session` counts how often a run was resumed; rows of earlier sessions are removed when the run ends.
+
+Locks belong to the open file, so they end with the process, however that ends.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
 from functools import cache
 from pathlib import Path
 
 from runner.errors import ConfigurationError, RunnerError
 from runner.security.files import check_target
 from runner.security.terminal import in_line
-from runner.store.locks import locked
 from runner.store.places import APPLICATION, FILE, SCHEMA, check_header
 
 LOCK = "runs.lock"
 """The process with this lock opens or closes the database, and may change its tables."""
+RUNNING = "running"
+"""The folder with a file for each running run."""
 PATIENCE = 60.0
 """Seconds to wait for another writer."""
-MIGRATIONS = (
-    """
+TABLES = """
     CREATE TABLE runs (
         id TEXT PRIMARY KEY,
         session INTEGER NOT NULL,
@@ -43,6 +47,7 @@ MIGRATIONS = (
         branch TEXT,
         revision TEXT,
         profile TEXT,
+        place TEXT,
         reports TEXT NOT NULL,
         start TEXT NOT NULL,
         summary TEXT
@@ -75,12 +80,15 @@ MIGRATIONS = (
         duration_ms REAL NOT NULL,
         tokens REAL,
         cost REAL,
+        cost_estimated INTEGER NOT NULL DEFAULT 0,
         connector TEXT,
         made_of TEXT,
         line BLOB,
         UNIQUE (run, suite, position, attempt)
     );
     CREATE INDEX results_of_tests ON results (suite, test, attempt);
+    CREATE INDEX results_by_verdict ON results (run, attempt, verdict);
+    CREATE INDEX results_by_fingerprint ON results (made_of);
     CREATE TABLE remarks (
         seq INTEGER PRIMARY KEY AUTOINCREMENT,
         run TEXT NOT NULL REFERENCES runs ON DELETE CASCADE,
@@ -89,8 +97,6 @@ MIGRATIONS = (
     );
     CREATE INDEX remarks_of_runs ON remarks (run);
     CREATE TABLE fingerprints (digest TEXT PRIMARY KEY, content TEXT NOT NULL) WITHOUT ROWID;
-    """,
-    """
     CREATE TABLE labels (
         run TEXT NOT NULL REFERENCES runs ON DELETE CASCADE,
         suite TEXT NOT NULL,
@@ -105,20 +111,8 @@ MIGRATIONS = (
         made_at TEXT NOT NULL,
         PRIMARY KEY (run, suite, test, attempt, turn, criterion, person)
     );
-    """,
-    """
-    ALTER TABLE runs ADD COLUMN place TEXT;
-    CREATE INDEX results_by_verdict ON results (run, attempt, verdict);
-    """,
-    """
-    CREATE INDEX results_by_fingerprint ON results (made_of);
-    """,
-    """
-    ALTER TABLE results ADD COLUMN cost_estimated INTEGER NOT NULL DEFAULT 0;
-    """,
-)
-"""Each makes of a database of the version before it one of its own; the first one of nothing."""
-assert len(MIGRATIONS) == SCHEMA
+"""
+"""The one schema; a database with another one is refused."""
 
 _RULES = re.compile(r"\b(?:as|check|collate|conflict|default|generated|virtual)\b", re.IGNORECASE)
 """What a table may have as often as ours has it, and no more: it would compute, change or leave out what is written."""
@@ -145,8 +139,8 @@ class StoreError(RunnerError):
 
 
 def open_for_writing(folder: Path) -> sqlite3.Connection:
-    """The database of a store, made or brought to this version where that is needed. Blocks while others do that.
-    Raises StoreError, and ConfigurationError for a store of a newer version, or none."""
+    """The database of a store, made where there is none. Blocks while others do that. Raises StoreError, and
+    ConfigurationError for a store of a newer version, or none."""
     path = folder / FILE
     with understood(folder):
         check_target(path)
@@ -203,16 +197,10 @@ def open_for_reading(folder: Path) -> sqlite3.Connection:
     with understood(folder):
         database = _read_only(path)
         try:
-            version = _check(folder, database)
+            _check(folder, database)
         except BaseException:
             database.close()
             raise
-        if version < SCHEMA:
-            database.close()
-            raise StoreError(
-                f"Cannot read the store {folder}: an older yao-test has written it, and it cannot be changed here",
-                "Copy the folder to where it can be written",
-            )
     return database
 
 
@@ -287,15 +275,15 @@ def _read_only(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(uri, uri=True, timeout=PATIENCE, check_same_thread=False)
 
 
-def _check(folder: Path, database: sqlite3.Connection) -> int:
-    """The version of a database that has nothing but what the migrations make: no trigger, view or index of others,
-    which would change what is written and read."""
+def _check(folder: Path, database: sqlite3.Connection) -> bool:
+    """Whether a database has our schema; False for a new one. Raises ConfigurationError if it has anything else: a
+    trigger, view or index of others would change what is written and read."""
     database.execute("PRAGMA trusted_schema = OFF")
     application, version = (
         int(database.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("application_id", "user_version")
     )
     check_header(folder, application, version)
-    own = _schema_of(version)
+    own = _own_schema() if version else {}
     for kind, name, sql in _schema(database):
         known = own.get((kind, name))
         computes = _RULES.findall(str(sql)) != _RULES.findall(str(known))
@@ -306,7 +294,7 @@ def _check(folder: Path, database: sqlite3.Connection) -> int:
                 " yao-test, and could change what results say",
                 "Whoever can write the file could have added it. " + _MAKE_ANOTHER,
             )
-    return version
+    return bool(version)
 
 
 def _schema(database: sqlite3.Connection) -> list[tuple[str, str, str | None]]:
@@ -314,26 +302,73 @@ def _schema(database: sqlite3.Connection) -> list[tuple[str, str, str | None]]:
 
 
 @cache
-def _schema_of(version: int) -> dict[tuple[str, str], str | None]:
-    """What a database of a version has: kind and name → its statement; None for the indexes of keys."""
+def _own_schema() -> dict[tuple[str, str], str | None]:
+    """What a database has: kind and name → its statement; None for the indexes of keys."""
     with closing(sqlite3.connect(":memory:")) as database:
-        database.executescript("".join(MIGRATIONS[:version]))
+        database.executescript(TABLES)
         return {(kind, name): sql for kind, name, sql in _schema(database)}
 
 
 def _set_up(folder: Path, database: sqlite3.Connection) -> None:
-    version = _check(folder, database)
+    has_tables = _check(folder, database)
     for pragma in ("foreign_keys = ON", "synchronous = NORMAL"):
         database.execute(f"PRAGMA {pragma}")
-    if version == SCHEMA:
+    if has_tables:
         return
-    if not version:
-        database.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        database.execute("PRAGMA journal_mode = WAL")
+    database.execute("PRAGMA auto_vacuum = INCREMENTAL")
+    database.execute("PRAGMA journal_mode = WAL")
     with changing(database):
-        for migration in MIGRATIONS[version:]:
-            for statement in migration.split(";\n"):
-                if statement.strip():
-                    database.execute(statement)
+        for statement in TABLES.split(";\n"):
+            if statement.strip():
+                database.execute(statement)
         database.execute(f"PRAGMA application_id = {APPLICATION}")
         database.execute(f"PRAGMA user_version = {SCHEMA}")
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Waits until no other process has locked a file, and locks it. Raises OSError."""
+    descriptor = _opened(path)
+    try:
+        with suppress(OSError):  # a file system without locks
+            flock(descriptor, LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+class RunLock:
+    """Marks a run as running, as long as its process lives."""
+
+    def __init__(self, folder: Path, run: str) -> None:
+        """Raises OSError."""
+        self._path = folder / RUNNING / run
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._descriptor = _opened(self._path)
+        with suppress(OSError):
+            flock(self._descriptor, LOCK_EX | LOCK_NB)
+
+    def release(self) -> None:
+        """The run is over."""
+        with suppress(OSError):
+            self._path.unlink(missing_ok=True)
+        os.close(self._descriptor)
+
+
+def is_under_way(folder: Path, run: str) -> bool:
+    """Whether a process of this machine still writes a run."""
+    try:
+        descriptor = os.open(folder / RUNNING / run, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        flock(descriptor, LOCK_SH | LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _opened(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)

@@ -1,16 +1,19 @@
-"""Puts the runs of one store into another: each run has an id, so that nothing is there twice, however often they are
-joined."""
+"""`yao-test store merge` and `prune`: puts the runs of another store into this one, and removes the oldest runs."""
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from itertools import chain, islice, takewhile
 from pathlib import Path
 from typing import Any
 
-from runner.store.locks import is_under_way
-from runner.store.reading import FINGERPRINTS, LABELS, REMARKS, RESULTS, RUNS, SUITES, Columns
-from runner.store.schema import StoreError, changing, open_store
+from runner.options.values import StoreKeep
+from runner.store.database import RUNNING, StoreError, changing, is_under_way, open_store
 from runner.store.store import Store
+from runner.store.stored import FINGERPRINTS, LABELS, REMARKS, RESULTS, RUNS, SUITES, Columns, read
 from scripttest.values import Value
 
 OF_RUNS = {"suites": SUITES, "results": RESULTS, "remarks": REMARKS}
@@ -22,7 +25,7 @@ _SIZE = (
 """The key by which the more complete of two copies of a run is found."""
 
 
-class Joined(Value):
+class MergeOutcome(Value):
     """How many runs and labels were copied."""
 
     added: int
@@ -39,7 +42,7 @@ class Joined(Value):
     """Labels that it had, and that were taken away in the other store."""
 
 
-def join(target: Path, source: Path) -> Joined:
+def join(target: Path, source: Path) -> MergeOutcome:
     """Puts all runs and labels of one store into another one, which is made where it does not exist. Blocks. Raises
     ConfigurationError when the source is no store, StoreError."""
     added = completed = known = unread = labels = removed = 0
@@ -61,7 +64,7 @@ def join(target: Path, source: Path) -> Joined:
             completed += mine is not None and not is_known
             labels += labels_of_run
             removed += removed_of_run
-    return Joined(added=added, completed=completed, known=known, unread=unread, labels=labels, removed=removed)
+    return MergeOutcome(added=added, completed=completed, known=known, unread=unread, labels=labels, removed=removed)
 
 
 _LATER_LABEL = (
@@ -108,3 +111,79 @@ def _copy(
     rows: list[Any] = old.rows(columns, f"SELECT {', '.join(names)} FROM {table} WHERE {which}", (run,))
     places = ", ".join("?" * len(names))
     new.executemany(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({places}){also}", rows)
+
+
+BATCH = 50
+"""Runs that are removed at a time; other writers wait for so many."""
+_NEWEST = "SELECT rowid FROM runs ORDER BY started_at DESC, rowid DESC LIMIT 1"
+_NO_LABEL = "id NOT IN (SELECT run FROM labels WHERE passed IS NOT NULL)"
+_NOT_USED = "NOT EXISTS (SELECT 1 FROM results WHERE made_of = digest)"
+
+
+def prune(database: sqlite3.Connection, folder: Path, keep: Sequence[StoreKeep], now: str) -> list[str]:
+    """Removes runs beyond the limits, frees their space, and returns their ids. Raises sqlite3.Error,
+    and StoreError for a store that is damaged.
+
+    Args:
+        database: open for writing, and not in a transaction.
+        folder: folder of the store.
+        keep: the limits.
+        now: the time, UTC, RFC 3339.
+    """
+    ages = [limit.seconds for limit in keep if limit.seconds is not None]
+    oldest = _before(now, min(ages)) if ages else ""
+    largest = min((limit.bytes for limit in keep if limit.bytes is not None), default=1 << 62)
+    if size_of(database) <= largest and not _is_any_older(database, oldest):
+        return []
+    rows = read(
+        folder,
+        database,
+        RUNS,
+        f"SELECT id, started_at FROM runs WHERE {_NO_LABEL} AND rowid != ({_NEWEST}) ORDER BY started_at, rowid",
+    )
+    due = takewhile(lambda run: run[1] < oldest or size_of(database) > largest, rows)
+    removed: list[str] = []
+    for first in due:
+        with changing(database):
+            for id, _ in chain([first], islice(due, BATCH - 1)):
+                if _remove(database, folder, id):
+                    removed.append(id)
+    if removed:
+        with changing(database):
+            database.execute(f"DELETE FROM fingerprints WHERE {_NOT_USED}")
+        database.executescript("PRAGMA incremental_vacuum")  # `execute` would do its first step only
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    return removed
+
+
+def _remove(database: sqlite3.Connection, folder: Path, id: str) -> bool:
+    """Removes a run, and the fingerprints that no other one has; False where it has to stay, or is gone."""
+    if is_under_way(folder, id):
+        return False
+    made_of = database.execute("SELECT DISTINCT made_of FROM results WHERE run = ?", (id,)).fetchall()
+    if not database.execute(f"DELETE FROM runs WHERE id = ? AND {_NO_LABEL}", (id,)).rowcount:
+        return False
+    database.executemany(f"DELETE FROM fingerprints WHERE digest = ? AND {_NOT_USED}", made_of)
+    with suppress(OSError):
+        (folder / RUNNING / id).unlink(missing_ok=True)
+    return True
+
+
+def size_of(database: sqlite3.Connection) -> int:
+    """Bytes that the rows take."""
+    pages, free, size = (
+        int(database.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("page_count", "freelist_count", "page_size")
+    )
+    return (pages - free) * size
+
+
+def _is_any_older(database: sqlite3.Connection, oldest: str) -> bool:
+    return database.execute("SELECT 1 FROM runs WHERE started_at < ? LIMIT 1", (oldest,)).fetchone() is not None
+
+
+def _before(now: str, seconds: int) -> str:
+    try:
+        time = datetime.fromisoformat(now) - timedelta(seconds=seconds)
+    except OverflowError:
+        return ""
+    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
