@@ -175,7 +175,7 @@ DOORS = {
     "runner/planning": "case_planning case_source configured generators inputs last_failed plan planner regrading resume selection still_valid test_functions",
     "runner/reporters/console": "change_lines console rerun_command style terminal trust_lines verdict_lines",
     "runner/reporters": "__init__ agent document markdown_pieces opening stream variants",
-    "runner/reporters/html": "compared data report",
+    "runner/reporters/html": "__init__ compared data",
     "runner/execution": "ending observing outcome outcome_schema repetition run services services_of_tests session state stopping walls",
     "runner/cluster": "cluster",
     "runner/watch": "loop",

@@ -232,8 +232,8 @@ def _document(
     is_of_variants: bool,
 ) -> str:
     if path.suffix.lower() == ".html":
+        from runner.reporters.html import render
         from runner.reporters.html.compared import variants_record
-        from runner.reporters.html.report import render
 
         compared = VariantsCompared(names=names, parts=[before, *others], verdicts=verdicts)
         variants = variants_record(compared) if is_of_variants else None

@@ -38,7 +38,7 @@ FORMATS = (
     Format(end="coverage-final.json", maker="coverage:IstanbulReporter", of_coverage=True),
     Format(end="lcov.info", maker="coverage:LcovReporter", of_coverage=True),
     Format(end=".ctrf.json", maker="ctrf:CtrfReporter", id="report.ctrf"),
-    Format(end=".html", maker="html.report:HtmlReporter", id="report.html"),
+    Format(end=".html", maker="html:HtmlReporter", id="report.html"),
     Format(end=".json", maker="json_report:JsonReporter", id="report.json"),
     Format(end=".jsonl", maker="jsonl:JsonlReporter"),
     Format(end=".md", maker="markdown:MarkdownReporter", id="report.markdown"),

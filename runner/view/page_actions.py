@@ -4,28 +4,29 @@ running again."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from runner.errors import ConfigurationError
 from runner.reporters.html.compared import comparison_record, variants_record
 from runner.results.change_verdict import adjusted, change_between
 from runner.results.comparison import compare
 from runner.results.criteria import objects_in
-from runner.results.report import Report
+from runner.results.fingerprint_changes import ARROW, change_text
 from runner.results.sides import Sides
+from runner.results.value_texts import answer_of, as_text
 from runner.results.variants import VariantsCompared
 from runner.security.files import application_of, read_named
+from runner.store.history import Since, TestHistory, histories, history_of
+from runner.store.rows import key_of
+from runner.store.store import Store
+from runner.store.stored import StoredResult, StoredRun
 from runner.version import VERSION
 from runner.view.labelling import Labelling
-from runner.view.over_time import all_tests, over_time
 from runner.view.reruns import Reruns, commands_of, shown
 from runner.view.runs import StoredRuns
 from scripttest.typing_names import Record
 
 LETTERS = "ABCDEFGHIJ"
-"""What compared runs are called."""
-MOST = 10
-"""Runs that are compared at a time."""
+"""What compared runs are called, which are no more than that."""
 SCHEME = "file://"
 LARGEST = 20_000_000
 """Bytes of a picture that is shown."""
@@ -36,6 +37,16 @@ SIGNS = (
     (b"GIF89a", "image/gif"),
 )
 """The first bytes of pictures that a browser can show and that cannot contain scripts, as SVG can."""
+HISTORY = 200
+"""Runs of a test that are shown."""
+EXCERPT = 300
+"""Most characters of an answer."""
+NEWEST = 50
+"""Runs that the list of tests looks at."""
+SHOWN = 12
+"""Verdicts of a test in that list."""
+_JUDGED = ("verdict", "cause", "passed", "judged", "duration_ms", "score")
+FIGURES = (*_JUDGED, "tokens", "cost", "cost_estimated", "run")
 
 
 class PageActions:
@@ -55,28 +66,77 @@ class PageActions:
         self.labels = Labelling(runs, person, now)
 
     def compare(self, ids: Sequence[str]) -> Record:
-        """`{heads, comparison, variants, version}`: see `compared`."""
-        names = LETTERS[: len(ids)]
-        found = compared([self.runs.report(id) for id in ids], [f"Run {letter}" for letter in names])
-        return {"heads": [self.runs.head(self.runs.run(id)) for id in ids], **found, "version": VERSION}
+        """`{heads, comparison, variants, version}` in the format of the HTML report: the first run, of those in the
+        order in which they began, compared with each other one. `comparison` is null for more than two runs."""
+        reports = [self.runs.report(id) for id in ids]
+        if not 2 <= len(reports) <= len(LETTERS):
+            raise ConfigurationError(f"Cannot compare {len(reports)} runs: 2 to {len(LETTERS)} can be compared")
+        names = [f"Run {letter}" for letter in LETTERS[: len(ids)]]
+        first, *others = reports
+        named = zip(others, names[1:], strict=True)
+        verdicts = adjusted([change_between(first, other, names=Sides(a=names[0], b=name)) for other, name in named])
+        variants = variants_record(VariantsCompared(names=names, parts=reports, verdicts=verdicts))
+        variants["rows"].sort(key=lambda row: not (row["differs"] or row["answers_differ"]))
+        found = None
+        if len(others) == 1:
+            found = comparison_record(compare(first, others[0]), others[0], first, [(names[1], verdicts[0])])
+            variants |= {"overview": [], "said": []}
+        else:
+            (_, *head), *rows = variants["overview"]
+            variants["overview"] = [["Run", *head], *rows]
+        heads = [self.runs.head(self.runs.run(id)) for id in ids]
+        return {"heads": heads, "comparison": found, "variants": variants, "version": VERSION}
 
     def over_time(self, suite: str, test: str) -> Record:
-        """See `over_time`."""
+        """How a test went in each run of the store, newest first: `{suite, test, said: [sentence, ...], rate?: [low,
+        value, high], occurrences: [{run, name, started_at, branch, revision, asked, verdict, cause, passed, judged,
+        duration_ms, score, tokens, cost, cost_estimated, answer?, error?}, ...], version}`; `name` is what the run
+        calls the suite, `asked` the connector, with its model where that changed."""
+        record: Record = {"suite": suite, "test": test, "said": [], "version": VERSION, "occurrences": []}
         with self.runs.reading() as store:
-            return over_time(store, suite, test)
+            runs = store.runs(limit=HISTORY)
+            history = history_of(store, suite, test, runs)
+            if history is None:
+                return record
+            known = {run.id: run for run in runs}
+            asked = zip(history.results, history.asked, strict=True)
+            occurrences = [_occurrence(store, known[one.run], one, name) for one, name in reversed([*asked])]
+        if history.judged:
+            record["rate"] = [history.interval.low, history.passed / history.judged, history.interval.high]
+        return {**record, "said": _sentences(history), "occurrences": occurrences}
 
     def tests(self) -> Record:
-        """See `all_tests`."""
+        """`{tests: [{suite, test, trends, verdicts, asked, passed, judged, duration_ms, last}, ...], version}` of the
+        newest runs, the worst first; `verdicts` and `asked` have the newest one last."""
         with self.runs.reading() as store:
-            return all_tests(store)
+            runs = store.runs(limit=NEWEST)
+            began = {run.id: run.started_at for run in runs}
+            tests = [_test(one, began[one.results[-1].run]) for one in histories(store, runs)]
+        return {"tests": tests, "version": VERSION}
 
     def picture(self, id: str, place: int, source: str) -> tuple[bytes, str] | None:
-        """The content of an attachment, and its media type; None if it is not a picture on this machine."""
+        """The content of an attachment, and its media type, which is found from the content; `source` is the attachment
+        as the result names it. None if the result has no such attachment, or it is not a picture of this application,
+        or has changed."""
         application = self.runs.application
         run, result = self.runs.run(id), self.runs.result(id, place)
         if application is None or self.runs.elsewhere(run):
             return None
-        return picture(result, source, self.runs.suite(id, result)["file"], application, self.runs.root)
+        parts = (result, *objects_in(result.get("turns")))
+        attachments = (one for part in parts for one in objects_in(part.get("attachments")))
+        sent = next((one for one in attachments if one.get("source") == source), None)
+        file = self.runs.root / self.runs.suite(id, result)["file"]
+        if sent is None or not source.startswith(SCHEME) or application_of(file) != application:
+            return None
+        try:
+            content = read_named(file.parent / source.removeprefix(SCHEME), file.parent)
+        except (OSError, ValueError):
+            return None
+        if len(content) != sent.get("size", len(content)) or len(content) > LARGEST:
+            return None
+        if content.startswith(b"RIFF") and content[8:12] == b"WEBP":
+            return content, "image/webp"
+        return next(((content, kind) for sign, kind in SIGNS if content.startswith(sign)), None)
 
     def plan(self, id: str, keys: Sequence[str]) -> Record:
         """`{commands}`: what `start` would start, as a person would type it."""
@@ -107,56 +167,57 @@ class PageActions:
         )
 
 
-def compared(reports: Sequence[Report], names: Sequence[str]) -> Record:
-    """`{comparison, variants}` in the format of the HTML report: the first run compared with each other one.
-    `comparison` is null for more than two runs. Raises ConfigurationError.
-
-    Args:
-        reports: in the order in which they began.
-        names: their names.
-    """
-    if not 2 <= len(reports) <= MOST:
-        raise ConfigurationError(f"Cannot compare {len(reports)} runs: 2 to {MOST} can be compared")
-    first, *others = reports
-    verdicts = adjusted(
-        [
-            change_between(first, other, names=Sides(a=names[0], b=name))
-            for other, name in zip(others, names[1:], strict=True)
-        ]
-    )
-    variants = variants_record(VariantsCompared(names=names, parts=reports, verdicts=verdicts))
-    variants["rows"].sort(key=lambda row: not (row["differs"] or row["answers_differ"]))
-    (_, *head), *rows = variants["overview"]
-    variants["overview"] = [["Run", *head], *rows]
-    if len(others) > 1:
-        return {"comparison": None, "variants": variants}
-    found = comparison_record(compare(first, others[0]), others[0], first, [(names[1], verdicts[0])])
-    return {"comparison": found, "variants": {**variants, "overview": [], "said": []}}
+def _sentences(history: TestHistory) -> list[str]:
+    said = [", ".join(history.trends).capitalize()]
+    if history.since is not None and history.rate_before is not None:
+        runs = "run" if history.judged == 1 else "runs"
+        rate = f"{history.passed} of {history.judged} {runs} passed, {history.rate_before:.0%} before"
+        said.append(f"{_since(history.since)}: {rate}")
+    elif history.failing_since is not None:
+        said.append(f"{_since(history.failing_since)}: it fails")
+    for what, level in (("takes", history.duration), ("costs", history.price)):
+        if level is not None:
+            said.append(f"{_since(level.since)}: it {what} {level.ratio:.2g} times as much")
+    return said
 
 
-def picture(result: Record, source: str, file: str, application: Path, root: Path) -> tuple[bytes, str] | None:
-    """The content of a picture, and its media type, which is found from the content. None if the result has no such
-    attachment, or the file is not a picture or has changed.
+def _since(since: Since) -> str:
+    """Since when, and what is not the same any more."""
+    commit = f" (commit {since.run.commit[:8]})" if since.run.commit else ""
+    text = change_text(since.parts)
+    parts = "" if not text else f" ({text})" if ARROW in text else f", when {text}"
+    return f"Since the run of {since.run.started_at[:16].replace('T', ' ')} UTC{commit}{parts}"
 
-    Args:
-        result: the result with the attachment.
-        source: the attachment as the result names it.
-        file: path of the suite's file, from `root`.
-        application: the picture must be in it.
-        root: the repository.
-    """
-    parts = (result, *objects_in(result.get("turns")))
-    attachments = (one for part in parts for one in objects_in(part.get("attachments")))
-    sent = next((one for one in attachments if one.get("source") == source), None)
-    folder = (root / file).parent
-    if sent is None or not source.startswith(SCHEME) or application_of(root / file) != application:
-        return None
-    try:
-        content = read_named(folder / source.removeprefix(SCHEME), folder)
-    except (OSError, ValueError):
-        return None
-    if len(content) != sent.get("size", len(content)) or len(content) > LARGEST:
-        return None
-    if content.startswith(b"RIFF") and content[8:12] == b"WEBP":
-        return content, "image/webp"
-    return next(((content, kind) for sign, kind in SIGNS if content.startswith(sign)), None)
+
+def _test(history: TestHistory, last: str) -> Record:
+    return {
+        "suite": history.suite,
+        "test": history.test,
+        "trends": list(history.trends),
+        "verdicts": [one.verdict for one in history.results[-SHOWN:]],
+        "asked": [*reversed(dict.fromkeys(filter(None, reversed(history.asked))))],
+        "passed": history.all_passed,
+        "judged": history.all_judged,
+        "duration_ms": sum(one.duration_ms for one in history.results) / len(history.results),
+        "last": last,
+    }
+
+
+def _occurrence(store: Store, run: StoredRun, one: StoredResult, asked: str) -> Record:
+    names = {key_of(suite): suite["id"] for suite in run.start["suites"]}
+    about = {
+        "name": names.get(one.suite, one.suite),
+        "started_at": run.started_at,
+        "branch": run.branch,
+        "revision": run.commit,
+        "asked": asked,
+    }
+    last = max(store.of_test(one.run, one.suite, one.test), key=lambda other: other.attempt)  # of several runs
+    line = store.line(last.seq)
+    said = {"answer": answer_of(line), "error": line.get("error")}
+    texts = {name: _excerpt(as_text(value)) for name, value in said.items() if value is not None}
+    return {**{name: getattr(one, name) for name in FIGURES}, **about, **texts}
+
+
+def _excerpt(text: str) -> str:
+    return text if len(text) <= EXCERPT else f"{text[:EXCERPT]}…"

@@ -1,2 +1,172 @@
-"""The HTML report: what Python puts into the page (`data`), and the web app that shows it (`src`, built into
-`built` by `bindings/build.py`)."""
+"""The `.html` report: one file that needs nothing else, with the web app of `html/src` and the results as data.
+
+Results are never part of the markup: they are in blocks of base64 (see `html/data.py`), which the app turns into text
+nodes. The content security policy of the page allows its own script and style by their hashes, and no connection.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Sequence
+from functools import cache
+from html import escape
+from pathlib import Path
+
+from runner.errors import ConfigurationError
+from runner.reporters.console.style import count
+from runner.reporters.document import DocumentReporter
+from runner.reporters.html.data import blocks_of, entry_of, packed
+from runner.results.events import RunStatus
+from runner.results.json_text import json_line
+from runner.results.report import Report
+from runner.results.result_json import ResultLine
+from runner.results.result_texts import counts_text
+from runner.results.snapshot_lines import in_words, snapshots_in
+from runner.results.summary import remarks
+from scripttest.typing_names import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
+
+    from runner.results.change_report import ChangeReport
+    from runner.results.changes import Comparison
+
+APP = Path(__file__).parent / "built"
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<meta name="generator" content="yao-test {version}">
+<title>{title}</title>
+<link rel="icon" href="data:image/svg+xml,{icon}">
+<style>{style}</style>
+</head>
+<body>
+<div id="app"><noscript><h1>{title}</h1><p>{summary}</p><p>The results are shown by a script.</p></noscript></div>
+"""
+
+ICON = (
+    "%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 22 22'%3E%3Crect width='22' height='22' rx='6' "
+    "fill='%23{color}'/%3E"
+    "%3Cpath d='{path}' fill='none' stroke='white' stroke-width='2.4'/%3E%3C/svg%3E"
+)
+"""A sign for the tab of a browser."""
+GREEN_ICON = ICON.format(color="17753a", path="M6.5 11.5l3.2 3.2 6-7.2")
+"""A tick: the run passed."""
+RED_ICON = ICON.format(color="c4232f", path="M7 7l8 8M15 7l-8 8")
+"""A cross: it did not."""
+
+
+class HtmlReporter(DocumentReporter):
+    """Collects the data of every result, and writes the page once, at the end."""
+
+    def __init__(self, target: Path | TextIO) -> None:
+        """Raises ConfigurationError when the web app is not built."""
+        web_app("app")
+        super().__init__(target)
+
+    def take(self, line: ResultLine) -> Record:
+        """The data of a result."""
+        text = line.text  # first, for that says at less cost whether there is something to clean
+        return entry_of(line.record, text)
+
+    def render(self, report: Report) -> str:
+        """The page."""
+        if not any(suite.get("variant") for suite in report.suites):
+            return render(report)
+        from runner.reporters.html.compared import variants_in
+
+        return render(report, variants=variants_in(report))
+
+
+def render(
+    report: Report,
+    baseline: Report | None = None,
+    found: Comparison | None = None,
+    verdicts: Sequence[tuple[str, ChangeReport]] = (),
+    variants: Record | None = None,
+) -> str:
+    """The page of a report, compared with an older one if there is a baseline. Raises ConfigurationError if the web app
+    is not built.
+
+    Args:
+        report: the report.
+        baseline: the older report.
+        found: the changes since then; by default they are found with the usual thresholds.
+        verdicts: names of reports, and whether each is worse than the older one.
+        variants: the comparison of variants; see `variants_record`.
+    """
+    script, style = web_app("app")
+    policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; "
+    counts = report.summary
+    snapshots = snapshots_in(counts)
+    summary = _plain("; ".join([counts_text(counts), *remarks(counts), *([in_words(snapshots)] if snapshots else [])]))
+    parts = [
+        PAGE.format(
+            policy=policy + "base-uri 'none'; form-action 'none'",
+            version=_plain(str(report.start["version"])),
+            title=_plain(f"{_verdict(report)} – {_subject(report)}"),
+            summary=summary,
+            style=style,
+            icon=GREEN_ICON if counts["status"] == RunStatus.PASSED else RED_ICON,
+        )
+    ]
+    blocks = list(blocks_of(report, ""))
+    if baseline is not None:
+        blocks += blocks_of(baseline, "baseline-")
+        blocks.append(("comparison", _compared(report, baseline, found, verdicts)))
+    if variants is not None:
+        blocks.append(("variants", packed(json_line(variants))))
+    parts += [f'<script type="text/plain" id="{name}">{text}</script>\n' for name, text in blocks]
+    parts.append(f"<script>{script}</script>\n</body>\n</html>\n")
+    return "".join(parts)
+
+
+def _compared(
+    report: Report, baseline: Report, found: Comparison | None, verdicts: Sequence[tuple[str, ChangeReport]]
+) -> str:
+    from runner.reporters.html.compared import comparison_record
+    from runner.results.comparison import compare
+
+    return packed(json_line(comparison_record(found or compare(baseline, report), report, baseline, verdicts)))
+
+
+def _verdict(report: Report) -> str:
+    counts = report.summary
+    bad = [f"{counts['failed']} failed"] if counts["failed"] else []
+    bad += [count(counts["errors"], "error")] if counts.get("errors") else []
+    return ", ".join(bad) or str(counts["status"])
+
+
+def _subject(report: Report) -> str:
+    labels = [suite["label"] for suite in report.suites]
+    return "tests" if not labels else labels[0] if len(labels) == 1 else f"{len(labels)} suites"
+
+
+def _plain(text: str) -> str:
+    """Text for markup, without characters that cannot be seen."""
+    return escape("".join(letter if letter.isprintable() else " " for letter in text))
+
+
+@cache
+def web_app(name: str) -> tuple[str, str]:
+    """Script and style sheet of a web app: `app`, of the HTML report, or `view`, of `yao-test view`. Raises
+    ConfigurationError when it is not built."""
+    try:
+        script, style = ((APP / f"{name}.{kind}").read_text("utf-8") for kind in ("js", "css"))
+    except OSError as error:
+        hint = "In a checkout, run: python bindings/build.py"
+        raise ConfigurationError(f"Cannot write an HTML report: {error.filename} is missing", hint) from error
+    return script, style
+
+
+def _hash(text: str) -> str:
+    from hashlib import sha256
+
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

@@ -11,7 +11,7 @@ import pytest
 from runner.commands.merge import merge, merged
 from runner.environment import Environment
 from runner.reporters import maker_for_file
-from runner.reporters.html.report import render
+from runner.reporters.html import render
 from runner.results.counts import counted, status_of
 from runner.results.report import Report
 from runner.results.stability_json import attempt_of

@@ -13,7 +13,7 @@ from html_pages import as_at_first
 from html_reports import everything
 from playwright.sync_api import Browser, BrowserContext, Page
 
-from runner.reporters.html.report import render
+from runner.reporters.html import render
 from runner.results.changes import Comparison
 from runner.results.report import Report
 

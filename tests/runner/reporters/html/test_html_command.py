@@ -81,7 +81,7 @@ def test_the_command_of_a_result_runs_it(application: Application, open_report: 
 
 
 def test_a_checkout_that_was_not_built_is_told_how(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from runner.reporters.html import report as html_report
+    from runner.reporters import html as html_report
 
     monkeypatch.setattr(html_report, "APP", tmp_path)
     html_report.web_app.cache_clear()

@@ -9,7 +9,7 @@ from typing import Any
 from html_reports import CASES, many
 from playwright.sync_api import expect
 
-from runner.reporters.html.report import render
+from runner.reporters.html import render
 
 
 def test_ten_thousand_results_need_few_elements(open_report: Any, tmp_path: Path) -> None:

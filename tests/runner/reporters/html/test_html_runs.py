@@ -12,9 +12,9 @@ from html_pages import as_at_first
 from html_reports import CASES, report, result, stable, suite
 from playwright.sync_api import Browser, Page, expect
 
+from runner.reporters.html import render
 from runner.reporters.html.compared import variants_in
 from runner.reporters.html.data import entry_of
-from runner.reporters.html.report import render
 from runner.results.change_verdict import change_between
 from runner.results.changes import Thresholds
 from runner.results.comparison import compare

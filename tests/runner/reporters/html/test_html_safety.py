@@ -10,7 +10,7 @@ from browsers import Chromium
 from html_reports import CASES, NASTY, SCRIPT, assertion, everything, report, result, suite
 from playwright.sync_api import Page, expect
 
-from runner.reporters.html.report import render
+from runner.reporters.html import render
 
 SHOWN = (
     "</script><script>window.broken=1</script><img src=x onerror=window.broken=1> ␀␛[31m ⟨U+2028⟩ ⟨U+202E⟩gnp.exe <!--"
