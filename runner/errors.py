@@ -1,4 +1,4 @@
-"""Errors before and around a run.
+"""Errors before and around a run, and hints.
 
 RunnerError                 base class: a message that starts with what was being done, and a hint
 └── ConfigurationError      the user's input cannot be used: exit code 2
@@ -8,7 +8,11 @@ RunnerError                 base class: a message that starts with what was bein
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LISTED = 20
 """At most this many names are in a hint."""
@@ -64,3 +68,19 @@ def sentences(*parts: str | None) -> str:
     """Parts of a message, one after another; one that ends without a mark gets a full stop when another one follows."""
     said = [part for part in parts if part]
     return " ".join([*(part if part[-1] in ".?!" else f"{part}." for part in said[:-1]), *said[-1:]])
+
+
+def shown_path(path: Path, folder: Path) -> str:
+    """A path as it is named: from a folder, when it is below that, else whole."""
+    return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
+
+
+def beside_missing(path: Path, fits: Callable[[str], bool]) -> str | None:
+    """A hint for a file that does not exist, with the files of its folder whose names fit."""
+    if not path.parent.is_dir():
+        return f"There is no folder {path.parent}"
+    try:
+        names = [entry.name for entry in path.parent.iterdir() if fits(entry.name)]
+    except OSError:
+        return None
+    return meant_or_listed(path.name, names)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from scripttest.values import Value
 
 
-class Part(Value):
+class Dependency(Value):
     """Something that a result depends on, such as the prompts of an agent."""
 
     kind: str
@@ -21,12 +21,12 @@ class Part(Value):
         return f"{self.kind} {self.name}"
 
 
-def part_in(key: str) -> Part | None:
+def dependency_in(key: str) -> Dependency | None:
     """The part of a key of a stored fingerprint; None for keys of what each result has of its own, such as `flags`."""
     kind, space, name = key.partition(" ")
-    return Part(kind=kind, name=name) if space else None
+    return Dependency(kind=kind, name=name) if space else None
 
 
-def stored(parts: Mapping[Part, str]) -> dict[str, str]:
+def stored_dependencies(parts: Mapping[Dependency, str]) -> dict[str, str]:
     """Parts with their digests, as a fingerprint stores them."""
     return {part.text: digest for part, digest in parts.items()}

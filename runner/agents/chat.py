@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from runner.assertions.base import AgentUse, ToolUse
     from runner.connectors.base import Completion, Usage
     from runner.connectors.wire import Endpoint
-    from runner.parts import Part
+    from runner.parts import Dependency
     from scripttest import StackFrame
 
 
@@ -206,7 +206,7 @@ class Chat:
         """What its scripts wrote, and what the run noted."""
         self.stopped: tuple[StackFrame, ...] = ()
         """Where the hook or tool was in which time ran out, innermost first."""
-        self.parts: dict[Part, str] = {}
+        self.parts: dict[Dependency, str] = {}
         """What was used in it, with the digests."""
         self.judged_by: list[JudgeUse] = []
         """The judges that were asked; none of those that are scripted."""

@@ -30,7 +30,7 @@ from runner.agents.mocked import ask_test, mocked_process
 from runner.agents.runtime import Runtime
 from runner.connectors.base import ModelRequest
 from runner.errors import RunnerError, sentences
-from runner.parts import Part
+from runner.parts import Dependency
 from scripttest import MockedCalls, ScriptError, StackFrame
 from scripttest.values import Value
 
@@ -213,7 +213,7 @@ class AgentProcesses:
 
     async def _call_server(self, call: _ProcessCall) -> Any:
         if call.args and isinstance(call.args[0], str):
-            self._agents.runtime.note(call.scope.chat, Part(kind="server", name=call.args[0]))
+            self._agents.runtime.note(call.scope.chat, Dependency(kind="server", name=call.args[0]))
         return await mcp_processes(self._agents.runtime.servers)(call.name, call.args, call.scope)
 
     async def _mock_reply(self, call: _ProcessCall) -> Any:

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.application.application import Application, tested_by
-from runner.errors import did_you_mean, meant_or_listed
-from runner.paths import shown_path
+from runner.errors import did_you_mean, meant_or_listed, shown_path
 from runner.security.walk import SUFFIXES, files_below, is_test, no_packages
 from scripttest import FunctionCall, FunctionError, ScriptError
 from scripttest.values import Value

@@ -14,8 +14,8 @@ from runner.agents.chat import ModelCall, ModelStep
 from runner.connectors.base import Completion, ConnectorError, ModelAnswer, ModelRequest, Usage, ask
 from runner.connectors.load import RUNNER
 from runner.connectors.timing import case_now
-from runner.parts import Part
-from runner.paths import shown_path
+from runner.errors import shown_path
+from runner.parts import Dependency
 from scripttest import FunctionCall, FunctionError, MissingFunctionError
 
 if TYPE_CHECKING:
@@ -39,10 +39,10 @@ REFUSALS = (400, 413, 422)
 class Parts(Protocol):
     """Gives digests of what is used; see `runner.fingerprints.parts`."""
 
-    def of(self, part: Part) -> str:
+    def of(self, part: Dependency) -> str:
         """The digest of a part."""
 
-    def along_with(self, part: Part) -> Iterable[Part]:
+    def along_with(self, part: Dependency) -> Iterable[Dependency]:
         """The parts that are used where a part is."""
 
     def take(self, compiled: Compiled) -> None:
@@ -94,7 +94,7 @@ class Runtime:
         self.closed: ClosedModels | None = None
         """Why real models are not asked; None: they are."""
         self._boxes: dict[str, ToolBox] = {}
-        self._shown: dict[str, Part] = {}  # key of a script that functions have called → the part that it is
+        self._shown: dict[str, Dependency] = {}  # key of a script that functions have called → the part that it is
         self._evaluated: set[str] = set()
         """Agents whose scripts have no hook, and were evaluated."""
         self._varied: dict[str, Connectors] = {}
@@ -128,7 +128,7 @@ class Runtime:
             return self.variables
         return self.variables.replace(named={**self.variables.named, **variant.env})
 
-    def note(self, chat: Chat, *parts: Part) -> None:
+    def note(self, chat: Chat, *parts: Dependency) -> None:
         """Notes that a chat uses parts, and what goes with them: environment variables, programs."""
         for part in parts if self._parts is not None else ():
             if part in chat.parts:
@@ -143,7 +143,7 @@ class Runtime:
         for source in await self.functions.used(call.script, call.module):
             if source.key not in self._shown:
                 kind = "script" if source.script is None else "module"
-                self._shown[source.key] = Part(kind=kind, name=shown_path(source.test, self.connectors.root))
+                self._shown[source.key] = Dependency(kind=kind, name=shown_path(source.test, self.connectors.root))
             self.note(chat, self._shown[source.key])
 
     async def hooks(self, assistant: Assistant) -> frozenset[str]:
@@ -207,7 +207,9 @@ class Runtime:
         from runner.agents.mcp.toolbox import open_toolbox, read_choices
 
         if chat is not None:
-            self.note(chat, *(Part(kind="server", name=choice.server) for choice in read_choices(list(items), where)))
+            self.note(
+                chat, *(Dependency(kind="server", name=choice.server) for choice in read_choices(list(items), where))
+            )
 
         key = f"{where} {items}"
         if key not in self._boxes:
@@ -226,12 +228,14 @@ class Runtime:
         scripted = []
         connectors = self.connectors_of(chat)
         if connectors.is_scripted(connector):
-            scripted = [Part(kind="runner" if connector == RUNNER else "replies", name=request.agent)]
+            scripted = [Dependency(kind="runner" if connector == RUNNER else "replies", name=request.agent)]
         elif chat.framed:
             request = request.replace(messages=[_framed(message, chat.framed) for message in request.messages])
-        self.note(chat, Part(kind="model", name=connector), Part(kind="connector", name=connector), *scripted)
+        self.note(
+            chat, Dependency(kind="model", name=connector), Dependency(kind="connector", name=connector), *scripted
+        )
         if self._recording is not None and self._recording.mode == "replay":
-            self.note(chat, Part(kind="recording", name=self._recording.file(chat.origin)))
+            self.note(chat, Dependency(kind="recording", name=self._recording.file(chat.origin)))
 
         def step(completion: Completion | None, error: str = "") -> ModelStep:
             return ModelStep(

@@ -23,7 +23,7 @@ from runner.connectors.timing import CaseTime
 if TYPE_CHECKING:
     from runner.agents.prompts import PromptVariables
     from runner.answers.recording import Recording
-    from runner.parts import Part
+    from runner.parts import Dependency
     from scripttest import FunctionPool, FunctionServices, TestKey
 
 T = TypeVar("T")
@@ -72,7 +72,7 @@ class AgentService:
         """The runs of script tests that have asked for something."""
         self._agents: dict[str, str] = {}
         """Test module → the agent to which it belongs."""
-        self._used: dict[TestKey, Mapping[Part, str]] = {}
+        self._used: dict[TestKey, Mapping[Dependency, str]] = {}
         """Run of a script test → what it has used."""
         self._running: set[asyncio.Task[Any]] = set()
         self._loop = asyncio.new_event_loop()
@@ -92,7 +92,7 @@ class AgentService:
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
 
-    def parts(self, test: TestKey) -> Mapping[Part, str]:
+    def parts(self, test: TestKey) -> Mapping[Dependency, str]:
         """What a run of a script test has used so far, by way of the agents."""
         return self._used.get(test, {})
 

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any
 
+from runner.amounts import cost_in, cost_record
 from runner.answers.matching import Clean
 from runner.connectors.base import Completion, ToolCall, Usage
 from runner.connectors.usage import UsageReader, shown
-from runner.costs import cost_in, cost_record
 from scripttest.values import fields_of
 
 

@@ -25,8 +25,8 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from runner.amounts import PRICES
 from runner.application.application import Application
-from runner.costs import PRICES
 from runner.errors import ConfigurationError, did_you_mean
 from runner.options.flags import File
 from runner.options.options import FLAGS, Configured, RunOptions, Settings, lacking, with_rounds

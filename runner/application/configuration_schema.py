@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from runner.amounts import PRICES
 from runner.application.configuration import OF_AGENTS, READABLE
-from runner.costs import PRICES
 from runner.options.flags import Flag
 from runner.options.options import FLAGS
 

@@ -1,17 +1,24 @@
-"""The `agent.Context` of a run: defaults, then `-u`, `-t` and `--locale`, then the `--ctx` file (seed 004, "Custom
+"""What an application is run with: the environment variables that its `.env` and `--env-file` give, and the
+`agent.Context` of a run: defaults, then `-u`, `-t` and `--locale`, then the `--ctx` file (seed 004, "Custom
 Context"). Between the defaults and the flags stands what a case and the defaults of its file say."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from runner.errors import ConfigurationError, did_you_mean
+from runner.errors import ConfigurationError, beside_missing, did_you_mean
 from runner.options.options import RunOptions, absolute
-from runner.paths import beside_missing
+from runner.security.files import read_text
+from scripttest import RefusedFileError
+from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from runner.environment import Environment
 
 _KINDS: dict[type, str] = {str: "a string", bool: "true or false", dict: "an object"}
 _TEXTS = ("locale", "referer", "theme", "route", "accept", "chat_id", "assistant_id")
@@ -24,6 +31,17 @@ _CONSTRAINTS: dict[str, type] = {
 _NAMES = ("user_name", "team_name")
 _IDS = ("sub", "client_id", "scope", "session_id", "user_id", "team_id", "tenant_id")
 _AUTHORIZED: dict[str, type] = {**dict.fromkeys((*_IDS, *_NAMES), str), "remember_me": bool, "constraints": dict}
+_QUOTED = re.compile(r"""(?:"(.*?)"|'(.*?)')(?:\s+#.*)?""", re.DOTALL)
+"""A value in quotation marks, and a comment behind it."""
+
+
+class Variables(Value):
+    """Environment variables, as an application has them."""
+
+    named: Mapping[str, str]
+    """The variables that its `.env` file names, and those of `--env-file` that are not secret."""
+    every: Mapping[str, str]
+    """These, and all others of the environment."""
 
 
 def build_context(options: RunOptions, directory: Path, agent: str = "") -> dict[str, Any]:
@@ -65,6 +83,54 @@ def decided_ids(options: RunOptions, directory: Path) -> frozenset[str]:
     return frozenset(id for id, decided in (("user_id", user), ("team_id", team)) if decided)
 
 
+def variables_of(root: Path, given: Mapping[str, str], names: Collection[str] = ()) -> Variables:
+    """The variables of the application in a folder. A value among those that are `given` wins over the one of `.env`;
+    `names` are those that are named beside `.env`. Raises ConfigurationError for a `.env` that is refused, such as a
+    link out of the application, or cannot be read."""
+    try:
+        written = {name: _unquoted(value) for _, name, value in _lines(read_text(root / ".env", "replace")) if name}
+    except RefusedFileError as error:
+        hint = "You can set its variables in the environment, and remove it"
+        raise ConfigurationError(f"Cannot read {root / '.env'}: {error.strerror}", hint) from error
+    except FileNotFoundError:
+        written = {}
+    except OSError as error:
+        hint = "Make it readable, or set its variables in the environment, and remove it"
+        raise ConfigurationError(f"Cannot read {root / '.env'}: {error.strerror}", hint) from error
+    named = {name: given.get(name, value) for name, value in written.items()}
+    return Variables(named={**named, **{name: given[name] for name in names}}, every={**written, **given})
+
+
+def all_variables(root: Path, environment: Environment) -> Variables:
+    """The same of an environment with its keys, for those who connect. From here on the secrets of the application are
+    known."""
+    variables = variables_of(root, {**environment.variables, **environment.keys}, environment.named)
+    environment.secrets.add_application(root, variables.every)
+    return variables
+
+
+def with_files(environment: Environment, files: Sequence[str]) -> Environment:
+    """An environment with the variables of the files of `--env-file`, of which later ones win. Raises
+    ConfigurationError for a file that cannot be read, and for a line that sets no variable; it is not quoted, as a key
+    may be in it."""
+    given: dict[str, str] = {}
+    for file in files:
+        path = absolute(file, environment.directory)
+        try:
+            text = read_text(path)
+        except UnicodeDecodeError as error:
+            line = error.object[: error.start].count(b"\n") + 1
+            raise ConfigurationError(f"Cannot read variables from {file}:{line}: it is not UTF-8") from error
+        except OSError as error:
+            raise ConfigurationError(f"Cannot read variables from {file}: {error.strerror}") from error
+        for line, name, value in _lines(text):
+            if not name or "\0" in value or (value[:1] in ("'", '"') and not _QUOTED.fullmatch(value)):
+                hint = 'Write each variable on a line of its own, as NAME=value or NAME="value"'
+                raise ConfigurationError(f"Cannot read variables from {file}:{line}: the line sets no variable", hint)
+            given[name] = _unquoted(value)
+    return environment.with_variables(given)
+
+
 def _read(ctx: str, directory: Path) -> dict[str, Any]:
     """The checked fields of a context file."""
     from runner.application.documents import read_json
@@ -99,3 +165,17 @@ def _check(block: Any, known: dict[str, type], where: str, prefix: str) -> None:
     for key, value in block.items():
         if not isinstance(value, known[key]):
             raise ConfigurationError(f"Cannot use {where}: {prefix}{key} must be {_KINDS[known[key]]}")
+
+
+def _lines(text: str) -> Iterator[tuple[int, str, str]]:
+    """The number, name and value, as it is written, of each line that is neither empty nor a comment; no name where it
+    sets nothing."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip() and not line.strip().startswith("#"):
+            sets = re.match(r"\s*(?:export\s+)?([\w.-]+)\s*=(.*)", line, re.DOTALL)
+            yield (number, sets[1], re.split(r"^\s+#", sets[2])[0].strip()) if sets else (number, "", "")
+
+
+def _unquoted(value: str) -> str:
+    quoted = _QUOTED.fullmatch(value)
+    return quoted[1] or quoted[2] or "" if quoted else re.split(r"\s#", value, maxsplit=1)[0].rstrip()

@@ -1,4 +1,5 @@
-"""Readers of the formats that an application is written in."""
+"""Readers of the formats that an application is written in; keys that occur twice in them, of which parsers silently
+use the last one, are errors."""
 
 from __future__ import annotations
 
@@ -6,20 +7,22 @@ import json
 import math
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+from runner.application.json_parts import KEEP_ONE, MERGE_ONCE, Position
 from runner.errors import ConfigurationError
 from runner.security.files import read_text
 from scripttest import written_files
+from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, NoReturn
+    from typing import NoReturn
 
 _SKIP = r'"(?:[^"\\]|\\.)*+"|//[^\n]*+|/\*.*?\*/|,(?=(?>\s|//[^\n]*+|/\*.*?\*/)*+[\]}])'
-
 ALIASED = 1_000_000
 """Most values that all aliases of a YAML file may expand to,"""
 ALIASED_BY_CHARACTER = 10
@@ -34,6 +37,35 @@ _SAID = {
     "found unhashable key": "a key is a list or a mapping; keys are texts",
 }
 """PyYAML's message → our message."""
+_MERGE = "tag:yaml.org,2002:merge"
+
+
+class _NumberError(ValueError):
+    """What Python reads as a number, and JSON cannot hold."""
+
+    def __init__(self, written: str, why: str) -> None:
+        shown = written if len(written) <= _SHOWN else f"{written[:_SHOWN]}..."
+        super().__init__(f"{shown} {why}")
+        self._written = written
+
+    def found_in(self, text: str) -> int:
+        """Where it stands in the text of the file."""
+        found = re.finditer(rf'"(?:[^"\\]|\\.)*+"|{re.escape(self._written)}', text)
+        return next(match.start() for match in found if match[0] == self._written)
+
+
+class RepeatedKey(Value):
+    """A key that a mapping of a YAML document has already."""
+
+    key: str
+    place: Position
+    first: Position
+    """Its first occurrence."""
+
+    @property
+    def hint(self) -> str:
+        """What to do about it."""
+        return MERGE_ONCE if self.key == "<<" else KEEP_ONE
 
 
 def by_script(what: str) -> ConfigurationError:
@@ -91,7 +123,6 @@ def read_yaml(path: Path, purpose: str, prepare: Callable[[str], str] = str) -> 
     import yaml
 
     from runner.application.json_parts import given_twice
-    from runner.application.yaml_keys import repeated_yaml_keys
 
     if written_files.refuse(path):
         raise by_script(f"Cannot use {purpose} {path}")
@@ -179,6 +210,48 @@ def yaml_loader() -> Any:
     return Loader
 
 
+def repeated_yaml_keys(loader: Any, document: Any, same: Callable[[Any], Any]) -> Iterator[RepeatedKey]:
+    """The keys that occur twice in a mapping of a composed document. Keys that `<<` merges in do not count.
+
+    Args:
+        same: returns what two equal keys have in common; raises TypeError or ValueError for a value that cannot be a
+            key.
+    """
+    import yaml
+
+    seen: set[int] = set()
+    nodes = [document]
+    while nodes:
+        node = nodes.pop()
+        if id(node) in seen or not isinstance(node, yaml.CollectionNode):
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.SequenceNode):
+            nodes += reversed(node.value)
+            continue
+        nodes += [value for _, value in reversed(node.value)]
+        first: dict[Any, Any] = {}
+        for key, _ in node.value:
+            try:
+                value = "<<" if key.tag == _MERGE else same(loader.construct_object(key))
+                before = first.setdefault((key.tag == _MERGE, value), key)
+            except (yaml.YAMLError, TypeError, ValueError):
+                loader.recursive_objects.clear()
+                continue  # said when its mapping is made
+            if before is not key:
+                yield RepeatedKey(key=str(key.value), place=place_of(key), first=place_of(before))
+
+
+def place_of(node: Any) -> Position:
+    """Where a YAML node begins."""
+    return position_of(node.start_mark)
+
+
+def position_of(mark: Any) -> Position:
+    """A mark of the YAML library, which counts from 0."""
+    return Position(line=mark.line + 1, column=mark.column + 1)
+
+
 def _number(construct: Callable[[Any, Any], int | float]) -> Callable[[Any, Any], int | float]:
     """A constructor that refuses what JSON has no number for."""
 
@@ -213,20 +286,6 @@ def _scalar(kind: str, construct: Callable[[Any, Any], Any]) -> Callable[[Any, A
             raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark) from error
 
     return checked
-
-
-class _NumberError(ValueError):
-    """What Python reads as a number, and JSON cannot hold."""
-
-    def __init__(self, written: str, why: str) -> None:
-        shown = written if len(written) <= _SHOWN else f"{written[:_SHOWN]}..."
-        super().__init__(f"{shown} {why}")
-        self._written = written
-
-    def found_in(self, text: str) -> int:
-        """Where it stands in the text of the file."""
-        found = re.finditer(rf'"(?:[^"\\]|\\.)*+"|{re.escape(self._written)}', text)
-        return next(match.start() for match in found if match[0] == self._written)
 
 
 def _no_value(written: str) -> Any:

@@ -1,4 +1,5 @@
-"""Where the parts of a JSON text are, and which keys occur twice: parsers silently use the last one."""
+"""Where the parts of a JSON text are, and which keys occur twice: parsers silently use the last one; and `Position`, a
+place in a text."""
 
 from __future__ import annotations
 
@@ -38,6 +39,19 @@ class Repeated(Value):
 
 class _RepeatedError(Exception):
     pass
+
+
+class Position(Value):
+    """A place in a text."""
+
+    line: int
+    """From 1; 0 when there is no text."""
+    column: int
+    """From 1."""
+
+    def __str__(self) -> str:
+        """As it stands behind the name of a file."""
+        return f"{self.line}:{self.column}"
 
 
 def members_of(text: str) -> Iterator[JsonMember]:

@@ -28,8 +28,8 @@ from hashlib import file_digest, sha256
 from pathlib import Path
 
 from runner.application.application import Application
+from runner.application.context import variables_of
 from runner.application.documents import read_json
-from runner.application.dotenv import variables_of
 from runner.application.programs import program_files
 from runner.errors import ConfigurationError
 from runner.options.options import RunOptions

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from runner.amounts import Estimate
 from runner.assertions.base import AssertionKind, NotEvaluated
 from runner.assertions.results import decide, show
-from runner.costs import Estimate
 
 if TYPE_CHECKING:
     from runner.assertions.base import CheckResult, Evidence, Judges

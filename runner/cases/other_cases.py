@@ -12,9 +12,8 @@ from runner.application.json_parts import JsonPath
 from runner.assertions.model import Assertions
 from runner.cases.checks import findings_of_assertions
 from runner.cases.kinds import CONVERSATION_MODE, GIVEN, GRADING, given, gives, graded, has, has_graders
-from runner.cases.model import Case, CaseWords, Message
+from runner.cases.model import Case, CaseWords, Message, Reference, agent_reference, references_of_assertions
 from runner.cases.problems import Finding
-from runner.cases.references import Reference, agent_reference, references_of_assertions
 from runner.cases.turns import (
     Checkpoint,
     ConversationTurn,

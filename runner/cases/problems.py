@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runner.application.positions import Position
+from runner.application.json_parts import Position
 from runner.errors import ConfigurationError
 from scripttest.values import Value
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from runner.application.positions import Position
+from runner.application.json_parts import Position
 from runner.cases.checks import findings_of
 from runner.cases.entries import Entry
 from runner.cases.model import Case

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from bindings import agent_id
+from runner.amounts import Duration
 from runner.application.json_parts import JsonPath
 from runner.assertions import TYPES
 from runner.assertions.checking import problem_with_assertion
@@ -15,11 +16,17 @@ from runner.assertions.model import Assertion, Assertions, OneOrMany
 from runner.cases.checks import findings_of_assertions, findings_of_parts
 from runner.cases.kinds import RUBRICS
 from runner.cases.messages import parts_of_said
-from runner.cases.model import CallOptions, Case, Message, MessagePart
+from runner.cases.model import (
+    CallOptions,
+    Case,
+    Message,
+    MessagePart,
+    Reference,
+    references_of_assertions,
+    simulator_reference,
+)
 from runner.cases.problems import Finding
-from runner.cases.references import Reference, references_of_assertions, simulator_reference
 from runner.cases.selection import faults
-from runner.durations import Duration
 from runner.shapes.declared import Field, Model, SchemaAdapter
 from runner.shapes.fields import DurationText, FreeObject, FreeValue
 

@@ -8,8 +8,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from runner.application.json_parts import KEEP_ONE, JsonPath, given_twice, repeated_keys, repeats_keys
-from runner.application.positions import Position
+from runner.application.json_parts import KEEP_ONE, JsonPath, Position, given_twice, repeated_keys, repeats_keys
 from runner.cases.entries import Entry, Splitter, entries_in, list_of, without_noise
 from runner.cases.kinds import TELLING, all_cases, as_case, unknown_mode
 from runner.cases.model import Case

@@ -12,10 +12,8 @@ from typing import Any, TextIO
 
 import yaml
 
-from runner.application.documents import in_words, yaml_loader
-from runner.application.json_parts import JsonPath, given_twice
-from runner.application.positions import Position
-from runner.application.yaml_keys import place_of, position_of, repeated_yaml_keys
+from runner.application.documents import in_words, place_of, position_of, repeated_yaml_keys, yaml_loader
+from runner.application.json_parts import JsonPath, Position, given_twice
 from runner.cases.entries import DEFAULTS, Entry, Places, check_beside, is_usable, list_of, with_defaults
 from runner.cases.problems import Problem, Problems
 

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner.application.dotenv import all_variables
+from runner.application.context import all_variables
 from runner.cluster.local import LocalCluster
 from runner.errors import ConfigurationError
 from runner.version import VERSION

@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 
 from runner import exit_codes
+from runner.amounts import seconds_of
 from runner.commands.flags import Command, NumberRange
 from runner.commands.inputs import HELP, RUN, check_outputs, read_report, store_folder, understanding, write_text
-from runner.durations import seconds_of
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.reporters.console.change_lines import (

@@ -48,7 +48,7 @@ MOST_PLACES = 3
 @click.pass_obj
 def doctor(environment: Environment, app: str | None, as_json: bool, strict: bool, write_mocks: str | None) -> int:
     """Prints the findings. Returns 1 if an agent lacks something and `--strict` is given, otherwise 0."""
-    from runner.doctor.examine import examine
+    from runner.doctor.needs import examine
 
     root = _root(environment, app)
     target = _mocks_target(environment, root, write_mocks) if write_mocks is not None else None
@@ -79,7 +79,7 @@ def _mocks_target(environment: Environment, root: Path | None, name: str) -> Pat
 
 
 def _write_mocks(environment: Environment, findings: Findings, target: Path) -> None:
-    from runner.doctor.mock_module import lacking, mock_module
+    from runner.doctor.findings import lacking, mock_module
 
     lacks = lacking(findings.agents)
     if not lacks:
@@ -127,9 +127,9 @@ def _lines(findings: Findings) -> Iterator[str]:
 
 
 def _state(need: Need) -> str:
-    from runner.doctor.findings import Kind
+    from runner.doctor.findings import NeedKind
 
-    if need.kind is Kind.UNKNOWN:
+    if need.kind is NeedKind.UNKNOWN:
         return "unknown"
     return "missing" if need.missing else "there"
 

@@ -117,7 +117,7 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
             return values
         options = options_from(values)
         if options.env_files:
-            from runner.application.dotenv import with_files
+            from runner.application.context import with_files
 
             environment = with_files(environment, options.env_files)
         if options.app is None and (root := environment.variables.get("YAO_ROOT")):

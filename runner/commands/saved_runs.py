@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from runner import exit_codes
-from runner.application.dotenv import with_files
+from runner.application.context import with_files
 from runner.commands.flags import Command, options_of
 from runner.environment import Environment
 from runner.errors import ConfigurationError

@@ -16,9 +16,8 @@ from runner.columns import aligned
 from runner.commands.flags import Command
 from runner.commands.inputs import writing
 from runner.environment import Environment
-from runner.errors import ConfigurationError
+from runner.errors import ConfigurationError, shown_path
 from runner.options.options import RunOptions
-from runner.paths import shown_path
 from runner.planning.inputs import resolve_application
 from runner.security.files import check_target, read_text
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from runner.amounts import PRICES
 from runner.application.documents import read_json
 from runner.connectors.wire import is_http_address
-from runner.costs import PRICES
 from runner.errors import ConfigurationError
 from scripttest.values import Value
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
+from runner.amounts import Estimate
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, Usage
 from runner.connectors.definition import Definition
 from runner.connectors.faults import BROKEN_OFF, Faults, ProviderError, message_in
@@ -27,7 +28,6 @@ from runner.connectors.limits import (
 )
 from runner.connectors.timing import Timing, answering
 from runner.connectors.wire import EventReader, endpoint_of
-from runner.costs import Estimate
 from runner.security.keys import Credential
 
 _BEFORE_JSON = BOM_UTF8 + b" \t\r\n"

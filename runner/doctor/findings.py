@@ -1,14 +1,31 @@
-"""What a look at a machine and an application found, as values."""
+"""What a look at a machine and an application found, as values; and the module of mocks that `doctor --write-mocks`
+makes of it: a function for each agent. A mock that nobody has filled in ends the test that calls it."""
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterable
 from enum import StrEnum
 
 from scripttest import Wall
 from scripttest.values import Value
 
+_HEAD = """\
+// Mocks of what agents of this application call, and nothing answers in a test. Each ends the test that calls it until
+// it is filled in: put a value, or a function of the call's arguments, in its place. A test calls the function of its
+// agent first:
+//
+//   import {{ {example} }} from "{path}";
+//   export function TestX(t: testing.T) {{ {example}(t); ... }}
 
-class Part(Value):
+function missing(t: testing.T, what: string, where: string): never {{
+  t.fatal(`${{what}} is not mocked yet: fill it in where it is written. It is called in ${{where}}`);
+}}
+"""
+
+
+class Extra(Value):
     """An optional part of this package."""
 
     name: str
@@ -19,7 +36,7 @@ class Part(Value):
     """Packages that are not installed; none: the part is."""
 
 
-class Kind(StrEnum):
+class NeedKind(StrEnum):
     """What would answer what an agent calls. Reports write the same words."""
 
     MOCK = "mock"
@@ -37,7 +54,7 @@ class Kind(StrEnum):
 class Need(Value):
     """What one agent needs that this tool does not provide."""
 
-    kind: Kind
+    kind: NeedKind
     name: str
     """The name of a process, agent, variable, part or file, or `METHOD address`; `*` is what is known only
     at run time."""
@@ -67,8 +84,33 @@ class Findings(Value):
     """All of it."""
 
     walls: tuple[Wall, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[Extra, ...]
     root: str
     """The root of the application; empty when there is none here."""
     agents: tuple[AgentFindings, ...]
     """Sorted by id."""
+
+
+def lacking(agents: Iterable[AgentFindings]) -> list[tuple[str, list[Need]]]:
+    """The agents whose calls need mocks that are not there, and these."""
+    found = [(agent.id, [need for need in agent.lacks if need.kind is NeedKind.MOCK]) for agent in agents]
+    return [(id, needs) for id, needs in found if needs]
+
+
+def mock_module(lacks: list[tuple[str, list[Need]]], path: str) -> str:
+    """The text of the module in TypeScript; `path` is how a test would import it."""
+    names: dict[str, str] = {}
+    for id, _ in lacks:
+        name = "mock" + "".join(word[:1].upper() + word[1:] for word in re.split(r"\W+|_", id))
+        while name in names.values():
+            name += "_"
+        names[id] = name
+    parts = [_HEAD.format(example=next(iter(names.values())), path=path)]
+    for id, needs in lacks:
+        lines = [f"\n/** Mocks for the agent {id}. */", f"export function {names[id]}(t: testing.T): void {{"]
+        for need in needs:
+            pattern = need.name.removeprefix("* ") if need.mocked == "http" else need.name
+            what, where = json.dumps(need.name), json.dumps(", ".join(need.places))
+            lines.append(f"  t.mock.{need.mocked}({json.dumps(pattern)}, () => missing(t, {what}, {where}));")
+        parts.append("\n".join([*lines, "}\n"]))
+    return "".join(parts)

@@ -1,4 +1,5 @@
-"""What an agent needs that this tool does not provide (mocks, keys, optional parts, files), and what of it exists."""
+"""What the machine offers, and what each agent needs that this tool does not provide (mocks, keys, optional parts,
+files), with what of it exists. Nothing is started but the compiler, and nobody is asked over a network."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bindings import ModelFiles, agent_id, is_served
 from bindings.processes import EXTRAS, knows
@@ -16,14 +17,16 @@ from runner.agents.assistant import Assistant, Assistants
 from runner.agents.mcp.servers import Servers, server_files
 from runner.agents.mcp.toolbox import Choice, read_choices
 from runner.application.application import Application
+from runner.application.context import variables_of
 from runner.application.models import ApplicationData
 from runner.connectors.load import Connectors
 from runner.doctor import script_calls
-from runner.doctor.findings import Kind, Need
+from runner.doctor.findings import AgentFindings, Extra, Findings, Need, NeedKind
 from runner.doctor.script_calls import MOST_NAMED, Reader, ScriptCall
 from runner.errors import ConfigurationError, MissingError, RunnerError, did_you_mean, sentences
 from runner.security.files import read_text
 from runner.security.walk import SUFFIXES, files_below, holds_tests, is_report, is_test
+from scripttest import system_walls
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -38,9 +41,20 @@ _CASES = (".jsonl", ".json", ".yaml", ".yml")
 _VARIABLE = re.compile(r"\"\$ENV\.(\w+)\"")
 _SEARCH_MOCK = re.compile(r"\bsearch\"?\s*:\s*[\[{\n]")
 """`mocks.search` of a case, as JSON or YAML."""
+_UNKNOWN_COLUMNS = "The columns of {} are not known here, only its name"
 _UNKNOWN = r"[^\s\"'`]*"
 """What may stand in a name for what is known only at run time."""
 _PATTERN = re.compile(r"[\w.:/-]*\w[\w.:/-]*\*[\w.:/*-]*")
+PARTS = (
+    ("crypto", "crypto processes and hashes of passwords", ("bcrypt", "cryptography")),
+    ("formats", "HTML to Markdown, and XML", ("markdownify", "xmltodict")),
+    ("otlp", "spans for OpenTelemetry", ("opentelemetry", "requests")),
+    ("fuzz", "searches with --fuzz", ("hypothesis",)),
+    ("mcp", "MCP servers over stdio and HTTP", ("mcp",)),
+    ("view", "the page of yao-test view", ("starlette", "uvicorn")),
+    ("dask", "runs on a cluster with --cluster", ("cryptography", "distributed")),
+    ("pytest", "tests as items of pytest", ("pytest",)),
+)
 
 
 class Needs:
@@ -84,22 +98,22 @@ class Needs:
         try:
             agent = self._assistants.get(id)
         except RunnerError as error:
-            return [Need(kind=Kind.FILE, name=id, missing=True, message=_said(error), places=(self._package(folder),))]
+            return [_file(id, error.message, self._package(folder))]
         written = _Written(folder, self._application.root, self._reader)
-        found: dict[tuple[Kind, str], Need] = {}
-        if agent.sandbox is not None and (agent.prompts or agent.servers):
-            rules = folder / "runner.yml"
-            if not rules.is_file():
-                text = f"Nothing stands for its runner {agent.sandbox.runner}"
-                place = self._package(folder).replace("package.yao", "sandbox.yao")
-                need = Need(kind=Kind.FILE, name="runner.yml", missing=True, message=text, places=(place,))
-                found[need.kind, need.name] = need
+        found: dict[tuple[NeedKind, str], Need] = {}
+        runner = agent.sandbox.runner if agent.sandbox is not None and (agent.prompts or agent.servers) else ""
+        if runner and not (folder / "runner.yml").is_file():
+            place = self._package(folder).replace("package.yao", "sandbox.yao")
+            found[NeedKind.FILE, "runner.yml"] = _file("runner.yml", f"Nothing stands for its runner {runner}", place)
         for one in self._asked(agent):
             for need in self._kinds[one.kind](one.name):
                 known = found.get((need.kind, need.name))
                 found[need.kind, need.name] = _joined(known, need.replace(places=(one.place,)))
-        needs = [_looked_up(need, written) if need.kind is Kind.MOCK else need for need in found.values()]
-        return sorted(needs, key=lambda need: (list(Kind).index(need.kind), need.name))
+        needs = [
+            need.replace(missing=not written.mocks(need.mocked, need.name)) if need.kind is NeedKind.MOCK else need
+            for need in found.values()
+        ]
+        return sorted(needs, key=lambda need: (list(NeedKind).index(need.kind), need.name))
 
     def _asked(self, agent: Assistant) -> Iterator[ScriptCall]:
         package = self._package(agent.folder)
@@ -144,8 +158,7 @@ class Needs:
             served = is_served(name) and not (group == "query" and lower.split(".")[1] != "default")
         if not served:
             yield _mock("process", name, f"Nothing here answers the process {name}")
-        extra = EXTRAS.get(lower)
-        if extra is not None:
+        if extra := EXTRAS.get(lower):
             yield self._extra(extra, f"The process {name} needs it")
 
     def _model(self, name: str) -> Iterator[Need]:
@@ -155,7 +168,7 @@ class Needs:
         if model is None:
             yield from self._no_model(name, id)
         elif not model.answers(name.rpartition(".")[2]):
-            yield _mock("process", name, _unknown_columns(id))
+            yield _mock("process", name, _UNKNOWN_COLUMNS.format(id))
         elif any(column.crypt == "PASSWORD" for column in model.columns) and _writes(name):
             yield self._extra("crypto", f"The model {id} has passwords")
         yield from self._broken_models()
@@ -167,7 +180,7 @@ class Needs:
         named = [one.id if table.startswith("$") else one.table for one in models]
         model = next((one for one, name in zip(models, named, strict=True) if name.lower() == id), None)
         if model is not None and not model.has_columns:
-            yield _mock("process", process, _unknown_columns(model.id))
+            yield _mock("process", process, _UNKNOWN_COLUMNS.format(model.id))
         elif model is None and table.startswith("$"):
             yield from self._no_model(process, id)
         elif model is None and not self._model_files.broken:
@@ -180,15 +193,14 @@ class Needs:
 
     def _no_model(self, process: str, id: str) -> Iterator[Need]:
         """Why there is no model of an id."""
-        known = next((why for refused, why in self._model_files.refused.items() if refused.lower() == id), None)
-        if known is not None:
-            yield Need(kind=Kind.FILE, name=id, missing=True, message=known, places=())
+        if known := [why for refused, why in self._model_files.refused.items() if refused.lower() == id]:
+            yield _file(id, known[0])
         elif not self._model_files.broken:
             yield _mock("process", process, f"There is no model {id}")
 
     def _broken_models(self) -> Iterator[Need]:
         for problem in self._model_files.broken:
-            yield Need(kind=Kind.FILE, name=problem.partition(":")[0], missing=True, message=problem, places=())
+            yield _file(problem.partition(":")[0], problem)
 
     def _request(self, name: str) -> Iterator[Need]:
         yield _mock("http", name, "A request needs a mock, or --allow-net and a network")
@@ -216,17 +228,14 @@ class Needs:
             self._assistants.find(agent_id(named))
         except ConfigurationError:
             text = f'There is no agent {named}, which "uses.{use}" names'
-            yield Need(kind=Kind.FILE, name=f"agent {named}", missing=True, message=text, places=())
+            yield _file(f"agent {named}", text)
 
     def _tool(self, name: str) -> Iterator[Need]:
         server, _, tool = name.partition(" ")
-        tools = self._reader.tools(server)
-        if tools is not None and tool not in tools:
+        if (tools := self._reader.tools(server)) is not None and tool not in tools:
             has = did_you_mean(tool, tools) or (f"It has {', '.join(tools[:MOST_NAMED])}" if tools else None)
             text = sentences(f"The MCP server {server} has no tool {tool}", has)
-            yield Need(
-                kind=Kind.FILE, name=f"tool {tool} of MCP server {server}", missing=True, message=text, places=()
-            )
+            yield _file(f"tool {tool} of MCP server {server}", text)
 
     def _script(self, name: str) -> Iterator[Need]:
         lacking = "" if "*" in name else self._reader.lacking(name)
@@ -241,12 +250,12 @@ class Needs:
             self._servers.server(name)
         except MissingError as error:
             if file is None:
-                yield Need(kind=Kind.FILE, name=f"MCP server {name}", missing=True, message=_said(error), places=())
+                yield _file(f"MCP server {name}", error.message)
             else:
                 yield self._extra("mcp", f"The MCP server {name} needs it")
         except RunnerError as error:
             if "environment variable" not in error.message:
-                yield Need(kind=Kind.FILE, name=f"MCP server {name}", missing=True, message=_said(error), places=())
+                yield _file(f"MCP server {name}", error.message)
 
     def _connector(self, name: str) -> Iterator[Need]:
         keys: list[Need] = []
@@ -260,31 +269,22 @@ class Needs:
         except RunnerError as error:
             if not any(key.missing for key in keys):
                 shown = f"connector {name}" if name else "connector"
-                yield Need(kind=Kind.FILE, name=shown, missing=True, message=_said(error), places=())
+                yield _file(shown, error.message)
 
     def _made(self, name: str) -> Iterator[Need]:
         message = "The name of the process is made at run time, so it is not known what answers it"
-        yield Need(kind=Kind.UNKNOWN, name="Process", missing=False, message=message, places=())
+        yield Need(kind=NeedKind.UNKNOWN, name="Process", missing=False, message=message, places=())
 
     def _broken(self, name: str) -> Iterator[Need]:
-        yield Need(kind=Kind.FILE, name="script", missing=True, message=f"Cannot be compiled: {name}", places=())
+        yield _file("script", f"Cannot be compiled: {name}")
 
     def _keys(self, path: Path, message: str) -> Iterator[Need]:
         """The variables that a file names."""
         for name in dict.fromkeys(_VARIABLE.findall(_text(path))):
-            yield Need(kind=Kind.KEY, name=name, missing=not self._variables.get(name), message=message, places=())
+            yield Need(kind=NeedKind.KEY, name=name, missing=not self._variables.get(name), message=message, places=())
 
     def _extra(self, name: str, message: str) -> Need:
-        return Need(kind=Kind.EXTRA, name=name, missing=name in self._missing_parts, message=message, places=())
-
-
-def _choices(agent: Assistant) -> list[Choice]:
-    """The items of `mcp.servers` that can be read."""
-    choices: list[Choice] = []
-    for item in agent.servers:
-        with suppress(ConfigurationError):  # reported where the agent runs
-            choices += read_choices([item], agent.id)
-    return choices
+        return Need(kind=NeedKind.EXTRA, name=name, missing=name in self._missing_parts, message=message, places=())
 
 
 class _Written:
@@ -318,6 +318,38 @@ class _Written:
                     yield Path(path)
 
 
+def examine(root: Path | None, variables: Mapping[str, str]) -> Findings:
+    """What is available and what is missing. Blocks while scripts are compiled. Raises HostError if there is no
+    compiler.
+
+    Args:
+        root: the application; None if there is none.
+        variables: environment variables of the command.
+    """
+    from importlib.util import find_spec
+
+    parts = tuple(
+        Extra(name=name, use=use, missing=tuple(package for package in packages if find_spec(package) is None))
+        for name, use, packages in PARTS
+    )
+    absent = {part.name for part in parts if part.missing}
+    return Findings(
+        walls=system_walls(),
+        parts=parts,
+        root=str(root or ""),
+        agents=tuple(_agents(root, variables, absent)) if root is not None else (),
+    )
+
+
+def _choices(agent: Assistant) -> list[Choice]:
+    """The items of `mcp.servers` that can be read."""
+    choices: list[Choice] = []
+    for item in agent.servers:
+        with suppress(ConfigurationError):  # reported where the agent runs
+            choices += read_choices([item], agent.id)
+    return choices
+
+
 def _text(path: Path) -> str:
     """What a file says; nothing when it is not to be read, which is said where it is used."""
     try:
@@ -331,12 +363,12 @@ def _fits(pattern: str, name: str) -> bool:
     return re.fullmatch(expression, name.replace("*", "x"), re.IGNORECASE | re.DOTALL) is not None
 
 
+def _file(name: str, message: str, *places: str) -> Need:
+    return Need(kind=NeedKind.FILE, name=name, missing=True, message=message, places=places)
+
+
 def _mock(method: str, name: str, message: str) -> Need:
-    return Need(kind=Kind.MOCK, name=name, missing=True, message=message, places=(), mocked=method)
-
-
-def _unknown_columns(model: str) -> str:
-    return f"The columns of {model} are not known here, only its name"
+    return Need(kind=NeedKind.MOCK, name=name, missing=True, message=message, places=(), mocked=method)
 
 
 def _joined(known: Need | None, need: Need) -> Need:
@@ -349,14 +381,20 @@ def _joined(known: Need | None, need: Need) -> Need:
     )
 
 
-def _looked_up(need: Need, written: _Written) -> Need:
-    return need.replace(missing=not written.mocks(need.mocked, need.name))
-
-
 def _writes(process: str) -> bool:
-    method = process.rpartition(".")[2].lower()
-    return method.startswith(("create", "save", "insert", "update", "upsert", "each", "migrate"))
+    return (
+        process.rpartition(".")[2]
+        .lower()
+        .startswith(("create", "save", "insert", "update", "upsert", "each", "migrate"))
+    )
 
 
-def _said(error: RunnerError) -> str:
-    return error.message
+def _agents(root: Path, variables: Mapping[str, str], absent: Collection[str]) -> Iterator[AgentFindings]:
+    application, known = Application(root), variables_of(root, variables).every
+    needs = Needs(application, known, absent, Servers(root, known, _never))
+    for agent in sorted(application.agents(), key=lambda agent: agent.id):
+        yield AgentFindings(id=agent.id, needs=tuple(needs.of(agent.id, agent.folder)))
+
+
+async def _never(*arguments: Any) -> Any:
+    raise NotImplementedError("an examination calls no tool")

@@ -11,8 +11,8 @@ from typing import Any
 from bindings import ProcessError
 from runner.agents.answer import AgentError
 from runner.agents.chat import JudgeUse
+from runner.amounts import in_words
 from runner.connectors.timing import CaseTime
-from runner.durations import in_words
 from runner.errors import RunnerError
 from runner.execution.outside import with_outside
 from runner.execution.suite_run import Hook, HookError, told_of_case

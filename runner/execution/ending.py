@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from runner import exit_codes
-from runner.errors import RunnerError
+from runner.errors import RunnerError, shown_path
 from runner.options.options import report_path
-from runner.paths import shown_path
 from runner.reporters.stream import describe
 from runner.results.counts import status_of
 from runner.results.events import RunError, RunStatus

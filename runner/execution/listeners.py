@@ -4,7 +4,7 @@ the journal."""
 from __future__ import annotations
 
 from bindings import agent_id
-from runner.paths import shown_path
+from runner.errors import shown_path
 from runner.reporters import BUILT_IN, maker_by_id
 from runner.reporters.opening import Console, open_reporters
 from runner.reporters.stream import Multiplexer

@@ -10,8 +10,7 @@ from runner.errors import ConfigurationError, MissingError
 from scripttest import install_command
 
 if TYPE_CHECKING:
-    from runner.benchmarks.benchmark_tests import BenchmarkTests
-    from runner.benchmarks.lines import Sample
+    from runner.benchmarks.benchmark_tests import BenchmarkTests, Sample
     from runner.environment import Environment
     from runner.fuzzing.fuzz_tests import FuzzTests
     from runner.planning.plan import RunPlan
@@ -82,8 +81,7 @@ class OtherKinds:
     def _open_fuzz(self) -> FuzzTests:
         from os import urandom
 
-        from runner.fuzzing.fuzz_test import Fuzzing
-        from runner.fuzzing.fuzz_tests import FuzzTests
+        from runner.fuzzing.fuzz_tests import Fuzzing, FuzzTests
 
         plan, options = self._plan, self._plan.options
         fuzzing = Fuzzing(
@@ -108,13 +106,13 @@ class OtherKinds:
         return BenchmarkTests(benchmarking, self._write, [module.id for module in self._plan.modules])
 
     def _read_baseline(self, name: str) -> tuple[Sample, ...]:
-        from runner.benchmarks.lines import read
+        from runner.benchmarks.benchmark_tests import read_lines
         from runner.options.options import absolute
         from runner.security.files import read_text
 
         path = absolute(name, self._environment.directory)
         try:
-            samples = tuple(read(read_text(path)))
+            samples = tuple(read_lines(read_text(path)))
         except (OSError, UnicodeDecodeError) as error:
             why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
             raise ConfigurationError(f"Cannot read --baseline {name}: {why}") from error

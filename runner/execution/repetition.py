@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 
-from runner.durations import in_words
+from runner.amounts import in_words
 from runner.results.events import AttemptEnd, Event, TestEnd, Warned
 from runner.results.model import TestResult
 from runner.results.test_place import TestPlace

@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from bindings import DATABASE
+from runner.errors import shown_path
 from runner.execution.repetition import Passes, Repetition
-from runner.paths import shown_path
 from runner.results.events import Event, SuiteEnd, SuiteStart, TestStart
 from runner.results.model import TestResult
 from runner.results.test_place import TestPlace
@@ -155,7 +155,7 @@ class ScriptModules:
     def _fingerprint(self, test: TestKey) -> Mapping[str, Any]:
         """The fingerprint of a script test."""
         from runner.fingerprints.parts import part_of, parts_of_database, parts_of_world
-        from runner.parts import Part
+        from runner.parts import Dependency
 
         fingerprints, root = self._services.fingerprints(), self._plan.application.root
         module = test.suite
@@ -165,10 +165,10 @@ class ScriptModules:
         parts += parts_of_database(world.held(DATABASE) if world is not None else None)
         parts += parts_of_world(world)
         if own.script is None:
-            parts.append(Part(kind="handler", name=module))
+            parts.append(Dependency(kind="handler", name=module))
         if kind_of(test.test) == FUZZ:
             corpus = self._tests.other_kinds().fuzz().corpus_of(module, test.test)
-            parts.append(Part(kind="corpus", name=shown_path(corpus, root)))
+            parts.append(Dependency(kind="corpus", name=shown_path(corpus, root)))
         digests = {part: fingerprints.parts.of(part) for part in parts}
         used = {**digests, **self._services.parts_of(test)}
         return fingerprints.of_test(self._agents[module], used, judged=world is not None and world.is_judged)

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from runner.agents.service import AgentService
     from runner.answers.journal import Journal
     from runner.answers.recording import Recording
-    from runner.application.dotenv import Variables
+    from runner.application.context import Variables
     from runner.connectors.base import ClosedModels
     from runner.execution.databases import RunDatabases
     from runner.fingerprints.fingerprints import Fingerprints
     from runner.options.options import RunOptions
-    from runner.parts import Part
+    from runner.parts import Dependency
     from runner.planning.plan import RunRequest
     from scripttest import Coverage, FunctionPool, FunctionServices, TestKey
 
@@ -188,7 +188,7 @@ class RunServices:
     def fingerprints(self) -> Fingerprints:
         """Makes the fingerprints of the results of this run, and compares those of an earlier one."""
         if self._fingerprints is None:
-            from runner.application.dotenv import variables_of
+            from runner.application.context import variables_of
             from runner.fingerprints.fingerprints import AgentSettings, Fingerprints
             from runner.fingerprints.parts import PartDigests
             from runner.planning.resume import key_of
@@ -206,7 +206,7 @@ class RunServices:
             self._fingerprints = Fingerprints(parts, options.placed(root, directory), request.context, agents)
         return self._fingerprints
 
-    def parts_of(self, test: TestKey) -> Mapping[Part, str]:
+    def parts_of(self, test: TestKey) -> Mapping[Dependency, str]:
         """The parts of the agents that a run of a script test has used so far."""
         return self._service.parts(test) if self._service is not None else {}
 
@@ -246,7 +246,7 @@ class RunServices:
         return self._permitted
 
     def _variables(self) -> Variables:
-        from runner.application.dotenv import all_variables
+        from runner.application.context import all_variables
 
         return all_variables(self._request.application.root, self._request.environment)
 

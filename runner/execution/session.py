@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 
+from runner.errors import shown_path
 from runner.execution.ending import Guarded, ending_of, exit_code_of, name_written, say_baseline
 from runner.execution.listeners import Listeners
 from runner.execution.repetition import Repetition
@@ -11,7 +12,6 @@ from runner.execution.services import RunServices
 from runner.execution.services_of_tests import TestServices
 from runner.execution.stopping import Stop
 from runner.options.readers import LINES
-from runner.paths import shown_path
 from runner.planning.plan import RunPlan
 from runner.reporters.console.rerun_command import flags_of
 from runner.reporters.opening import Console

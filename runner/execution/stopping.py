@@ -189,7 +189,7 @@ class Budgets:
         if options.max_duration is not None:
             from threading import Timer
 
-            from runner.durations import in_words
+            from runner.amounts import in_words
 
             reason = f"--max-duration {in_words(options.max_duration)} is over"
             self._timer = Timer(options.max_duration, stop.request, (reason, BUDGET_GRACE))
@@ -198,7 +198,7 @@ class Budgets:
 
     def spend(self, connector: str, usage: Usage, free: bool) -> None:
         """See `runner.agents.runtime.UsageCounter`."""
-        from runner.costs import dollars
+        from runner.amounts import dollars
 
         self._tokens += usage.input_tokens + usage.output_tokens
         self._cost += usage.cost or 0.0

@@ -12,9 +12,9 @@ from bindings import DATABASE, World
 from runner.agents.answer import AgentError
 from runner.agents.chat import Chat, Scope
 from runner.agents.references import ScriptReferenceError, call_function
+from runner.amounts import in_words
 from runner.cases.messages import input_of
 from runner.connectors.timing import CaseTime
-from runner.durations import in_words
 from runner.execution.case_schedule import CaseSchedule
 from runner.planning.case_source import CaseSource
 from runner.results.events import Event, HookOutput, SuiteEnd, Warned
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from runner.cases.model import Case
     from runner.modes.base import CaseAttempt
     from runner.modes.case_environment import CaseEnvironment
-    from runner.parts import Part
+    from runner.parts import Dependency
 
 
 class SuiteRun:
@@ -73,7 +73,7 @@ class SuiteRun:
         return case.id in self.ended or case.id in self.source.ended
 
     @property
-    def parts(self) -> Mapping[Part, str]:
+    def parts(self) -> Mapping[Dependency, str]:
         """The parts of the application that the hooks around all cases have used, with the digests."""
         return self._chat.parts
 

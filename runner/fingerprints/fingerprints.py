@@ -25,7 +25,7 @@ from pathlib import Path
 from runner.fingerprints.parts import SCRIPTS, PartDigests, digest_of, digest_of_bytes
 from runner.options.flags import Changes
 from runner.options.options import FLAGS
-from runner.parts import Part, part_in, stored
+from runner.parts import Dependency, dependency_in, stored_dependencies
 from runner.security.files import read_bytes
 from scripttest.values import Value
 
@@ -68,16 +68,16 @@ class Fingerprints:
         self._of_agents = {agent: _Common(own.options, own.context) for agent, own in (agents or {}).items()}
         self._files: dict[Path, str] = {}
 
-    def of_test(self, agent: str, parts: Mapping[Part, str], *, judged: bool) -> Fingerprint:
+    def of_test(self, agent: str, parts: Mapping[Dependency, str], *, judged: bool) -> Fingerprint:
         """The fingerprint of a script test of an agent that used these parts; `judged`: a judge was asked for it."""
-        return {**self._for(agent).of_result(judged=judged, graded=False), **stored(parts)}
+        return {**self._for(agent).of_result(judged=judged, graded=False), **stored_dependencies(parts)}
 
     def of_case(
         self,
         agent: str,
         case: Case,
         folder: Path,
-        parts: Mapping[Part, str],
+        parts: Mapping[Dependency, str],
         variant: AgentVariant | None = None,
         *,
         judged: bool,
@@ -92,7 +92,7 @@ class Fingerprints:
             graded: whether it has assertions or a score.
         """
         common = self._for(agent).of_result(judged=judged, graded=graded)
-        return {**common, **self._of_case(case, folder, variant), **stored(parts)}
+        return {**common, **self._of_case(case, folder, variant), **stored_dependencies(parts)}
 
     def changed(
         self,
@@ -116,7 +116,7 @@ class Fingerprints:
         own = {**common.always, **{key: digest for key, digest in common.sometimes.items() if key in before}}
         if case is not None and folder is not None:
             own |= self._of_case(case, folder, variant)
-        used = {key: part for key in before if (part := part_in(key)) is not None}
+        used = {key: part for key in before if (part := dependency_in(key)) is not None}
         keys = [key for key in (*own, *before) if key not in used and key != COVERAGE]
         changed = [key for key in dict.fromkeys(keys) if own.get(key) != before.get(key)]
         parts = [part for key, part in used.items() if self.parts.of(part) != before[key]]
@@ -139,7 +139,7 @@ class Fingerprints:
         files = sorted(set(files_of_case(case, folder)))
         if files:
             own["attachments"] = digest_of([self._of_file(path) for path in files])
-            part = Part(kind="attachments", name=own["attachments"])
+            part = Dependency(kind="attachments", name=own["attachments"])
             self.parts.files[part] = self.parts.files.get(part, frozenset()) | set(map(os.path.abspath, files))
         return own
 

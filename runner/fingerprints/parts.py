@@ -33,9 +33,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
 
-from runner.errors import ConfigurationError
-from runner.parts import Part
-from runner.paths import shown_path
+from runner.errors import ConfigurationError, shown_path
+from runner.parts import Dependency
 from runner.security.files import read_bytes, read_text
 from runner.security.walk import files_below
 
@@ -94,9 +93,9 @@ class PartDigests:
         self.key = key
         """What values of variables are hashed with; reports keep it."""
         self._recordings = recordings
-        self._known: dict[Part, str] = {}
-        self._along: dict[Part, tuple[Part, ...]] = {}
-        self.files: dict[Part, frozenset[str]] = {}
+        self._known: dict[Dependency, str] = {}
+        self._along: dict[Dependency, tuple[Dependency, ...]] = {}
+        self.files: dict[Dependency, frozenset[str]] = {}
         """Script that was compiled, or attachments, which have their digest as a name → the absolute paths of all files
         that it was made of."""
         self._of_kind: dict[str, Callable[[str], str]] = {
@@ -121,7 +120,7 @@ class PartDigests:
         self._connectors: Any = None
         self._servers: Any = None
 
-    def of(self, part: Part) -> str:
+    def of(self, part: Dependency) -> str:
         """The digest of a part; empty if it does not exist, or cannot be read, or is a script that was not compiled."""
         if part not in self._known:
             digest = self._of_kind.get(part.kind)
@@ -131,23 +130,23 @@ class PartDigests:
                 self._known[part] = ""
         return self._known[part]
 
-    def along_with(self, part: Part) -> tuple[Part, ...]:
+    def along_with(self, part: Dependency) -> tuple[Dependency, ...]:
         """The parts that are used where a part is: the connector of an agent, the environment variables that it names
         as `$ENV.NAME`, but for those of keys, and the program of an MCP server."""
         if part not in self._along:
             self._along[part] = tuple(self._used_with(part))
         return self._along[part]
 
-    def _used_with(self, part: Part) -> Iterable[Part]:
+    def _used_with(self, part: Dependency) -> Iterable[Dependency]:
         kind, name = part.kind, part.name
         try:
             if kind == "agent":
-                return [Part(kind="asks", name=name)]
+                return [Dependency(kind="asks", name=name)]
             if kind == "connector":
                 _, options = self._definition(name)
                 return _variables_in(options)
             if kind == "server":
-                program = [Part(kind="program", name=name)] if self._programs_of(name) else []
+                program = [Dependency(kind="program", name=name)] if self._programs_of(name) else []
                 return [*_variables_in(read_text(self._server_file(name).path)), *program]
             if kind == "prompts":
                 return _variables_in([text.decode("utf-8", "replace") for text in self._prompt_texts(name)])
@@ -289,24 +288,27 @@ class PartDigests:
         return self._connectors
 
 
-def parts_of_world(world: World | None) -> list[Part]:
+def parts_of_world(world: World | None) -> list[Dependency]:
     """What a test has called of scripts and agents that are not there, and which environment variables its scripts have
     read."""
     if world is None:
         return []
     missing = [call.name for call in world.ledger.missing if call.name.startswith(_OF_SCRIPTS)]
-    read = [Part(kind="env", name=name) for name in sorted(world.variables)]
-    return [*(Part(kind="missing", name=name) for name in missing), *read]
+    read = [Dependency(kind="env", name=name) for name in sorted(world.variables)]
+    return [*(Dependency(kind="missing", name=name) for name in missing), *read]
 
 
-def parts_of_database(database: OwnDatabase | None) -> list[Part]:
+def parts_of_database(database: OwnDatabase | None) -> list[Dependency]:
     """What a test has used of the application's models; none when it has used no database."""
     if database is None or not database.is_used:
         return []
-    return [Part(kind="models", name="all"), *(Part(kind="fixture", name=file) for file in sorted(database.fixtures))]
+    return [
+        Dependency(kind="models", name="all"),
+        *(Dependency(kind="fixture", name=file) for file in sorted(database.fixtures)),
+    ]
 
 
-def take_scripts(parts: Iterable[Part], root: Path, digests: PartDigests) -> None:
+def take_scripts(parts: Iterable[Dependency], root: Path, digests: PartDigests) -> None:
     """Compiles the scripts among parts, and has their digests known; blocks. One that is not there, or
     cannot be compiled, has the digest of nothing. Raises HostError when there is no compiler."""
     from runner.application.application import tested_by
@@ -323,15 +325,17 @@ def take_scripts(parts: Iterable[Part], root: Path, digests: PartDigests) -> Non
             digests.take(result)
 
 
-def part_of(source: Source, root: Path) -> Part:
+def part_of(source: Source, root: Path) -> Dependency:
     """A script as a part of results."""
     kind = "script" if source.script is None else "module"
-    return Part(kind=kind, name=str(source.test).removeprefix(f"{root}/"))
+    return Dependency(kind=kind, name=str(source.test).removeprefix(f"{root}/"))
 
 
-def _variables_in(value: Any) -> Iterable[Part]:
+def _variables_in(value: Any) -> Iterable[Dependency]:
     """The variables that a value names, as parts."""
-    return [Part(kind="env", name=name) for name in sorted(set(_VARIABLE.findall(json.dumps(value, default=str))))]
+    return [
+        Dependency(kind="env", name=name) for name in sorted(set(_VARIABLE.findall(json.dumps(value, default=str))))
+    ]
 
 
 def _content(folder: Path, root: Path) -> Iterator[bytes]:

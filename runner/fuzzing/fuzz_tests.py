@@ -1,20 +1,34 @@
-"""The fuzz tests of a run: answers what their realms ask, and says when they are over."""
+"""The fuzz tests of a run: answers what their realms ask, and says when they are over. A test has up to three steps,
+each in its own realms:
+
+| step | what runs |
+| --- | --- |
+| seeds | the inputs of `f.add`, then the corpus; each is a subtest |
+| search | with `--fuzz`, if all of these pass: the inputs of a search |
+| found | the seeds and the corpus again, which now has the found input |
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bindings import ProcessError
-from runner.fuzzing.corpus import FOLDER
-from runner.fuzzing.fuzz_test import Fuzzing, FuzzTest
-from runner.fuzzing.literals import Literals, literals_in
-from runner.paths import shown_path
+from runner.errors import shown_path
+from runner.fuzzing.inputs import FOLDER, Input, Literals, literals_in, name_of, read_corpus, write_input
+from runner.fuzzing.search import MOST_BROKEN
+from scripttest import Cause, Failure, Outcome, Status
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from bindings import World
-    from scripttest import Compiled, Outcome, TestKey
+    from runner.fuzzing.search import SearchRealms
+    from scripttest import Compiled, TestKey
+
+SHOWN = 300
+"""Characters of an input that are shown."""
 
 
 class FuzzTests:
@@ -98,3 +112,237 @@ class FuzzTests:
 
     def _literals(self) -> Literals:
         return literals_in("\n".join(code for codes in self._code.values() for code in codes))
+
+
+class Fuzzing(Value):
+    """What the flags say of fuzz tests."""
+
+    seconds: float | None
+    """That a search takes; None: there is none."""
+    limit: float
+    """Seconds that one input of the corpus, or of a search, may take."""
+    seed: int
+    """Seed of the searches."""
+
+
+class FuzzTest:
+    """A running test."""
+
+    def __init__(
+        self,
+        *,
+        module: str,
+        name: str,
+        fuzzing: Fuzzing,
+        folder: Path,
+        shown: str,
+        literals: Callable[[], Literals],
+        stopped: Callable[[], bool],
+    ) -> None:
+        """Reads nothing yet.
+
+        Args:
+            module: id of the module.
+            name: name of the function.
+            fuzzing: the settings from the flags.
+            folder: folder of the corpus.
+            shown: this folder as messages name it.
+            literals: returns the literals in the tested code.
+            stopped: whether the run shall end.
+        """
+        self._module = module
+        self.name = name
+        self._fuzzing = fuzzing
+        self._folder = folder
+        self._shown = shown
+        self._literals = literals
+        self._stopped = stopped
+        self._seeds: list[str] = []
+        self._schemas: list[Any] = []
+        self._size: int | None = None
+        """How many arguments it takes, if that is known."""
+        self._inputs: dict[str, Input] = {}
+        """Seeds and corpus, by name."""
+        self._left: list[Input] = []
+        self.world: World | None = None
+        """The world of its realm."""
+        self.allowed: float | None = None
+        """Seconds for the next input; None: as many as for any test."""
+        self._realms: SearchRealms | None = None
+        self._passed: Outcome | None = None
+        """Of the seeds and the corpus, before the search."""
+        self._found: list[Any] | None = None
+        self._kept = ""
+        """Where that was written, or why it was not."""
+        self._asked = False
+        """Whether the realm has asked for an input."""
+        self.summary = ""
+        """The result of the search, in one line."""
+
+    def begin(self, seeds: list[str], schemas: list[str], parameters: int) -> None:
+        """Called when the test calls `f.fuzz`. Blocks.
+
+        Args:
+            seeds: JSON of the arguments of each seed.
+            schemas: JSON of the arguments of `f.schema`.
+            parameters: number of parameters of the function.
+        """
+        if self._realms is not None and self._found is None:
+            return
+        self._seeds = seeds
+        self._size = len(json.loads(seeds[0])) if seeds else None
+        if schemas:
+            from runner.fuzzing.inputs import schemas_of_arguments
+
+            self._schemas = schemas_of_arguments([json.loads(one) for one in schemas], self._size or parameters)
+            self._size = self._size or len(self._schemas)
+        own = [Input(name=f"seed#{number}", args=args, is_seed=True) for number, args in enumerate(seeds)]
+        self._left = [*own, *read_corpus(self._folder, self._size, self._shown)]
+        self._inputs = {one.name: one for one in self._left}
+
+    def next(self, result: Any) -> dict[str, Any] | None:
+        """What comes next: an input, or inputs of a search, after the result of the last ones of that; None: nothing in
+        this realm. Blocks."""
+        self._asked = True
+        if self._realms is not None and self._found is None:
+            self.allowed = self._fuzzing.limit
+            if self._stopped():
+                self._realms.is_over = True
+                return None
+            if result is not None and (silence := self._silence(1)):
+                result = {"at": result["at"], "kind": Cause.INFRASTRUCTURE, "message": silence}
+            request = self._realms.next(result)
+            return None if request is None else {"tried": request.inputs}
+        if not self._left:
+            self.allowed = None
+            return None
+        one = self._left.pop(0)
+        self.allowed = None if one.is_seed else self._fuzzing.limit
+        return {"kept": {"name": one.name, "args": one.args, "problem": one.problem}}
+
+    def close(self) -> None:
+        """Ends what it has running."""
+        if self._realms is not None:
+            self._realms.close()
+
+    def settled(self, outcome: Outcome) -> Outcome | None:
+        """The outcome of the test, of whose realms one has ended; None: it goes on in another one."""
+        asked, self._asked = self._asked, False
+        if self._realms is None:
+            may_search = self._fuzzing.seconds is not None and not self._stopped()
+            if not may_search or not asked or outcome.status != Status.PASSED:
+                return self._explained(outcome)
+            self._passed = outcome
+            return self._begin_search(self._fuzzing.seconds or 0)
+        if self._found is not None:
+            return self._explained(outcome)
+        self._realms.ended(outcome, self._silence(0.5))
+        if not asked:  # it no longer calls `f.fuzz`
+            return outcome
+        return self._conclude() if self._realms.is_over else None
+
+    def _begin_search(self, seconds: float) -> Outcome | None:
+        from runner.fuzzing.search import SearchPlan, SearchRealms
+
+        examples = [json.loads(one.args) for one in self._inputs.values()]
+        if not examples and not self._schemas:
+            return self._unable("nothing says what its inputs look like: f.add one, or give f.schema(...)")
+        if not self._size:
+            return self._unable("its inputs have no arguments: f.add(value) gives one")
+        plan = SearchPlan(
+            examples=examples,
+            schemas=self._schemas,
+            literals=self._literals(),
+            seed=self._fuzzing.seed,
+            seconds=seconds,
+        )
+        self._realms = SearchRealms(plan)
+        return None
+
+    def _conclude(self) -> Outcome | None:
+        """After the search: None where what was found is to be seen."""
+        assert self._realms is not None and self._passed is not None
+        self._realms.close()
+        search = self._realms.search
+        if search is None:
+            return self._passed
+        count = f"{search.tried} input{'' if search.tried == 1 else 's'} ({search.seconds:.2f}s)"
+        seed = f"--seed {self._fuzzing.seed}"
+        self.summary = f"{self.name}: {count}, nothing found ({seed})"
+        if search.found is None:
+            if search.unsteady:
+                self.summary += f"; {search.unsteady} of them failed after others, and not by themselves"
+            if search.problem:
+                return self._unable(search.problem)
+            if search.broken == MOST_BROKEN or 0 < search.tried <= 2 * search.broken:
+                return self._unable(f"what it needs is broken: {search.broke}", Cause.INFRASTRUCTURE)
+            if search.broken:
+                self.summary += f"; {search.broken} of them say nothing: {search.broke}"
+            return self._passed
+        self._found = search.found
+        try:
+            file = write_input(self._folder, self._found)
+            self._kept = f"{self._shown}/{file.name}"
+        except OSError as error:
+            self._kept = f"not kept: {error.strerror or error}"
+        self.summary = f"{self.name}: found after {count}, {self._kept} ({seed})"
+        if self._stopped() or self._kept.startswith("not kept"):
+            return self._with_found(self._passed)
+        return None
+
+    def _silence(self, share: float) -> str:
+        """What has not answered an input for this share of the time that one may take; empty: nothing."""
+        asked, limit = self.world and self.world.asked, self._fuzzing.limit
+        return f"{asked.name} did not answer within {limit:g}s" if asked and asked.seconds > share * limit else ""
+
+    def _unable(self, why: str, cause: Cause = Cause.ERROR) -> Outcome:
+        assert self._passed is not None
+        failure = Failure(cause=cause, message=f"Cannot search {self.name}: {why}")
+        return self._passed.replace(status=Status.FAILED, failures=(*self._passed.failures, failure))
+
+    def _explained(self, outcome: Outcome) -> Outcome:
+        """An outcome whose failures say with which input, and where it was kept."""
+        steps = tuple(self._step(step) for step in outcome.steps)
+        outcome = outcome.replace(steps=steps)
+        if self._found is None or any(step.failures for step in steps):
+            return outcome
+        if outcome.status == Status.PASSED:
+            return self._with_found(outcome)
+        return _told(outcome, self._lines(self._inputs[name_of(self._found)]))  # it failed when its input was over
+
+    def _step(self, step: Outcome) -> Outcome:
+        one = self._inputs.get(step.name.partition("/")[2])
+        if one is None or one.problem or not step.failures:
+            return step
+        return _told(step, self._lines(one))
+
+    def _lines(self, one: Input) -> list[str]:
+        lines = [f"input: {_cut(one.args)}"] + ([] if one.is_seed else [f"file : {self._shown}/{one.name}.json"])
+        if self._found is not None and one.name == name_of(self._found):
+            lines.append(f"found by --fuzz; again: {self._command(one.name)}")
+        return lines
+
+    def _with_found(self, outcome: Outcome) -> Outcome:
+        """An outcome that has to say by itself what was found."""
+        assert self._found is not None
+        text = f"--fuzz has found an input that fails in a realm of its own: {_cut(json.dumps(self._found))}"
+        failure = Failure(cause=Cause.ERROR, message=f"{text} ({self._kept})")
+        return outcome.replace(status=Status.FAILED, failures=(*outcome.failures, failure))
+
+    def _command(self, input: str) -> str:
+        return f"yao-test -i {self._module} --run '^{self.name}$/{input}'"
+
+
+def _told(outcome: Outcome, lines: list[str]) -> Outcome:
+    """An outcome with lines at the failure that says why: that of its first failed subtest, if there is one."""
+    for place, step in enumerate(outcome.steps):
+        if step.failures:
+            steps = outcome.steps
+            return outcome.replace(steps=(*steps[:place], _told(step, lines), *steps[place + 1 :]))
+    first, *others = outcome.failures
+    details = "\n".join([*filter(None, [first.details]), *lines])
+    return outcome.replace(failures=(first.replace(details=details), *others))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."

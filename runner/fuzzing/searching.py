@@ -19,10 +19,9 @@ from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.errors import NoSuchExample, Unsatisfiable
 
 from runner.errors import RunnerError
-from runner.fuzzing.corpus import name_of
-from runner.fuzzing.literals import Literals
+from runner.fuzzing.inputs import Literals, name_of
 from runner.fuzzing.search import MOST_BROKEN
-from runner.fuzzing.shapes import Shapes, Strategy
+from runner.fuzzing.strategies import Shapes, Strategy
 
 SHRINKING = 20.0
 """Seconds that a search takes beyond its time to make what it found smaller."""
@@ -115,7 +114,7 @@ class _Searching:
         shapes = Shapes(Literals(numbers=tuple(plan["numbers"]), texts=tuple(plan["texts"])))
         if not plan["schemas"]:
             return shapes.arguments(plan["examples"])
-        from runner.fuzzing.schemas import by_schemas
+        from runner.fuzzing.strategies import by_schemas
 
         return by_schemas(plan["schemas"], shapes)
 

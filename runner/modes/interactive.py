@@ -16,7 +16,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from runner.durations import in_words
+from runner.amounts import in_words
 from scripttest.values import Value
 
 TERMINAL = "/dev/tty"

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from runner.agents.answer import AgentError
 from runner.agents.references import ScriptReferenceError, find_function
 from runner.assertions.base import NotEvaluated
-from runner.cases.references import simulator_reference
+from runner.cases.model import simulator_reference
 from runner.errors import RunnerError
 from runner.modes.awaiting import text_in
 from runner.reading.helper_answers import Simulation, Unclear, read_simulation

@@ -28,7 +28,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from runner.agents.chat import AGENT, AgentCall, ModelStep, ToolStep
-from runner.costs import cost_in, cost_record
+from runner.amounts import cost_in, cost_record
 from runner.results.attachments import without_content
 from scripttest.typing_names import Record
 

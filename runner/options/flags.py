@@ -4,7 +4,7 @@ Functions that read a value raise ConfigurationError."""
 
 from __future__ import annotations
 
-from runner.durations import in_words
+from runner.amounts import in_words
 from runner.errors import ConfigurationError
 from scripttest.values import Value
 

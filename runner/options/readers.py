@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from runner.durations import seconds_of
+from runner.amounts import seconds_of
 from runner.errors import ConfigurationError, did_you_mean
 
 TYPE_CHECKING = False

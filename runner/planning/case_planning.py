@@ -17,9 +17,8 @@ from runner.agents.assistant import Assistant, Assistants, stand_in
 from runner.cases.model import Case
 from runner.cases.reader import AbsentFilesError, CaseFile, LocatedCase
 from runner.cases.selection import Chosen, both, chooser, needs_of
-from runner.errors import BrokenError, ConfigurationError
+from runner.errors import BrokenError, ConfigurationError, shown_path
 from runner.options.options import absolute
-from runner.paths import shown_path
 from runner.planning.case_source import CaseInput, CaseSource, GeneratorInput
 from runner.results.model import Suite, SuiteKind
 from runner.security.terminal import own

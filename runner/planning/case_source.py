@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from runner.agents.assistant import AgentVariant, Assistant
-    from runner.cases.model import Case
+    from runner.cases.model import Case, Reference
     from runner.cases.reader import LocatedCase
-    from runner.cases.references import Reference
     from scripttest import Status
 
 

@@ -17,8 +17,8 @@ from bindings import World
 from runner.agents.answer import AgentError
 from runner.agents.chat import Chat, Scope
 from runner.agents.references import ScriptReferenceError, call_function
+from runner.amounts import in_words
 from runner.cases.reader import MadeCases, cases_from_values
-from runner.durations import in_words
 from runner.errors import ConfigurationError
 from runner.options.options import report_path
 from runner.reading.helper_answers import read_cases

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from runner.application.application import Application, TestModule, find_root, twins_among, twins_problem
-from runner.errors import ConfigurationError
+from runner.errors import ConfigurationError, beside_missing
 from runner.options.options import RunOptions, absolute
-from runner.paths import beside_missing
 from runner.planning.case_source import CaseInput, GeneratorInput
 from runner.security.walk import CODE, SUFFIXES, is_closed, is_report, is_test, looks_like_test, walk
 
@@ -242,7 +241,7 @@ def _resolve(input: str, options: RunOptions, every: Modules, directory: Path) -
 def _generator(input: str, reference: str, query: str, options: RunOptions, application: Application) -> GeneratorInput:
     from bindings import agent_id
     from runner.agents.assistant import Assistants
-    from runner.cases.references import generator_reference
+    from runner.cases.model import generator_reference
     from runner.planning.generators import parameters
 
     if reference.endswith(":"):

@@ -11,8 +11,7 @@ from functools import cached_property
 from itertools import chain
 
 from runner.application.application import TestModule, repository_of
-from runner.application.context import build_context
-from runner.application.dotenv import all_variables
+from runner.application.context import all_variables, build_context
 from runner.errors import ConfigurationError
 from runner.planning.case_source import GeneratorInput
 from runner.planning.inputs import Modules, everything, named_agent, not_collected, resolve_inputs

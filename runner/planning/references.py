@@ -13,7 +13,7 @@ from importlib import import_module
 from bindings import given_mocks
 from runner.agents.assistant import Assistant, Assistants
 from runner.agents.references import ScriptReferenceError, find_function
-from runner.cases.references import Reference, simulator_reference
+from runner.cases.model import Reference, simulator_reference
 from runner.errors import ConfigurationError
 from runner.security.files import read_text
 from scripttest.values import Value

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 
 from runner.errors import ConfigurationError
-from runner.parts import part_in
+from runner.parts import dependency_in
 from runner.results.case_json import is_cut_short
 from runner.results.fingerprint_changes import change_text
 from runner.results.verdict import Verdict, verdict_in
@@ -145,7 +145,7 @@ def holding(
             )
         records[record["suite"]].append(record)
     keys = {key for record in saved for key in record.get("fingerprint") or ()}
-    take_scripts(filter(None, map(part_in, sorted(keys))), fingerprints.root, fingerprints.parts)
+    take_scripts(filter(None, map(dependency_in, sorted(keys))), fingerprints.root, fingerprints.parts)
     of_cases = {source.suite.name: source for source in sources}
     found = []
     for id, suite in known.items():

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from runner.application.application import Application, find_root, twins_among, twins_problem
-from runner.errors import ConfigurationError, RunnerError
-from runner.paths import shown_path
+from runner.errors import ConfigurationError, RunnerError, shown_path
 from runner.planning.inputs import RENAME
 from runner.planning.test_functions import functions_in, tags_in
 from runner.pytest_plugin.models import CLOSED, GIVEN, Models

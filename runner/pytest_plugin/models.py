@@ -25,7 +25,7 @@ class Models:
     def __init__(self, application: Application, agent: str, options: RunOptions) -> None:
         """Raises ConfigurationError when the agent cannot be used; `options` are those of its cases."""
         from runner.agents.assistant import Assistants
-        from runner.application.dotenv import variables_of
+        from runner.application.context import variables_of
         from runner.connectors.load import Connectors
 
         self._assistants = Assistants(application)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from runner.costs import cost_in, dollars
+from runner.amounts import cost_in, dollars
 from runner.reporters.document import DocumentReporter
 from runner.reporters.markdown_pieces import LINE_LIMIT, MARKS, block, body, duration, heading, inline, table
 from runner.results.certainty import judges_text, part_rows, rate_text

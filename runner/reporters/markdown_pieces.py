@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from runner.costs import cost_in, dollars
+from runner.amounts import cost_in, dollars
 from runner.look_alikes import raw
 from runner.reporters.console.style import first_and_last
 from runner.results.attachments import sizes

@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from runner.costs import cost_record
+from runner.amounts import cost_record
 from runner.results.case_result import ScoreVerdict
 from runner.results.verdict import Verdict, verdict_on
 from scripttest import Cause

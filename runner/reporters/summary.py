@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.costs import cost_in, dollars
+from runner.amounts import cost_in, dollars
 from runner.reporters.document import DocumentReporter
 from runner.reporters.markdown_pieces import LINE_LIMIT, visible
 from runner.results.certainty import judges_text, part_rows, rate_text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.costs import cost_in, cost_record
+from runner.amounts import cost_in, cost_record
 from runner.results.case_result import CaseResult, TrialsNoise
 from runner.results.failure_json import Named, failure_record, failures_of, warnings_of
 from runner.results.failure_texts import error_text, place, stack_trace

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from runner.costs import mean
+from runner.amounts import mean
 from runner.results.change_report import Beside, Noise, Part
 from runner.results.compared_cases import change_in, figures_of, rates_of
 from runner.results.judged_cases import SCORE, JudgedCase, JudgedRun

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NoReturn
 
-from runner.costs import mean
+from runner.amounts import mean
 from runner.errors import ConfigurationError
 from runner.results.change_parts import Pairs, beside_of, parts_of
 from runner.results.change_report import ChangeReport, ComparedCase, LeftOut, Noise

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from runner.costs import cost_in, cost_record
+from runner.amounts import cost_in, cost_record
 from runner.results.case_result import TrialResult, TrialsNoise
 from runner.results.model import Attempt, TestResult
 from runner.results.stability import shown_of, stability_of

@@ -9,6 +9,7 @@ from runner.results.change_report import ComparedCase, Figures, Noise, Verdict
 from runner.results.judged_cases import JudgedRun, measured
 from runner.results.looks import Looks
 from runner.results.sides import Sides
+from runner.statistics import PassCount
 from runner.statistics.change import (
     Change,
     DetectableDifference,
@@ -21,7 +22,6 @@ from runner.statistics.change import (
 from runner.statistics.distributions import ALPHA, LOOK_LEVELS
 from runner.statistics.exact_tests import FALL, STEPS, CaseRuns, ScoredCase, broken_cases, single_case, suspects_of
 from runner.statistics.intervals import Estimate, mean_of, suite_rate, variance
-from runner.statistics.pass_counts import PassCount
 from scripttest.values import Value
 
 _ALL_OR_NOTHING = {0.0, 1.0}

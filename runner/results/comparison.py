@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from difflib import unified_diff
 from typing import Any
 
+from runner.amounts import cost_in, mean
 from runner.assertions.values import equal
-from runner.costs import cost_in, mean
 from runner.results.changes import STANDARD, Change, Comparison, Measure, Side, Thresholds
 from runner.results.criteria import score_in
 from runner.results.fingerprint_changes import changed_in

@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from bindings import Answered
-from runner.costs import cost_in
+from runner.amounts import cost_in
 from runner.results.criteria import Part, criteria_of, parts_in, score_in
 from runner.results.events import RunStatus
 from runner.results.model import Suite, TestResult
 from runner.results.result_keys import key_of
 from runner.results.verdict import Verdict, verdict_in, verdict_on
-from runner.statistics.pass_counts import PassCount
+from runner.statistics import PassCount
 from scripttest.values import Value
 
 TYPE_CHECKING = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from runner.parts import part_in
+from runner.parts import dependency_in
 from scripttest.typing_names import Record
 
 TYPE_CHECKING = False
@@ -90,7 +90,7 @@ def changed(before: Any, after: Any, connector: str | None = None, other: str | 
         return tuple(switches)
     both = [(key, before[key], after[key]) for key in before if key in after]
     own = (connector, other)
-    asked = [(part_in(key), was, now) for key, was, now in both if was != now and (was, now) != own]
+    asked = [(dependency_in(key), was, now) for key, was, now in both if was != now and (was, now) != own]
     others = [(part.name, was, now) for part, was, now in asked if part is not None and part.kind == ASKS]
     switches += [f"connector of {agent}: {was}{ARROW}{now}" for agent, was, now in others]
     moved = switches or any(before.get(flag) != after.get(flag) for flag in _NAME_CONNECTORS)
@@ -99,7 +99,7 @@ def changed(before: Any, after: Any, connector: str | None = None, other: str | 
         left_out |= COUNTED
 
     def counts(key: str) -> bool:
-        part = part_in(key)
+        part = dependency_in(key)
         if part is None:
             return key != "--connector" or not is_another
         follows = moved and part.kind in _OF_CONNECTORS and not (key in before and key in after)
@@ -110,5 +110,5 @@ def changed(before: Any, after: Any, connector: str | None = None, other: str | 
 
 
 def _name_of(key: str) -> str:
-    part = part_in(key)
+    part = dependency_in(key)
     return _NAMED[part.kind].format(part.name) if part and part.kind in _NAMED else _WHOLE.get(key, key)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from runner.costs import cost_in
+from runner.amounts import cost_in
 from runner.results.criteria import criteria_of, score_in
 from runner.results.judging import Judging, judging_in
 from runner.results.report import Report

@@ -12,7 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from runner.costs import mean
+from runner.amounts import mean
 from runner.results.model import Attempt, Stability
 from runner.results.verdict import Verdict
 from scripttest.values import Value

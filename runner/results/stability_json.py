@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runner.costs import cost_in, cost_record
+from runner.amounts import cost_in, cost_record
 from runner.results.criteria import criteria_of
 from runner.results.judging import judging_in, judging_record
 from runner.results.model import Attempt, Stability, TestResult

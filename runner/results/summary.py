@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from runner.costs import cost_record
+from runner.amounts import cost_record
 from runner.results.counts import Counts, counted
 from runner.security.terminal import in_line
 from scripttest.typing_names import Record

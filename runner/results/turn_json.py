@@ -3,8 +3,8 @@ assertions, and calls of tools."""
 
 from __future__ import annotations
 
+from runner.amounts import cost_in, cost_record
 from runner.assertions.base import AssertionResult, Judged, ToolUse, Vote
-from runner.costs import cost_in, cost_record
 from runner.results.case_result import (
     CheckpointResult,
     CriterionResult,

@@ -14,7 +14,7 @@ from runner.results.report import Report
 from runner.results.result_keys import ResultKey, key_of
 from runner.results.sides import Sides
 from runner.results.value_texts import answer_of, as_text
-from runner.statistics.pass_counts import PassCount
+from runner.statistics import PassCount
 from scripttest.typing_names import Record
 from scripttest.values import Value
 

@@ -21,11 +21,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from runner.amounts import FORMS, seconds_of
 from runner.application.documents import line_in_yaml, read_yaml
 from runner.connectors.base import ConnectorError
-from runner.durations import FORMS, seconds_of
-from runner.errors import ConfigurationError, did_you_mean
-from runner.paths import shown_path
+from runner.errors import ConfigurationError, did_you_mean, shown_path
 from runner.scripted.templates import (
     Lookup,
     Situation,

@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from types import NoneType, UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
+from runner.amounts import Duration
 from runner.application.json_parts import JsonPath
-from runner.durations import Duration
 from runner.errors import ConfigurationError
 from runner.shapes.declared import (
     Model,

@@ -6,8 +6,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from runner.statistics import PassCount
 from runner.statistics.distributions import normal_quantile, t_probability, t_quantile
-from runner.statistics.pass_counts import PassCount
 from scripttest.values import Value
 
 LEVEL = 0.95

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TypeVar
 
+from runner.statistics import PassCount
 from runner.statistics.distributions import ALPHA, SLACK, t_probability
 from runner.statistics.exact_tests import CaseRuns, single_case
-from runner.statistics.pass_counts import PassCount
 from scripttest.values import Value
 
 T = TypeVar("T")

@@ -9,8 +9,8 @@ from itertools import pairwise
 from runner.results.changes import STANDARD
 from runner.results.fingerprint_changes import asked_by, changed
 from runner.results.verdict import Verdict
+from runner.statistics import PassCount
 from runner.statistics.intervals import Interval, wilson
-from runner.statistics.pass_counts import PassCount
 from runner.statistics.series import Break, level_break, rate_break
 from runner.store.rows import NOT_ENDED
 from runner.store.store import Store

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any
 
-from runner.costs import Estimate
+from runner.amounts import Estimate
 from runner.results.case_json import is_cut_short
 from runner.results.json_text import json_line
 from runner.results.judged_cases import judged_cases

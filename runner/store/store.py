@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from runner.costs import cost_in
+from runner.amounts import cost_in
 from runner.errors import ConfigurationError
 from runner.results.report import Report
 from runner.results.saved import read_text

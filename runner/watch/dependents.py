@@ -9,7 +9,7 @@ from pathlib import Path
 
 from runner.errors import ConfigurationError
 from runner.execution.stopping import Stop
-from runner.parts import Part, part_in
+from runner.parts import Dependency, dependency_in
 from runner.results.events import Event, RunStart, SuiteEnd, TestEnd
 from runner.security.walk import CODE
 from scripttest import Status
@@ -43,9 +43,9 @@ class Dependents:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._suites: dict[str, Suite] = {}
-        self._parts: dict[str, dict[Part, str]] = {}
+        self._parts: dict[str, dict[Dependency, str]] = {}
         """Suite → the parts of its results, with their digests."""
-        self._files: dict[Part, frozenset[str]] = {}
+        self._files: dict[Dependency, frozenset[str]] = {}
         """Script, or attachments → its files."""
         self._broken: set[str] = set()
         """Modules that could not be loaded, and case files whose agent cannot be used."""
@@ -72,9 +72,9 @@ class Dependents:
                 self._broken.discard(result.suite)
                 self._parts[result.suite] = {}
             fingerprint = result.fingerprint or {}
-            found = {part: digest for key, digest in fingerprint.items() if (part := part_in(key)) is not None}
+            found = {part: digest for key, digest in fingerprint.items() if (part := dependency_in(key)) is not None}
             if ATTACHMENTS in fingerprint:
-                found[Part(kind=ATTACHMENTS, name=fingerprint[ATTACHMENTS])] = fingerprint[ATTACHMENTS]
+                found[Dependency(kind=ATTACHMENTS, name=fingerprint[ATTACHMENTS])] = fingerprint[ATTACHMENTS]
             self._parts[result.suite].update(found)
             if not found and result.outcome.status == Status.FAILED:
                 self._broken.add(result.suite)
@@ -84,7 +84,7 @@ class Dependents:
         with self._lock:
             self._waiting.discard(suite)
 
-    def learn(self, files: Mapping[Part, frozenset[str]]) -> None:
+    def learn(self, files: Mapping[Dependency, frozenset[str]]) -> None:
         """Learns of which files scripts are made."""
         with self._lock:
             for part, of in files.items():
@@ -149,7 +149,7 @@ class Dependents:
         """Whether a suite has run."""
         return suite in self._suites
 
-    def _module_files(self, suite: Suite, files: Mapping[Part, frozenset[str]]) -> frozenset[str]:
+    def _module_files(self, suite: Suite, files: Mapping[Dependency, frozenset[str]]) -> frozenset[str]:
         """The files of a test module, also of one without results."""
         if suite.has_cases:
             return frozenset()
@@ -218,6 +218,6 @@ class ObservedRun:
     def close(self) -> None:
         """See `Observer`."""
 
-    def _learn(self, files: Mapping[Part, frozenset[str]]) -> None:
+    def _learn(self, files: Mapping[Dependency, frozenset[str]]) -> None:
         self._learned = len(files)
         self._dependents.learn(files)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from bindings import SCRIPT_PARTS
 from runner import exit_codes
-from runner.application.dotenv import variables_of
+from runner.application.context import variables_of
 from runner.errors import RunnerError
 from runner.execution.run import run
 from runner.execution.stopping import Interrupted, Signals, Stop, UndoneAtOnce

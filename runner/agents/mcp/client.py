@@ -23,10 +23,10 @@ from mcp.client.streamable_http import streamable_http_client
 from runner.agents.mcp.base import Item, Tool, ToolAnswer, ToolError, no_such_tool, validate
 from runner.agents.mcp.http import client
 from runner.agents.mcp.remote import Connection, ConnectionLostError, Ending, NotSentError, Open, RefusedError, Streams
+from runner.amounts import seconds_of
 from runner.application.documents import by_script
 from runner.application.programs import program_files
 from runner.connectors.wire import endpoint_of
-from runner.durations import seconds_of
 from runner.errors import ConfigurationError, did_you_mean
 from runner.security.keys import Credential
 from scripttest import written_files

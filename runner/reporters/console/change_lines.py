@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from runner import columns
-from runner.costs import dollars
+from runner.amounts import dollars
 from runner.reporters.console.style import Style, count, in_milliseconds
 from runner.reporters.console.verdict_lines import (
     CASE_HEAD,

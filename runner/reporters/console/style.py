@@ -3,7 +3,7 @@ them takes longer than most runs."""
 
 from __future__ import annotations
 
-from runner.costs import dollars
+from runner.amounts import dollars
 from runner.results.failure_texts import error_text
 from runner.security.terminal import own
 from scripttest import Failure, LogLine, ResultWarning

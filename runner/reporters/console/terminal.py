@@ -28,9 +28,8 @@ from functools import lru_cache
 from typing import TextIO
 from unicodedata import bidirectional, category
 
+from runner.amounts import dollars, in_words
 from runner.columns import letter_width, width
-from runner.costs import dollars
-from runner.durations import in_words
 from runner.reporters.console.style import WIDTH, Style
 from runner.results.events import Event, RunEnd
 from runner.results.fold import Execution

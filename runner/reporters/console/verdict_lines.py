@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from runner.costs import dollars
+from runner.amounts import dollars
 from runner.reporters.console.style import count, in_milliseconds
 from runner.results.change_report import Beside, ChangeReport, ComparedCase, Noise, Part, Verdict
 from runner.results.judging import JudgesNoise

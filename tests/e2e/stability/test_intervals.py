@@ -11,8 +11,8 @@ import pytest
 from agent_files import agent, lines
 from command import Application, MakeApplication, Record
 
+from runner.statistics import PassCount
 from runner.statistics.intervals import Estimate, mean_of, suite_rate
-from runner.statistics.pass_counts import PassCount
 
 REPLIES = """\
 - when: { input: sometimes, metadata.run: 2 }

@@ -7,8 +7,7 @@ from itertools import chain
 
 import pytest
 
-from runner.benchmarks.comparing import compared, lines_of
-from runner.benchmarks.lines import Sample, read, written
+from runner.benchmarks.benchmark_tests import Sample, compared, line_of, lines_of, read_lines
 
 GO = """\
 goos: linux
@@ -26,7 +25,7 @@ ok  \texample.org/fees\t2.4s
 
 
 def test_lines_of_go_are_read() -> None:
-    samples = list(read(GO))
+    samples = list(read_lines(GO))
     assert [(sample.package, sample.name, sample.rounds, dict(sample.values)) for sample in samples] == [
         ("example.org/fees", "BenchmarkTotal", 433, {"ns/op": 2771234.0, "calls/op": 0.5}),
         ("example.org/fees", "BenchmarkTotal/sub-2", 100, {"ns/op": 12.5, "B/op": 3.0, "allocs/op": 1.0}),
@@ -47,9 +46,9 @@ def test_lines_of_go_are_read() -> None:
     ],
 )
 def test_what_is_written_is_read_again(value: float, said: str) -> None:
-    line = written(Sample(package="", name="BenchmarkA/b", rounds=10, values={"ns/op": value}), 2)
+    line = line_of(Sample(package="", name="BenchmarkA/b", rounds=10, values={"ns/op": value}), 2)
     assert line.split() == ["BenchmarkA/b-2", "10", said, "ns/op"]
-    (sample,) = read(line)
+    (sample,) = read_lines(line)
     assert (sample.name, sample.rounds) == ("BenchmarkA/b", 10)
     assert sample.values["ns/op"] == pytest.approx(value, rel=0.01)
 

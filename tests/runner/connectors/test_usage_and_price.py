@@ -8,8 +8,8 @@ import pytest
 from connector_bench import Bench
 from model_server import body, completes, in_pieces, sends
 
+from runner.amounts import Estimate, cost_in, cost_record, dollars, mean
 from runner.connectors.base import Usage
-from runner.costs import Estimate, cost_in, cost_record, dollars, mean
 
 HI = {"choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": None}]}
 END = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}

@@ -10,10 +10,8 @@ from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis.errors import NoSuchExample
 
 from bindings.processes.schemas import misfit
-from runner.fuzzing.arguments import schemas_of_arguments
-from runner.fuzzing.literals import Literals, literals_in
-from runner.fuzzing.schemas import UnusableSchemaError, by_schemas
-from runner.fuzzing.shapes import Shapes, Strategy
+from runner.fuzzing.inputs import Literals, literals_in, schemas_of_arguments
+from runner.fuzzing.strategies import Shapes, Strategy, UnusableSchemaError, by_schemas
 
 CODE = r"""
 var pattern = "a\"b\u00e9\x41\n", other = 'it\'s', half = `one ${x + 1} two`;

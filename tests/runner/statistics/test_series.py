@@ -6,8 +6,8 @@ import random
 
 import pytest
 
+from runner.statistics import PassCount
 from runner.statistics.exact_tests import CaseRuns, single_case
-from runner.statistics.pass_counts import PassCount
 from runner.statistics.series import level_break, rate_break
 
 ONE = [PassCount(passed=1, judged=1)]

@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 from change_verdicts import verdict_of
 
-from runner.statistics import agreement, change, distributions, intervals, policies
+from runner.statistics import PassCount, agreement, change, distributions, intervals, policies
 from runner.statistics.change import benjamini_hochberg, holm, reach_of
 from runner.statistics.distributions import LOOK_LEVELS
 from runner.statistics.exact_tests import DRAWS, CaseRuns, ScoredCase, broken_cases, fewest_runs, single_case
 from runner.statistics.intervals import ratio_of
-from runner.statistics.pass_counts import PassCount
 
 NOT_ASKED = {"clopper_pearson", "judges_agree", "votes"}
 """Figures with vectors that nothing asks for."""

@@ -7,9 +7,9 @@ import json
 import pytest
 from pydantic_core import ValidationError
 
+from runner.amounts import Duration, in_words, seconds_of
 from runner.cases.model import Case
 from runner.cases.other_cases import MultiTurnCase
-from runner.durations import Duration, in_words, seconds_of
 from runner.errors import ConfigurationError
 
 FORMS = [("500ms", 0.5), ("30s", 30.0), ("1m30s", 90.0), ("2h", 7200.0), ("1h30m", 5400.0), ("2.5s", 2.5)]
