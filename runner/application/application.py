@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 from runner.errors import ConfigurationError, did_you_mean
@@ -331,8 +332,15 @@ def _walk(folder: Path, parts: list[str]) -> Path | None:
     for suffix in SUFFIXES:
         if (parent / (parts[-1] + suffix)).is_file():
             return parent / (parts[-1] + suffix)
-    for name in _names(parent):
-        stem, suffix = os.path.splitext(name)
-        if suffix in SUFFIXES and stem.replace(".", "_").lower() == parts[-1].lower():
-            return parent / name
-    return None
+    try:
+        found = _scripts_in(str(parent), os.stat(parent).st_mtime_ns).get(parts[-1].lower())
+    except OSError:
+        return None
+    return parent / found if found else None
+
+
+@lru_cache(maxsize=64)
+def _scripts_in(folder: str, changed: int) -> dict[str, str]:
+    """The script files of a folder, by the part of an id that names them, as the folder is since it was `changed`."""
+    names = ((name, *os.path.splitext(name)) for name in reversed(_names(folder)))
+    return {stem.replace(".", "_").lower(): name for name, stem, suffix in names if suffix in SUFFIXES}

@@ -157,9 +157,12 @@ class WorkQueue:
         self.give(slot, first)
 
     def _next_for(self, slot: Slot) -> Job:
-        """The next job of the module that a worker has loaded, else the first job."""
-        for job in self.jobs:
+        """The next job of the module that a worker has loaded, else the first job. Tests of modules that are under way
+        stand in front of the modules that are not listed yet."""
+        for index, job in enumerate(self.jobs):
+            if job.tests is None:
+                break
             if job.key == slot.module:
-                self.jobs.remove(job)
+                del self.jobs[index]
                 return job
         return self.jobs.popleft()
