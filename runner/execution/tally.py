@@ -36,34 +36,37 @@ class Tally:
         self._has_broken = False
         self._numbers = numbers
         self._begun: set[int] = set()
+        self._ended: set[int] = set()
+        """The runs that have results, also those of an earlier run."""
 
     def add(self, result: TestResult) -> None:
         """Adds a run that has ended."""
         self.results.append(result)
+        self._ended.add(result.run)
         self._failed += result.outcome.status == Status.FAILED
         self._has_broken |= verdict_on(result) is Verdict.BROKEN
 
     def due(self, known: Collection[int] = ()) -> list[int]:
         """Returns the numbers of the runs that begin now, and marks them as begun; `known` runs already have
         results."""
+        if not self._begun <= self._ended:
+            return []
         if self._numbers:
             numbers = [number for number in self._numbers if number not in known]
         else:
             from runner.results.repeating import needs_more
 
             verdicts = {result.run: verdict_on(result) for result in self.results}
-            if self._begun - verdicts.keys():
-                return []
             numbers = needs_more(self.policy, verdicts)
-        ended = {result.run for result in self.results}  # also those of an earlier run
-        numbers = [number for number in numbers if number not in self._begun | ended]
+        gone = self._begun | self._ended
+        numbers = [number for number in numbers if number not in gone]
         self._begun.update(numbers)
         return numbers
 
     def of_round(self, round: int, known: Collection[int] = ()) -> list[int]:
         """With `--until-decided`: returns the number of the next run, if it belongs to this round or an earlier one,
         and marks it as begun; `known` runs already have results."""
-        made = self._begun | {result.run for result in self.results} | set(known)
+        made = self._begun | self._ended | set(known)
         numbers = [number for number in self._numbers if number <= round and number not in made][:1]
         self._begun.update(numbers)
         return numbers
@@ -73,7 +76,7 @@ class Tally:
         """Whether all runs that are needed have ended."""
         if self._numbers:
             return len(self.results) == len(self._numbers)
-        return self._begun <= {result.run for result in self.results} and self._verdict is not None
+        return self._begun <= self._ended and self._verdict is not None
 
     def has_failed(self, least: float) -> bool:
         """Whether the test has failed or broken, or can no longer pass; `least` is the pass rate in percent that it
