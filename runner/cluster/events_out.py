@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.cluster.messages import RunnerMessage, WorkUnit
+from runner.execution.observing import Observer
 from runner.results.events import (
     AttemptEnd,
     Event,
@@ -25,14 +25,12 @@ from scripttest import Status
 if TYPE_CHECKING:
     from runner.answers.recording import Recording
     from runner.execution.stopping import Stop
-    from runner.fingerprints.parts import PartDigests
     from runner.results.fold import Execution
     from runner.results.model import TestResult
-    from scripttest import Processes
 
 
-class EventsOut:
-    """Sends the events of one work unit; implements `runner.execution.observing.Observer`."""
+class EventsOut(Observer):
+    """Sends the events of one work unit."""
 
     def __init__(
         self,
@@ -43,25 +41,12 @@ class EventsOut:
         say_now: Callable[[Any], None],
     ) -> None:
         """`say` takes messages to the command; `say_now` takes the first failure, which may end the run."""
-        self.stop = stop
-        self.processes: Processes | None = None
-        self.traces = self.keeps = False
-        self.closed = None
-        self.held_back: Callable[[str], str | None] | None = None
+        super().__init__(stop)
         self._recording = recording if recording is not None and recording.mode != "replay" else None
         self._say, self._say_failure = say, say_now
         self._modules = {part.module.id for part in unit.modules}
         self._places = {part.suite.id: [placed.position for placed in unit.cases_of(part)] for part in unit.cases}
         """Suite → the positions of its cases, by their places in this unit."""
-
-    def begin(self, parts: PartDigests) -> None:
-        """See `Observer`."""
-
-    def writes(self, path: Path, content: bytes) -> None:
-        """See `Observer`."""
-
-    def close(self) -> None:
-        """See `Observer`."""
 
     def on_event(self, event: Event, so_far: Execution) -> None:
         """See `Observer`."""

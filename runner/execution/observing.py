@@ -23,24 +23,22 @@ if TYPE_CHECKING:
     from scripttest import Processes
 
 
-class Observer(Protocol):
-    """Observes one run, as a reporter does, and can stop it."""
+class Observer:
+    """Observes one run, as a reporter does, and can stop it. This one does nothing."""
 
-    stop: Stop
-    """Stops the run."""
-    processes: Processes | None
-    """The compiler and the idle workers, kept for the next run."""
-    traces: bool
+    with_fingerprints = False
     """Whether results get fingerprints, which say what they depend on."""
-    keeps: bool
+    keeps = False
     """Whether the store keeps the run, where there is a store."""
-
-    held_back: Callable[[str], str | None] | None
+    held_back: Callable[[str], str | None] | None = None
     """See `Recording`."""
+    closed: ClosedModels | None = None
+    """Why real models are not asked; None: they are."""
 
-    @property
-    def closed(self) -> ClosedModels | None:
-        """Why real models are not asked; None: they are."""
+    def __init__(self, stop: Stop, processes: Processes | None = None) -> None:
+        """`stop` stops the run; `processes` are the compiler and the idle workers, kept for the next run."""
+        self.stop = stop
+        self.processes = processes
 
     def begin(self, parts: PartDigests) -> None:
         """Called before anything runs. `parts` learns what results depend on while tests run."""

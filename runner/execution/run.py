@@ -96,7 +96,7 @@ def run(
                 def carry_out(host: ScriptHost | None) -> int:
                     if options.dry_run:
                         return _list(plan, host, selection, stop, environment)
-                    traces = plan.resumable or (observer is not None and observer.traces)
+                    traces = plan.resumable or (observer is not None and observer.with_fingerprints)
                     if observer is not None:
                         observer.begin(services.fingerprints().parts)
                     modules = begun_modules(host, plan, services, tests, selection, stop, traces)

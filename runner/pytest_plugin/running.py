@@ -16,6 +16,7 @@ from runner.application.application import Application, find_root
 from runner.application.configuration import configured
 from runner.connectors.base import ClosedModels
 from runner.environment import Environment
+from runner.execution.observing import Observer
 from runner.execution.run import run
 from runner.execution.stopping import Interrupted, Stop
 from runner.options.options import RunOptions
@@ -31,9 +32,6 @@ from runner.security.walk import is_test
 from scripttest import Status, start_processes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from runner.fingerprints.parts import PartDigests
     from runner.results.fold import Execution
     from runner.results.model import Suite, TestResult
     from scripttest import Processes
@@ -45,17 +43,10 @@ class TestFailedError(Exception):
     __test__ = False
 
 
-class _ObservedRun:
-    """One run; implements `runner.execution.observing.Observer`."""
-
-    traces = False
-    keeps = False
-    held_back: Callable[[str], str | None] | None = None
-
+class _ObservedRun(Observer):
     def __init__(self, processes: Processes | None, closed: ClosedModels | None) -> None:
+        super().__init__(Stop(), processes)
         self.closed = closed
-        self.stop = Stop()
-        self.processes = processes
         self.results: dict[str, TestResult] = {}
         self.suite: Suite | None = None
         self.code = 0
@@ -63,12 +54,6 @@ class _ObservedRun:
         self.stopped: str | None = None
         """Why the run ended early, such as the budget that is used up."""
         self.flags: tuple[str, ...] = ()
-
-    def begin(self, parts: PartDigests) -> None:
-        """See `Observer`."""
-
-    def writes(self, path: Path, content: bytes) -> None:
-        """See `Observer`."""
 
     def on_event(self, event: Event, so_far: Execution) -> None:
         """See `Observer`."""

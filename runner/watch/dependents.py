@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from runner.errors import ConfigurationError
+from runner.execution.observing import Observer
 from runner.execution.stopping import Stop
 from runner.parts import Dependency, dependency_in
 from runner.results.events import Event, RunStart, SuiteEnd, TestEnd
@@ -162,26 +163,23 @@ def _imported_as(path: str) -> str:
     return os.path.dirname(name) if os.path.basename(name) == "index" else name
 
 
-class ObservedRun:
-    """One run that `--watch` has started; implements `runner.execution.observing.Observer`."""
+class ObservedRun(Observer):
+    """One run that `--watch` has started."""
 
-    traces = True
-    keeps = True
-    closed = None
+    with_fingerprints = keeps = True
 
     def __init__(
         self,
         dependents: Dependents,
         processes: Processes | None,
-        writes: Callable[[Path, bytes], None],
+        expect: Callable[[Path, bytes], None],
         held_back: Callable[[str], str | None] | None,
         begun: Callable[[], None],
     ) -> None:
-        """`writes` and `held_back` are those of `Observer`; `begun` is called when `open` is known."""
+        """`expect` is told what the run writes; `begun` is called when `open` is known."""
+        super().__init__(Stop(), processes)
         self._begun = begun
-        self.stop = Stop()
-        self.processes = processes
-        self.writes = writes
+        self._expect = expect
         self.held_back = held_back
         self.is_given_up = False
         """Whether a key stopped it."""
@@ -197,6 +195,10 @@ class ObservedRun:
     def begin(self, parts: PartDigests) -> None:
         """See `Observer`."""
         self._parts = parts
+
+    def writes(self, path: Path, content: bytes) -> None:
+        """See `Observer`."""
+        self._expect(path, content)
 
     def on_event(self, event: Event, so_far: Execution) -> None:
         """See `Observer`."""
@@ -214,9 +216,6 @@ class ObservedRun:
             self._learn(self._parts.files)
             self._dependents.end(event.suite)
             self.open = self.open - {event.suite}  # other threads read it
-
-    def close(self) -> None:
-        """See `Observer`."""
 
     def _learn(self, files: Mapping[Dependency, frozenset[str]]) -> None:
         self._learned = len(files)
