@@ -156,7 +156,7 @@ DOORS = {
     "runner/benchmarks": "benchmark_tests",
     "runner/commands": "__init__ main",
     "runner/application": "application configuration configuration_schema context documents json_parts models programs sandbox trust",
-    "runner/connectors": "base definition http httpx_sender limits load timing usage wire",
+    "runner/connectors": "base definition http httpx_sender limits load timing usage",
     "runner/answers": "journal recording",
     "runner/scripted": "runner",
     "runner/shapes": "declared fast_validation fields",
@@ -164,7 +164,7 @@ DOORS = {
     "runner/assertions": "__init__ base checking judges model results snapshots tools values votes",
     "runner/cases": "checks json_schema messages model other_cases reader selection turns",
     "runner/agents": "answer assistant call chat helpers prompts references runtime service",
-    "runner/agents/mcp": "answers base servers toolbox",
+    "runner/agents/mcp": "base servers toolbox",
     "runner/fingerprints": "fingerprints parts",
     "runner/results": "attachments calibration case_json case_result certainty change_report change_verdict changes combining comparison counts coverage criteria events failure_texts fingerprint_changes fold histories inconclusive json_text judged_cases judgements judging labels line_file looks model pipes places regradable repeating replay report result_json result_keys result_problems run_lines sides start_problems"
     " result_texts saved snapshot_lines stability stability_json strictness suite_json summary test_place thresholds turn_json value_texts variants"

@@ -55,24 +55,24 @@ class Assistant(Value):
     id: str
     folder: Path
     name: str
-    description: str
-    type: str
-    connector: str
+    description: str = ""
+    type: str = "assistant"
+    connector: str = ""
     """Reference of a connector; empty: the application's default."""
-    parameters: dict[str, Any]
+    parameters: Mapping[str, Any] = {}
     """`options` of package.yao: temperature, max_tokens ..."""
-    servers: tuple[Any, ...]
+    servers: tuple[Any, ...] = ()
     """`mcp.servers` of package.yao, as written."""
-    loops: bool
+    loops: bool = True
     """`mcp.options.tool_loop`."""
-    turns: int
+    turns: int = _DEFAULT_TURNS
     """`mcp.options.max_turn`: model calls of one tool loop."""
-    global_prompts: bool
-    prompts: tuple[dict[str, Any], ...]
+    global_prompts: bool = True
+    prompts: tuple[dict[str, Any], ...] = ()
     """The default prompts; none without `prompts.yml`."""
-    script: Path | None
+    script: Path | None = None
     """`src/index.ts`, or with another ending of scripts: the hooks."""
-    uses: dict[str, Any]
+    uses: Mapping[str, Any] = {}
     """`uses` of package.yao: what answers searches, and what looks at images."""
     search: Mapping[str, Any] = {}
     """`search` of package.yao."""
@@ -171,22 +171,7 @@ class Assistants:
 
 def stand_in(agent: AgentFolder) -> Assistant:
     """The substitute for an agent whose files cannot be used."""
-    return Assistant(
-        id=agent.id,
-        folder=agent.folder,
-        name=agent.id,
-        description="",
-        type="assistant",
-        connector="",
-        parameters={},
-        servers=(),
-        loops=True,
-        turns=_DEFAULT_TURNS,
-        global_prompts=True,
-        prompts=(),
-        script=None,
-        uses={},
-    )
+    return Assistant(id=agent.id, folder=agent.folder, name=agent.id)
 
 
 def _read(agent: AgentFolder) -> Assistant:

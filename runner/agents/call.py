@@ -16,9 +16,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bindings import Answered, agent_id
-from runner.agents.answer import AgentError, Answer, completion_record
+from runner.agents.answer import AgentError, Answer, completion_record, mocked_agent
 from runner.agents.chat import AgentRequest, Messages, Scope, ToolStep, read_messages
-from runner.agents.mocked import mocked_agent
 from runner.agents.model_rounds import ModelRounds
 from runner.assertions.results import show
 from runner.connectors.load import RUNNER

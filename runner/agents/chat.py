@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from runner.agents.assistant import AgentVariant, Assistant
     from runner.assertions.base import AgentUse, ToolUse
     from runner.connectors.base import Completion, Usage
-    from runner.connectors.wire import Endpoint
+    from runner.connectors.http import Endpoint
     from runner.parts import Dependency
     from scripttest import StackFrame
 

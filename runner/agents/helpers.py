@@ -12,10 +12,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bindings import ProcessError, agent_id
-from runner.agents.answer import AgentError
+from runner.agents.answer import AgentError, answer_of
 from runner.agents.call import call_other
 from runner.agents.chat import AgentRequest, Chat, JudgeUse, Scope
-from runner.agents.mocked import answer_of
 from runner.agents.references import ScriptReferenceError, call_function
 from runner.assertions.base import AssertionResult, CheckResult, NotEvaluated
 from runner.assertions.results import SCALE, not_evaluated, off_scale, result_of, score_of, shorten

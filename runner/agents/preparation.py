@@ -17,9 +17,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bindings import DATABASE, ProcessError, agent_id
-from runner.agents.answer import AgentError
+from runner.agents.answer import AgentError, mocked_process
 from runner.agents.chat import AgentRequest
-from runner.agents.mocked import mocked_process
 from runner.connectors.base import content_parts, text_of, url_of
 from runner.connectors.definition import capabilities_of
 from runner.errors import RunnerError
@@ -208,7 +207,7 @@ class _Search:
             question = json.dumps({"query": self._query, "type": "web", "source": "auto", "limit": LIMITS["web"]})
             found = await self._ask(agent_id(handler), question)
             return found if isinstance(found, dict) else []
-        from runner.agents.mcp.answers import ask_tool
+        from runner.agents.mcp.servers import ask_tool
 
         world = self._scope.chat.world
         server, _, tool = handler.removeprefix("mcp:").rpartition(".")
@@ -298,7 +297,7 @@ class _Looking:
         return answer.next if isinstance(answer.next, str) else json.dumps(answer.next, ensure_ascii=False)
 
     async def _of_tool(self, server: str, url: str) -> str:
-        from runner.agents.mcp.answers import ask_tool
+        from runner.agents.mcp.servers import ask_tool
 
         arguments = {"image": url, "content_type": url.partition(";")[0].removeprefix("data:")}
         return await ask_tool(self._runtime.servers, server, TOOL, arguments, self._scope, self._scope.chat.world)

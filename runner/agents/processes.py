@@ -21,12 +21,11 @@ from bindings import (
     failure_envelope,
     revived,
 )
-from runner.agents.answer import AgentError, completion_record
+from runner.agents.answer import AgentError, ask_test, completion_record, mocked_process
 from runner.agents.call import call_other
 from runner.agents.chat import AgentRequest, Chat, Messages, Scope, read_messages
 from runner.agents.helpers import mocked_verdict, verdict_of
-from runner.agents.mcp.answers import processes as mcp_processes
-from runner.agents.mocked import ask_test, mocked_process
+from runner.agents.mcp.servers import processes as mcp_processes
 from runner.agents.runtime import Runtime
 from runner.connectors.base import ModelRequest
 from runner.errors import RunnerError, sentences

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bindings import Answered, Mock, ProcessError, Workspace, workspace_of
-from runner.agents.answer import AgentError
-from runner.agents.mocked import ask_test
+from runner.agents.answer import AgentError, ask_test
 from runner.assertions.base import ToolUse
 from runner.assertions.results import shorten
 from runner.connectors.base import Completion, ModelRequest

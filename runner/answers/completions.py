@@ -11,7 +11,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from runner.amounts import cost_in, cost_record
-from runner.answers.matching import Clean
+from runner.answers.replay import Clean
 from runner.connectors.base import Completion, ToolCall, Usage
 from runner.connectors.usage import UsageReader, shown
 from scripttest.values import fields_of

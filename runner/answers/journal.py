@@ -23,12 +23,13 @@ import json
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from runner.answers.completions import cleaned, completion_from, completion_to, time_from
-from runner.answers.matching import Clean, Keys, StoredAnswers, describe, exact_key, loose_key, suite_label
+from runner.answers.replay import Clean, Keys, StoredAnswers, describe, exact_key, loose_key, suite_label
 from runner.connectors.base import Completion, ConnectorError, ModelAnswer, ModelRequest, Origin, ask, say
 from runner.connectors.timing import case_now, count_in
 from runner.errors import ConfigurationError
@@ -151,7 +152,7 @@ class Journal:
         self._warn = warn
         self._limit = limit
         self._gate = gate
-        self._labels: dict[str, str] = {}
+        self._label = cache(lambda suite: self._clean(suite_label(suite, self._root)))
         self._size = 0
         self._file: JournalFile | None = None
         self._writes = path is not None
@@ -264,12 +265,6 @@ class Journal:
         """A key as it stands in the journal."""
         return TestKey(suite=self._label(test.suite), test=self._clean(test.test), run=test.run)
 
-    def _label(self, suite: str) -> str:
-        label = self._labels.get(suite)
-        if label is None:
-            label = self._labels[suite] = self._clean(suite_label(suite, self._root))
-        return label
-
     def _clean(self, text: str) -> str:
         return self._redact(text).replace(self._root, "<app>")
 
@@ -316,8 +311,8 @@ class Journal:
             if "ended" in record:
                 suite, case, run = record["ended"]
                 self._cases.pop(TestKey(suite=suite, test=case, run=run), None)
-                continue
-            self._take(record)
+            else:
+                self._take(record)
         for of_case in self._cases.values():
             of_case.rewind()
 

@@ -19,19 +19,24 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from runner.answers.case_replay import CaseReplay
 from runner.answers.completions import cleaned
-from runner.answers.matching import Clean, Described, describe, suite_label
 from runner.answers.recording_files import (
     SUFFIX,
-    CaseRecording,
-    RecordedCall,
-    RecordingError,
     file_of,
     folder_of,
     read_recording,
     sweep,
     write_recording,
+)
+from runner.answers.replay import (
+    CaseRecording,
+    CaseReplay,
+    Clean,
+    Described,
+    RecordedCall,
+    RecordingError,
+    describe,
+    suite_label,
 )
 from runner.connectors.base import ConnectorError, ModelAnswer, ModelRequest, Origin, ask, say
 from runner.errors import ConfigurationError

@@ -29,10 +29,9 @@ from pathlib import Path
 from typing import Any
 
 from runner.answers.completions import as_lines, completion_from, completion_to, from_lines, time_from
-from runner.answers.matching import Described
+from runner.answers.replay import CaseRecording, Described, RecordedCall, RecordingError
 from runner.connectors.base import Completion, ToolCall
 from runner.security.files import check_target, read_text
-from scripttest.values import Value
 
 VERSION = 1
 """The version of the format."""
@@ -44,34 +43,6 @@ _STALE = 60.0
 _TEXTS = ("model", "id", "reasoning", "refusal", "input_hint")
 _READ = {*Completion.__annotations__, "chunks", "content_lines", "reasoning_lines"}
 """The fields of an answer."""
-
-
-class RecordingError(Exception):
-    """A recording cannot be read; the message says where and why."""
-
-    def __init__(self, message: str, hint: str) -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
-
-
-class RecordedCall(Value):
-    """One request and its answer."""
-
-    request: Described
-    completion: Completion
-    chunks: tuple[str, ...] = ()
-    """The pieces in which the content came."""
-
-
-class CaseRecording(Value):
-    """The calls of one case."""
-
-    suite: str
-    case: str
-    time: datetime
-    """The time of the recording, for `$SYS` variables."""
-    calls: list[RecordedCall]
 
 
 def folder_of(suite: str, is_message: bool) -> str:

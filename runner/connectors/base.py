@@ -16,7 +16,7 @@ from scripttest import TestKey
 from scripttest.values import Value
 
 if TYPE_CHECKING:
-    from runner.connectors.wire import Endpoint
+    from runner.connectors.http import Endpoint
 
 
 Message = dict[str, Any]

@@ -9,7 +9,7 @@ from typing import Any
 
 from runner.amounts import PRICES
 from runner.application.documents import read_json
-from runner.connectors.wire import is_http_address
+from runner.connectors.http import is_http_address
 from runner.errors import ConfigurationError
 from scripttest.values import Value
 

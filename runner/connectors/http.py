@@ -1,4 +1,9 @@
-"""What a call over HTTP gives, whichever library makes it: an answer whose body is read as it arrives, or an error.
+"""What calls over HTTP share, of models and of MCP servers, whichever library makes them: where a server is and whose
+it is, the proxy on the way to it, an answer whose body is read as it arrives, or an error, and server-sent events
+(WHATWG HTML, section 9.2).
+
+`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` name proxies. `NO_PROXY` is a list with commas: `*` for every
+host, or names of hosts, which include their subdomains, with or without a leading dot and a `:port`.
 
 HttpError
 ├── CannotConnect      nobody answers there, unknown name, untrusted certificate, or a proxy refuses
@@ -14,9 +19,12 @@ from __future__ import annotations
 
 import errno
 import os
+from codecs import BOM_UTF8
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Protocol
+from urllib.parse import urlsplit
 
+from runner.errors import ConfigurationError
 from scripttest.values import Value
 
 IDLE_SECONDS = 3.0
@@ -24,6 +32,24 @@ IDLE_SECONDS = 3.0
 CLOSED_EARLY = "it was closed before the answer was complete"
 NO_SUCH_HOST = "there is no host of that name"
 _LOCAL = {errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.ENOBUFS, errno.ENOMEM}
+_PORTS = {"http": 80, "https": 443}
+_HOSTS = {
+    "anthropic.com": "anthropic",
+    "amazonaws.com": "aws.bedrock",
+    "cohere.ai": "cohere",
+    "cohere.com": "cohere",
+    "deepseek.com": "deepseek",
+    "generativelanguage.googleapis.com": "gcp.gemini",
+    "aiplatform.googleapis.com": "gcp.vertex_ai",
+    "googleapis.com": "gcp.gen_ai",
+    "groq.com": "groq",
+    "mistral.ai": "mistral_ai",
+    "openai.azure.com": "azure.ai.openai",
+    "azure.com": "azure.ai.inference",
+    "perplexity.ai": "perplexity",
+    "x.ai": "x_ai",
+}
+"""End of a host's name → who has it; the first that fits decides."""
 
 
 class HttpError(Exception):
@@ -93,3 +119,121 @@ def not_connected(host: str, number: int) -> HttpError:
     if number in _LOCAL:
         return LocalLimit(f"cannot connect to {host}: this machine is at a limit: {os.strerror(number)}")
     return CannotConnect(f"cannot connect to {host}: {os.strerror(number)}")
+
+
+class Endpoint(Value):
+    """The place of a server. Names and passwords of its address are not in it."""
+
+    address: str
+    """The name of the host, or its IP address."""
+    port: int
+
+
+def endpoint_of(url: str) -> Endpoint | None:
+    """The endpoint of an address; None if it is none of HTTP."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port or _PORTS[parts.scheme]
+    except (ValueError, KeyError):
+        return None
+    return Endpoint(address=parts.hostname, port=port) if parts.hostname else None
+
+
+def vendor_of(type: str, host: str) -> str:
+    """The vendor of a connector's model, by its host, else its type: many hosts offer the API of another vendor. In the
+    words of OpenTelemetry: `gen_ai.provider.name` (opentelemetry.io/docs/specs/semconv/registry/attributes/gen-ai)."""
+    name = urlsplit(host).hostname or ""
+    return next((vendor for end, vendor in _HOSTS.items() if f".{name}".endswith(f".{end}")), type)
+
+
+class Proxies(Value):
+    """The proxies of a run."""
+
+    urls: Mapping[str, str] = {}
+    """`http`, `https`, `all` → URL of the proxy for such addresses."""
+    direct: tuple[str, ...] = ()
+    """Hosts that are reached without one, lower case."""
+
+    @classmethod
+    def from_variables(cls, variables: Mapping[str, str]) -> Proxies:
+        """The proxies that environment variables set; a lower-case name wins over an upper-case one."""
+        values = {
+            name: variables.get(f"{name}_proxy") or variables.get(f"{name.upper()}_PROXY") or ""
+            for name in ("http", "https", "all", "no")
+        }
+        direct = tuple(item.strip().lower() for item in values.pop("no").split(",") if item.strip())
+        return cls(urls={name: url for name, url in values.items() if url}, direct=direct)
+
+    def find(self, scheme: str, host: str) -> str | None:
+        """URL of the proxy on the way to a host (`name` or `name:port`), if there is one. Raises ConfigurationError."""
+        url = self.urls.get(scheme) or self.urls.get("all")
+        if not url or self._is_direct(host.lower()):
+            return None
+        url = url if "://" in url else f"http://{url}"
+        scheme = scheme.upper()
+        if not url.startswith(("http://", "https://")):
+            kind = url.partition(":")[0]
+            raise ConfigurationError(
+                f"Cannot use the proxy for {host}: proxies of kind {kind} are not supported",
+                f"Name an http:// proxy in {scheme}_PROXY, or add the host to NO_PROXY",
+            )
+        if not is_http_address(url):
+            raise ConfigurationError(
+                f"Cannot use the proxy for {host}: {scheme}_PROXY or ALL_PROXY is not an address",
+                "Such as http://proxy.example.com:3128",
+            )
+        return url
+
+    def _is_direct(self, host: str) -> bool:
+        name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
+        for item in self.direct:
+            suffix = item.lstrip(".")
+            if item == "*" or any(one == suffix or one.endswith(f".{suffix}") for one in (host, name)):
+                return True
+        return False
+
+
+def is_http_address(url: str) -> bool:
+    """Whether a text is an address that begins with http:// or https://."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in _PORTS and bool(parts.hostname) and parts.port != 0 and url.isascii()
+    except ValueError:
+        return False
+
+
+class EventReader:
+    """Takes pieces of a stream, cut anywhere, and gives the data of the events that they complete."""
+
+    def __init__(self) -> None:
+        self._begun = False
+        self._rest: list[bytes] = []
+        self._data: list[str] = []
+
+    def feed(self, chunk: bytes) -> list[str]:
+        """The data of the events that end in this piece, its lines joined by newlines."""
+        end = chunk.rfind(b"\n") + 1
+        if not end:
+            self._rest.append(chunk)
+            return []
+        text = b"".join([*self._rest, chunk[:end]])
+        self._rest = [chunk[end:]]
+        return self._events(text)
+
+    def end(self) -> list[str]:
+        """The data of a last event that no blank line ends."""
+        return self._events(b"".join(self._rest) + b"\n\n")
+
+    def _events(self, text: bytes) -> list[str]:
+        if not self._begun:
+            self._begun, text = True, text.removeprefix(BOM_UTF8)
+        events = []
+        for line in text.splitlines():
+            if line.startswith(b"data"):
+                field, _, value = line.partition(b":")
+                if field == b"data":
+                    self._data.append(value.removeprefix(b" ").decode("utf-8", "replace"))
+            elif not line and self._data:
+                events.append("\n".join(self._data))
+                self._data = []
+        return events

@@ -20,9 +20,9 @@ from runner.connectors.http import (
     BadProtocol,
     HttpError,
     HttpTimeout,
+    Proxies,
     Sender,
 )
-from runner.connectors.wire import Proxies
 from runner.security.keys import Credential
 
 BODY_LIMIT = 64 << 20

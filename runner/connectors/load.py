@@ -14,9 +14,9 @@ from runner.errors import BrokenError, ConfigurationError, MissingError, did_you
 from runner.security.walk import files_below
 
 if TYPE_CHECKING:
+    from runner.connectors.http import Endpoint
     from runner.connectors.limits import GlobalLimit
     from runner.connectors.timing import Timing
-    from runner.connectors.wire import Endpoint
 
 TYPES = {
     "anthropic": "runner.connectors.anthropic:AnthropicConnector",
@@ -157,7 +157,7 @@ class Connectors:
 
     def vendor(self, id: str) -> str:
         """The vendor of a connector's model, such as `openai` or `scripted`. Raises ConfigurationError."""
-        from runner.connectors.wire import vendor_of
+        from runner.connectors.http import vendor_of
 
         path = self.find(id)
         return id if path is None else vendor_of(self._type(path) or "", str(self.settings(id).get("host", "")))
@@ -284,8 +284,8 @@ class Connectors:
 
     def _http(self) -> Any:
         if self._client is None:
+            from runner.connectors.http import Proxies
             from runner.connectors.http_client import HttpClient
-            from runner.connectors.wire import Proxies
 
             self._client = HttpClient(Proxies.from_variables(self._variables))
         return self._client

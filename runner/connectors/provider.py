@@ -14,7 +14,16 @@ from runner.amounts import Estimate
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, Usage
 from runner.connectors.definition import Definition
 from runner.connectors.faults import BROKEN_OFF, Faults, ProviderError, message_in
-from runner.connectors.http import CannotConnect, ConnectionLost, ConnectTimeout, HttpError, HttpTimeout, LocalLimit
+from runner.connectors.http import (
+    CannotConnect,
+    ConnectionLost,
+    ConnectTimeout,
+    EventReader,
+    HttpError,
+    HttpTimeout,
+    LocalLimit,
+    endpoint_of,
+)
 from runner.connectors.http_client import READ_SECONDS, HttpClient, Response
 from runner.connectors.limits import (
     LONGEST_WAIT,
@@ -27,7 +36,6 @@ from runner.connectors.limits import (
     with_retries,
 )
 from runner.connectors.timing import Timing, answering
-from runner.connectors.wire import EventReader, endpoint_of
 from runner.security.keys import Credential
 
 _BEFORE_JSON = BOM_UTF8 + b" \t\r\n"

@@ -30,6 +30,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 
@@ -43,12 +44,20 @@ if TYPE_CHECKING:
     from typing import Any
 
     from bindings import OwnDatabase, World
+    from runner.agents.assistant import Assistants
+    from runner.agents.mcp.servers import ServerFile
     from runner.application.application import Application
+    from runner.connectors.load import Connectors
     from scripttest import Compiled, Source
 
 
 SCRIPTS = ("script", "module")
 """Kinds of parts that are compiled."""
+_KINDS = {
+    *("agent", "asks", "prompts", "replies", "runner", "model", "connector", "server", "program"),
+    *("handler", "missing", "models", "fixture", "corpus", "recording", "env"),
+}
+"""All others: each has a method of its name with an underscore."""
 SIZE = 8
 """Bytes of a digest."""
 _VARIABLE = re.compile(r"\$ENV\.(\w+)")
@@ -98,32 +107,11 @@ class PartDigests:
         self.files: dict[Dependency, frozenset[str]] = {}
         """Script that was compiled, or attachments, which have their digest as a name → the absolute paths of all files
         that it was made of."""
-        self._of_kind: dict[str, Callable[[str], str]] = {
-            "agent": self._agent,
-            "asks": self._asks,
-            "prompts": self._prompts,
-            "replies": self._replies,
-            "runner": self._runner,
-            "model": self._model,
-            "connector": self._connector,
-            "server": self._server,
-            "program": self._program,
-            "handler": self._handler,
-            "missing": self._missing,
-            "models": self._models,
-            "fixture": self._fixture,
-            "corpus": self._corpus,
-            "recording": self._recording,
-            "env": self._env,
-        }
-        self._assistants: Any = None
-        self._connectors: Any = None
-        self._servers: Any = None
 
     def of(self, part: Dependency) -> str:
         """The digest of a part; empty if it does not exist, or cannot be read, or is a script that was not compiled."""
         if part not in self._known:
-            digest = self._of_kind.get(part.kind)
+            digest: Callable[[str], str] | None = getattr(self, f"_{part.kind}") if part.kind in _KINDS else None
             try:
                 self._known[part] = digest(part.name) if digest is not None else ""
             except (ConfigurationError, OSError, AttributeError):
@@ -168,20 +156,20 @@ class PartDigests:
     # one method for each kind of part
 
     def _agent(self, id: str) -> str:
-        assistant = self._all_assistants().get(id)
+        assistant = self._assistants.get(id)
         kept = ["name", "description", "type", "parameters", "servers", "loops", "turns", "uses"]
         kept += [] if assistant.sandbox is None else ["sandbox"]
         return digest_of([{field: getattr(assistant, field) for field in kept}, assistant.global_prompts])
 
     def _asks(self, id: str) -> str:
-        connector: str = self._all_connectors().resolve(self._all_assistants().get(id).connector)
+        connector: str = self._connectors.resolve(self._assistants.get(id).connector)
         return connector
 
     def _prompts(self, id: str) -> str:
         return digest_of_bytes(*self._prompt_texts(id))
 
     def _prompt_texts(self, id: str) -> Iterator[bytes]:
-        assistants = self._all_assistants()
+        assistants = self._assistants
         assistant = assistants.get(id)
         own = [assistant.prompts, assistants.global_prompts() if assistant.global_prompts else ()]
         yield json.dumps(own, ensure_ascii=False, default=str).encode("utf-8", "replace")
@@ -193,15 +181,15 @@ class PartDigests:
             yield from _content(folder, self.root)
 
     def _replies(self, id: str) -> str:
-        folder = self._all_assistants().get(id).folder if id else self._application.root / "agent"
+        folder = self._assistants.get(id).folder if id else self._application.root / "agent"
         return digest_of_bytes(read_bytes(folder / "replies.yml"))
 
     def _runner(self, id: str) -> str:
-        return digest_of_bytes(read_bytes(self._all_assistants().get(id).folder / "runner.yml"))
+        return digest_of_bytes(read_bytes(self._assistants.get(id).folder / "runner.yml"))
 
     def _model(self, id: str) -> str:
         kind, _ = self._definition(id)
-        return f"{kind} {self._all_connectors().model(id)}"
+        return f"{kind} {self._connectors.model(id)}"
 
     def _connector(self, id: str) -> str:
         _, options = self._definition(id)
@@ -211,7 +199,7 @@ class PartDigests:
         """The kind of a connector, and its other fields that count, as they are written."""
         from runner.application.documents import read_json
 
-        path = self._all_connectors().find(id)
+        path = self._connectors.find(id)
         if path is None:
             return id, {}
         content = read_json(path, "connector file")
@@ -235,11 +223,7 @@ class PartDigests:
         found = program_files(read_json(self._server_file(id).path, "MCP server"), self.root, self._variables)
         return [path for path in found if os.path.isfile(path) and "/__pycache__/" not in path]
 
-    def _server_file(self, id: str) -> Any:
-        if self._servers is None:
-            from runner.agents.mcp.servers import server_files
-
-            self._servers = server_files(self._application)
+    def _server_file(self, id: str) -> ServerFile:
         file = self._servers.get(id)
         if file is None:
             raise ConfigurationError(f"Cannot find MCP server {id}")
@@ -273,19 +257,23 @@ class PartDigests:
         keyed = blake2b(value.encode("utf-8", "surrogateescape"), digest_size=SIZE, key=self.key.encode())
         return keyed.hexdigest()
 
-    def _all_assistants(self) -> Any:
-        if self._assistants is None:
-            from runner.agents.assistant import Assistants
+    @cached_property
+    def _assistants(self) -> Assistants:
+        from runner.agents.assistant import Assistants
 
-            self._assistants = Assistants(self._application)
-        return self._assistants
+        return Assistants(self._application)
 
-    def _all_connectors(self) -> Any:
-        if self._connectors is None:
-            from runner.connectors.load import Connectors
+    @cached_property
+    def _connectors(self) -> Connectors:
+        from runner.connectors.load import Connectors
 
-            self._connectors = Connectors(self._application.root, self._variables)
-        return self._connectors
+        return Connectors(self._application.root, self._variables)
+
+    @cached_property
+    def _servers(self) -> Mapping[str, ServerFile]:
+        from runner.agents.mcp.servers import server_files
+
+        return server_files(self._application)
 
 
 def parts_of_world(world: World | None) -> list[Dependency]:

@@ -41,7 +41,7 @@ from scripttest.values import Value
 
 if TYPE_CHECKING:
     from bindings import Pattern
-    from runner.connectors.wire import Endpoint
+    from runner.connectors.http import Endpoint
 
 _SHOWN_RULES = 20
 _CONTAINED = ("input", "system")

@@ -3,7 +3,7 @@
 | module | purpose |
 | --- | --- |
 | `base` | the interface of a server, and its errors |
-| `servers` | finds the server of an id, in the `*.mcp.yao` files |
+| `servers` | finds the server of an id, in the `*.mcp.yao` files; the processes `mcp.*` of scripts |
 | `process` | servers whose tools are functions of scripts, or other processes |
 | `mapping` | the files that describe such tools, and the arguments of their calls |
 | `client` | servers that are separate programs or services, over stdio, SSE and streamable HTTP |
@@ -11,7 +11,6 @@
 | `guard` | runs the process of a server over stdio, and leaves no process behind |
 | `http` | their requests; a failed one becomes an error of the call |
 | `toolbox` | the tools that an agent offers to its model, and the calls that the model makes |
-| `answers` | the processes `mcp.*` behind `ctx.mcp` and `new MCP(...)` |
 
 `docs/mcp.md` has the format of the files.
 """

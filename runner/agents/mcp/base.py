@@ -14,7 +14,7 @@ from runner.errors import RunnerError
 from scripttest.values import Value
 
 if TYPE_CHECKING:
-    from runner.connectors.wire import Endpoint
+    from runner.connectors.http import Endpoint
 
 Item = dict[str, Any]
 

@@ -26,7 +26,7 @@ from runner.agents.mcp.remote import Connection, ConnectionLostError, Ending, No
 from runner.amounts import seconds_of
 from runner.application.documents import by_script
 from runner.application.programs import program_files
-from runner.connectors.wire import endpoint_of
+from runner.connectors.http import endpoint_of
 from runner.errors import ConfigurationError, did_you_mean
 from runner.security.keys import Credential
 from scripttest import written_files

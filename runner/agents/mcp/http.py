@@ -15,9 +15,8 @@ from urllib.parse import urlsplit
 import httpx
 
 from runner.assertions.results import shorten
-from runner.connectors.http import AnswerTooLarge, HttpError
+from runner.connectors.http import AnswerTooLarge, EventReader, HttpError, Proxies
 from runner.connectors.httpx_sender import body_of, errors_of, transport_for
-from runner.connectors.wire import EventReader, Proxies
 from runner.security.keys import Credential
 
 FAILED = -32050

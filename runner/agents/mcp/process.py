@@ -11,7 +11,7 @@ from runner.agents.mcp.mapping import MappingFile, match_uri, process_arguments,
 from runner.errors import ConfigurationError, did_you_mean
 
 if TYPE_CHECKING:
-    from runner.connectors.wire import Endpoint
+    from runner.connectors.http import Endpoint
 
 CallProcess = Callable[[str, list[Any], Any], Awaitable[Any]]
 """(process name, arguments, context) → JSON value; raises `bindings.ProcessError`. The context is the caller's

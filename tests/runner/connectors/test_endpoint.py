@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runner.connectors.wire import Endpoint, endpoint_of
+from runner.connectors.http import Endpoint, endpoint_of
 
 
 @pytest.mark.parametrize(

@@ -24,9 +24,9 @@ from runner.connectors.http import (
     ConnectionLost,
     HttpError,
     HttpTimeout,
+    Proxies,
 )
 from runner.connectors.http_client import HttpClient
-from runner.connectors.wire import Proxies
 
 SHORT = 0.05
 """Seconds of silence that a test waits for."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from runner.connectors.http import Proxies
 from runner.connectors.http_client import HttpClient
-from runner.connectors.wire import Proxies
 from runner.errors import ConfigurationError
 
 HTTP = {"HTTP_PROXY": "http://p:1"}

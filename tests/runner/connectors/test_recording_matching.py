@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from runner.answers.matching import describe, difference, exact_key, likeness, loose_key, steady_text
+from runner.answers.replay import describe, difference, exact_key, likeness, loose_key, steady_text
 from runner.connectors.base import ModelRequest
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runner.connectors.wire import EventReader
+from runner.connectors.http import EventReader
 
 STREAMS = {
     "events": (b"data: a\n\ndata: b\n\n", ["a", "b"]),

@@ -10,7 +10,7 @@ import pytest
 from mcp_application import Processes, use, write
 
 from bindings import ProcessError
-from runner.agents.mcp.answers import processes
+from runner.agents.mcp.servers import processes
 from runner.agents.mcp.toolbox import Choice, ToolBox, ToolRun, open_toolbox, read_choices
 from runner.assertions.base import ToolUse
 from runner.errors import ConfigurationError

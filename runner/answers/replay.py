@@ -1,4 +1,5 @@
-"""Finds the kept answer to a request: what of requests is compared, what is not, and how differences are shown.
+"""Finds the kept answer to a request: what of requests is compared, what is not, and how differences are shown; and the
+replay of one case, whose requests get the answers of its recording.
 
 | compared | not compared |
 | --- | --- |
@@ -19,9 +20,10 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from typing import Any, Generic, TypeVar
 
-from runner.connectors.base import ModelRequest
+from runner.connectors.base import Completion, ModelRequest
 from scripttest.values import Value
 
 T = TypeVar("T")
@@ -250,3 +252,103 @@ def _index(keys: Iterable[str | None]) -> dict[str | None, list[int]]:
     for number, key in enumerate(keys):
         index.setdefault(key, []).append(number)
     return index
+
+
+class RecordingError(Exception):
+    """A recording cannot be read; the message says where and why."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class RecordedCall(Value):
+    """One request and its answer."""
+
+    request: Described
+    completion: Completion
+    chunks: tuple[str, ...] = ()
+    """The pieces in which the content came."""
+
+
+class CaseRecording(Value):
+    """The calls of one case."""
+
+    suite: str
+    case: str
+    time: datetime
+    """The time of the recording, for `$SYS` variables."""
+    calls: list[RecordedCall]
+
+
+class CaseReplay:
+    """The model calls of one run of a case."""
+
+    def __init__(self, recording: CaseRecording | None, counts_messages: bool, of_suite: bool = False) -> None:
+        """Without `counts_messages` whatever is said is the same request; `of_suite` as of an `Origin`."""
+        self.of_suite = of_suite
+        self.calls: list[RecordedCall | None] = list(recording.calls) if recording else []
+        """None: asked, and not answered."""
+        self.time = recording.time if recording else None
+        self.recorded = len(self.calls)
+        self.asked = 0
+        self.problem: RecordingError | None = None
+        self.misses: list[str] = []
+        self._anything = not counts_messages
+        self._kept = StoredAnswers(list(recording.calls) if recording else [], lambda call: self._keys(call.request))
+
+    def reserve(self) -> int:
+        """A place for the answer to what is being asked."""
+        self.calls.append(None)
+        return len(self.calls) - 1
+
+    def unused(self) -> int:
+        """How many recorded calls were not used."""
+        return self._kept.unused
+
+    def take(self, raw: Described, clean: Callable[[], Described]) -> RecordedCall | None:
+        """The next recorded call of a request; None when there is none. `clean` gives the request as it is recorded."""
+        return self._kept.take(self._keys(raw, clean))
+
+    def count(self, described: Described) -> int:
+        """How many recorded calls are of this request."""
+        key = loose_key(described)
+        return sum(
+            loose_key(call.request) == key and same_model(call.request.get("model"), described.get("model"))
+            for call in self.calls
+            if call is not None
+        )
+
+    def explain_miss(
+        self,
+        asked: Described,
+        case: str,
+        folder: str,
+        file: str,
+        others: Callable[[], Iterable[tuple[str, Described]]],
+    ) -> str:
+        """Why a request has no recorded answer, with the recorded request that is most similar: of the case if
+        possible, otherwise one of `others`, each with its place. `folder` and `file` are for the message."""
+        who = f"agent {asked['agent']}" if asked.get("agent") else "a script"
+        head = f'No recorded answer for call {self.asked} of "{case}", in which {who} asks {asked["connector"]}'
+        todo = f"--record-missing {folder} asks the model and adds it"
+        if same := self.count(asked):
+            return f"{head}: {folder}/{file} has {same} to just this request, and this is one more. {todo}"
+        why = f"there is no {folder}/{file}" if not self.recorded else f"none in {folder}/{file} fits"
+        own = [(f"its call {number}", call.request) for number, call in enumerate(self.calls, 1) if call is not None]
+        near = max(own or others(), key=lambda item: likeness(item[1], asked), default=None)
+        if near is None:
+            return f"{head}: {why}. {todo}"
+        where, recorded = near
+        differs = difference(recorded, asked)
+        if not differs:
+            return f"{head}: {why}. {todo}\nJust this is {where}: was the case renamed?"
+        return f"{head}: {why}. {todo}\nNearest is {where} (- recorded, + asked):\n{differs}"
+
+    def _keys(self, described: Described, clean: Callable[[], Described] | None = None) -> Keys:
+        return Keys(
+            exact=lambda: exact_key(described, self._anything),
+            loose=lambda: None if self._anything else loose_key(clean() if clean else described),
+            model=described.get("model"),
+        )
