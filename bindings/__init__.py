@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bindings.models.own_database import OwnDatabase
     from bindings.names import SCRIPT_GLOBALS, SCRIPT_PARTS, agent_id
     from bindings.patterns import Pattern, PatternError, compile
-    from bindings.policy import Policy, Written, host_problem
+    from bindings.policy import HostCall, HostFunction, Policy, Written, host_problem
     from bindings.process_router import (
         ProcessRouter,
         Provider,
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
         revived,
     )
     from bindings.run_snapshots import RunSnapshots
-    from bindings.services import HostCall, HostFunction
     from bindings.snapshots import SnapshotError
     from bindings.workspace import Workspace, opened_workspace, workspace_of
     from bindings.world import CLOCK_STANDS, World
@@ -104,11 +103,10 @@ __getattr__ = lazy_names(
         "models.own_database": "OwnDatabase",
         "names": "SCRIPT_GLOBALS SCRIPT_PARTS agent_id",
         "patterns": "Pattern PatternError compile",
-        "policy": "Policy Written host_problem",
+        "policy": "HostCall HostFunction Policy Written host_problem",
         "process_router": "ProcessRouter Provider TestKind Worlds answered_value arguments_text envelope enveloped"
         " failure_envelope revived",
         "run_snapshots": "RunSnapshots",
-        "services": "HostCall HostFunction",
         "snapshots": "SnapshotError",
         "workspace": "Workspace opened_workspace workspace_of",
         "world": "CLOCK_STANDS World",

@@ -106,7 +106,7 @@ class HostProcesses:
             return self._translated(args[0], context["locale"])
         from bindings import processes
         from bindings.errors import ProcessError
-        from bindings.services import HostCall
+        from bindings.policy import HostCall
 
         if name.partition(".")[0].lower() in SCRIPT_GROUPS:
             script, _, function = name.rpartition(".")

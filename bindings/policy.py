@@ -3,23 +3,30 @@
 Scripts are untrusted. They may read what belongs to the application and write in its `data/` folder. They may use no
 network and no environment variable unless the user allows it. Each path of a script is checked by `rooted.Rooted` and
 `Volume.refusal`, each address by `Policy.addresses`. All refusals are `ProcessError` with code 403.
-"""
+
+`HostCall` is what a host function, `(args, call) -> result`, may ask of the run. `args` are the JSON values that the
+script passed; the result is a JSON value or `bytes`. A `Uint8Array` of the script arrives as `bytes`, and `bytes` reach
+the script as a `Uint8Array`. The function runs on its own thread and may block. It raises `ProcessError` for errors
+that the script gets as an `Exception`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
+from pathlib import Path
 from types import MappingProxyType
 
 from bindings.errors import ProcessError
+from scripttest.typing_names import Json
 from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
     from ipaddress import IPv4Network, IPv6Address, IPv6Network
-    from pathlib import Path
+
+    from bindings.world import World
 
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -262,3 +269,23 @@ def _special(version: int) -> list[IPv4Network | IPv6Network]:
 
     networks = map(ip_network, SPECIAL.split())
     return [network for network in networks if network.version == version]
+
+
+class HostCall(Value):
+    """The surroundings of one call."""
+
+    app_root: Path
+    """Absolute path of the application."""
+    policy: Policy
+    """Folders, hosts and environment names that scripts may touch."""
+    locale: str
+    """Locale of the running context, such as `en-us`."""
+    authorized: Mapping[str, Json]
+    """The `authorized` block of the running context."""
+    world: World
+    """What belongs to the test: its session, clock, random numbers, and what is open for it."""
+    scratch: Callable[[], str] = lambda: "/tmp"
+    """The folder for what is temporary, made when it is asked for: a path in the volume `data`. Raises OSError."""
+
+
+HostFunction = Callable[[list[Json], HostCall], Json]

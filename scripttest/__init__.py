@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     )
     from scripttest.folder_locks import HeldFolder, hold
     from scripttest.git import GitError, read_at
-    from scripttest.host.host import ScriptHost
-    from scripttest.host.services import Link, Services
-    from scripttest.names import BENCHMARK, EVERY_RUN, FUZZ, TestKey, kind_of
     from scripttest.results import (
+        BENCHMARK,
+        EVERY_RUN,
+        FUZZ,
         Broken,
         Cause,
         CompileError,
@@ -55,16 +55,19 @@ if TYPE_CHECKING:
         StackFrame,
         Started,
         Status,
+        TestKey,
+        kind_of,
     )
     from scripttest.shortcuts.imports import ModuleFile, import_quickly
     from scripttest.syntax.coverage import Coverage
     from scripttest.syntax.parser import inline_calls
     from scripttest.walls.jailed import ProgramResult, run_jailed
     from scripttest.walls.machine import Wall, hide_environment, missing_walls, sandbox_of, system_walls
-    from scripttest.workers.function_calls import FunctionCall, FunctionError, MissingFunctionError, Returned
     from scripttest.workers.functions import FunctionPool, FunctionServices
+    from scripttest.workers.host import ScriptHost
     from scripttest.workers.launch import end_ahead, launch_ahead, worker_command
     from scripttest.workers.module_run import Module
+    from scripttest.workers.services import FunctionCall, FunctionError, Link, MissingFunctionError, Returned, Services
     from scripttest.workers.worker import Processes, start_processes
 
 __all__ = [
@@ -180,21 +183,19 @@ __getattr__ = lazy_names(
         "files": "DATA_LIMIT RefusedFileError anywhere holds_secrets open_file parts_below read_file written_files",
         "folder_locks": "HeldFolder hold",
         "git": "GitError read_at",
-        "host.host": "ScriptHost",
-        "host.services": "Link Services",
-        "names": "BENCHMARK EVERY_RUN FUZZ TestKey kind_of",
-        "results": "Broken Cause CompileError Ended Failure HostError HostRecord Inlined Line Listed Location"
-        " LogLine MissingScriptError MockedCalls Outcome ResultWarning ScriptError StackFrame"
-        " Started Status",
+        "results": "BENCHMARK Broken Cause CompileError EVERY_RUN Ended FUZZ Failure HostError HostRecord"
+        " Inlined Line Listed Location LogLine MissingScriptError MockedCalls Outcome ResultWarning"
+        " ScriptError StackFrame Started Status TestKey kind_of",
         "shortcuts.imports": "ModuleFile import_quickly",
         "syntax.coverage": "Coverage",
         "syntax.parser": "inline_calls",
         "walls.jailed": "ProgramResult run_jailed",
         "walls.machine": "Wall hide_environment missing_walls sandbox_of system_walls",
-        "workers.function_calls": "FunctionCall FunctionError MissingFunctionError Returned",
         "workers.functions": "FunctionPool FunctionServices",
+        "workers.host": "ScriptHost",
         "workers.launch": "end_ahead launch_ahead worker_command",
         "workers.module_run": "Module",
+        "workers.services": "FunctionCall FunctionError Link MissingFunctionError Returned Services",
         "workers.worker": "Processes start_processes",
     },
 )

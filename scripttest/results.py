@@ -1,4 +1,5 @@
-"""What the host reports, as records that end as JSON: one stream of them for a run; and errors around scripts.
+"""What the host reports, as records that end as JSON: one stream of them for a run; by what a
+run of a test is known; and errors around scripts. Which functions of a test file are tests, their names say, as in Go.
 
 ScriptError                     base class: a message, its place, and a hint
 ├── MissingScriptError          there is no script with this name
@@ -15,6 +16,11 @@ from scripttest.values import Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+TEST, FUZZ, BENCHMARK = "Test", "Fuzz", "Benchmark"
+"""How the names of the kinds of tests begin."""
+EVERY_RUN = (TEST, FUZZ)
+"""The kinds that a plain run has."""
 
 
 class Status(StrEnum):
@@ -280,3 +286,32 @@ class CompileError(ScriptError):
 
 class HostError(ScriptError):
     """The host itself broke: the compiler or a worker cannot be started, or ended by itself."""
+
+
+def kind_of(name: str) -> str:
+    """The kind of a test by its name, or by that of one of its subtests; empty when it is none. After `Fuzz` and
+    `Benchmark` no small letter follows, so that `Fuzzy` is a function like all others."""
+    if name.startswith(TEST):
+        return TEST
+    for kind in (FUZZ, BENCHMARK):
+        if name.startswith(kind) and not name[len(kind) : len(kind) + 1].islower():
+            return kind
+    return ""
+
+
+class TestKey(Value):
+    """Which run of which test something belongs to, in every table of tests."""
+
+    __test__ = False  # pytest takes it for a class of tests otherwise
+
+    suite: str
+    """Id of the test module, or of the suite of a case."""
+    test: str
+    """Name of the test, or id of the case; empty: no test, but the loading of the module."""
+    run: int = 1
+    """Which of its runs, from 1; 0 in saved reports: the result of the test."""
+
+    @property
+    def label(self) -> str:
+        """The name of the test, with `#2` behind it in its second run, as snapshots are named."""
+        return f"{self.test}#{self.run}" if self.run > 1 else self.test

@@ -78,8 +78,8 @@ ROOMS = {
     "scripttest/syntax": "scripttest scripttest/compile scripttest/realm",
     "scripttest/diagnostics": "scripttest scripttest/compile scripttest/shortcuts scripttest/syntax",
     "scripttest/workers": "scripttest scripttest/compile scripttest/shortcuts scripttest/diagnostics",
-    "scripttest/host": "scripttest scripttest/walls scripttest/compile scripttest/syntax scripttest/diagnostics scripttest/shortcuts"
-    " scripttest/workers",
+    "scripttest/__init__": "scripttest scripttest/walls scripttest/compile scripttest/syntax scripttest/diagnostics"
+    " scripttest/shortcuts scripttest/workers",
     # What a script may call.
     "bindings": "",
     "bindings/processes": "bindings",
@@ -135,16 +135,16 @@ ROOMS = {
 """Room → the rooms of the same package that it may import. A room is a folder, or one of `FLOORS`. Each names only rooms
 that stand above it in this table, so nothing goes in circles."""
 DOORS = {
-    "scripttest": "belongings extras files folder_locks git names process protocol results typing_names values",
+    "scripttest": "belongings extras files folder_locks git process protocol results typing_names values",
     "scripttest/walls": "confinement jailed machine",
     "scripttest/compile": "at_once boundary builds compiler configuration esbuild linking",
     "scripttest/shortcuts": "__init__ imports slicing",
     "scripttest/diagnostics": "sources stack written_calls",
-    "scripttest/workers": "answers function_calls functions launch module_run pool worker",
+    "scripttest/workers": "functions host launch module_run services worker",
     "scripttest/realm": "engine",
     "scripttest/syntax": "coverage parser",
-    "scripttest/host": "__init__",
-    "bindings": "errors inline_snapshots json_path ledger mocks names patterns policy rooted services snapshots workspace world",
+    "scripttest/__init__": "__init__",
+    "bindings": "errors inline_snapshots json_path ledger mocks names patterns policy rooted snapshots workspace world",
     "bindings/processes": "__init__ formats http schemas text",
     "bindings/models": "answers built_in database databases definition own_database store",
     "bindings/router": "__init__",

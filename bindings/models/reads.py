@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from bindings.errors import bad, failed
+from bindings.errors import failed
 from bindings.models.database import MAX_ROWS
 from bindings.models.definition import DELETED_AT, Column, Model, Relation
 from bindings.models.store import Store
@@ -303,10 +303,3 @@ def _kind_of(value: Json) -> tuple[type, Json]:
 
 def _number_text(value: Json) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
-def checked_param(value: Json, process: str) -> Mapping[str, Json]:
-    """The query of a process. Raises ProcessError for what is not an object."""
-    if not isinstance(value, Mapping):
-        raise bad(f"{process}: the query must be an object")
-    return value

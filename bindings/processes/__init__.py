@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bindings.services import HostCall, HostFunction
+    from bindings.policy import HostCall, HostFunction
     from bindings.world import World
 
 LIKE = 0.75

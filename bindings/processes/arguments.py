@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from bindings.errors import ProcessError
-from bindings.services import HostCall, HostFunction
+from bindings.policy import HostCall, HostFunction
 from scripttest import install_command
 from scripttest.typing_names import Json
 

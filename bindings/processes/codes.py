@@ -17,10 +17,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bindings.errors import ProcessError
+from bindings.policy import HostCall
 from bindings.processes import formats
 from bindings.processes.arguments import Arguments, Implementation
 from bindings.processes.go_text import display
-from bindings.services import HostCall
 from scripttest.typing_names import Json
 
 TYPE_CHECKING = False

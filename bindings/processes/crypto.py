@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bindings.policy import HostCall
 from bindings.processes.arguments import Arguments, host_functions
 from bindings.processes.encoding import decode_base64, decode_hex, encode_base64
-from bindings.services import HostCall
 from scripttest.typing_names import Json
 
 if TYPE_CHECKING:

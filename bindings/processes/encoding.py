@@ -15,10 +15,10 @@ from binascii import Error, a2b_base64, b2a_base64
 from collections.abc import Callable
 from typing import Any
 
+from bindings.policy import HostCall
 from bindings.processes import formats, schemas
 from bindings.processes.arguments import Arguments, host_functions
 from bindings.processes.go_text import display
-from bindings.services import HostCall
 from scripttest.typing_names import Json
 
 

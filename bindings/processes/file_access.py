@@ -9,10 +9,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from bindings.errors import ProcessError
-from bindings.policy import Volume
+from bindings.policy import HostCall, Volume
 from bindings.processes.arguments import Arguments
 from bindings.rooted import MAX_DEPTH, Place, Rooted, normal_parts
-from bindings.services import HostCall
 from scripttest import KEYS, belongings_of, holds_secrets, written_files
 from scripttest.typing_names import Json
 

@@ -18,11 +18,11 @@ from collections.abc import Callable, Iterator
 from errno import EXDEV
 
 from bindings.errors import ProcessError
+from bindings.policy import HostCall
 from bindings.processes.arguments import Arguments, Implementation, host_functions
 from bindings.processes.file_access import ANY_MODE, FileAccess, is_file, unzip_files, zip_files
 from bindings.processes.go_text import base_name, dir_name, ext_name, mime_type
 from bindings.rooted import Place, normal_parts
-from bindings.services import HostCall
 from scripttest.typing_names import Json
 
 Method = Callable[[FileAccess], Json]

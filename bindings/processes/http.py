@@ -24,9 +24,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from bindings.errors import ProcessError
+from bindings.policy import HostCall
 from bindings.processes.arguments import Arguments, Implementation, host_functions
 from bindings.processes.go_text import display
-from bindings.services import HostCall
 from scripttest.typing_names import Json
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from bindings.policy import HostCall
 from bindings.processes.arguments import Arguments
 from bindings.processes.go_text import display
-from bindings.services import HostCall
 from scripttest.typing_names import Json
 
 _METHODS = ("where", "orwhere", "wherein", "orwherein")

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bindings.errors import ProcessError
+from bindings.policy import HostCall
 from bindings.processes.arguments import Arguments, Implementation, host_functions
-from bindings.services import HostCall
 from bindings.workspace import Workspace, workspace_of
 from scripttest.typing_names import Json
 

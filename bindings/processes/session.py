@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 
+from bindings.policy import HostCall
 from bindings.processes.arguments import Arguments, host_functions
-from bindings.services import HostCall
 from scripttest.typing_names import Json
 
 DEFAULT_ID = "test-session"

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from bindings.policy import HostCall
 from bindings.processes import formats
 from bindings.processes.arguments import Arguments, host_functions
-from bindings.services import HostCall
 from scripttest.typing_names import Json
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from bindings.errors import ProcessError
+from bindings.policy import HostCall
 from bindings.processes import codes, records, schemas
 from bindings.processes.arguments import Arguments, Implementation, host_functions
 from bindings.processes.go_text import display, sprintf
-from bindings.services import HostCall
 from scripttest.typing_names import Json
 
 ENVIRONMENT_KEY = "\0env"

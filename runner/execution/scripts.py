@@ -91,7 +91,7 @@ class ScriptModules:
                 for take in takers:
                     take(compiled)
 
-            host.tell_compiled(told)
+            host.libraries.told = told
         if self._traces:
             self._sources = {module.source.key: module.source for module in self._modules}
         host.begin(self._modules)
@@ -160,7 +160,7 @@ class ScriptModules:
         fingerprints, root = self._services.fingerprints(), self._plan.application.root
         module = test.suite
         own = self._sources[module]
-        parts = [part_of(source, root) for source in (own, *self._host.called_by(module))]
+        parts = [part_of(source, root) for source in (own, *self._host.libraries.called_by(module))]
         world = self._services.worlds.known(test)
         parts += parts_of_database(world.held(DATABASE) if world is not None else None)
         parts += parts_of_world(world)

@@ -26,7 +26,7 @@ from pathlib import Path
 from scripttest.compile.boundary import Boundary
 from scripttest.compile.boundary import read as read_source
 from scripttest.compile.builds import Build, Source
-from scripttest.compile.configuration import Configuration, readable
+from scripttest.compile.configuration import Configuration, maps_scripts, readable
 from scripttest.compile.esbuild import (
     BUNDLE_FLAGS,
     FLAGS,
@@ -48,7 +48,7 @@ from scripttest.compile.messages import (
     problem,
     refusal,
 )
-from scripttest.files import CODE, SOURCE_LIMIT, RefusedFileError, anywhere, read_file
+from scripttest.files import CODE, RefusedFileError
 from scripttest.process import Ending
 from scripttest.results import Cause, CompileError, HostError, Location
 from scripttest.typing_names import Protocol
@@ -164,7 +164,7 @@ class Compiler:
         flags = [*FLAGS, f"--outdir={root}"]
         self._plain_flags = [*PLAIN_FLAGS, *flags]
         self._bundle_flags = [*BUNDLE_FLAGS, *flags]
-        if not _maps_scripts(root):
+        if not maps_scripts(root):
             self._bundle_flags.append(f"--alias:@scripts={root / 'scripts'}")
         if service is not None:
             watcher.watch(service.child.stdout, self._answered)
@@ -397,11 +397,3 @@ class Compiler:
 
 def _relative(path: Path, root: Path) -> str:
     return str(path).removeprefix(f"{root}/")
-
-
-def _maps_scripts(root: Path) -> bool:
-    """Whether the application's own tsconfig says where `@scripts/*` is."""
-    try:
-        return b'"@scripts/' in read_file(f"{root}/tsconfig.json", anywhere, SOURCE_LIMIT)
-    except OSError:
-        return False

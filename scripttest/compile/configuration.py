@@ -268,3 +268,11 @@ def _places(name: str, folder: str) -> Iterator[str]:
         bases = [f"{'/'.join(parts[:end])}/node_modules/{name}" for end in range(len(parts), 0, -1)]
     for base in bases:
         yield from (base, f"{base}.json", f"{base}/tsconfig.json")
+
+
+def maps_scripts(root: Path) -> bool:
+    """Whether the application's own tsconfig says where `@scripts/*` is."""
+    try:
+        return b'"@scripts/' in read_file(f"{root}/tsconfig.json", anywhere, SOURCE_LIMIT)
+    except OSError:
+        return False

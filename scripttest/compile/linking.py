@@ -24,7 +24,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from scripttest.compile.configuration import DIRECTIVE, Strictness
-from scripttest.names import BENCHMARK, EVERY_RUN
+from scripttest.results import BENCHMARK, EVERY_RUN
 from scripttest.values import Value
 
 _FILE = r"\n// (.+)"

@@ -22,7 +22,7 @@ from functools import cached_property
 
 from scripttest.compile.esbuild import RUNTIME_SOURCE
 from scripttest.compile.linking import words_only
-from scripttest.names import EVERY_RUN, kind_of
+from scripttest.results import EVERY_RUN, kind_of
 from scripttest.shortcuts import BUILT_INS, declares_built_in, is_off
 from scripttest.values import Value
 

@@ -21,8 +21,8 @@ from scripttest.results import Cause, CompileError, HostError, LogLine, MockedCa
 from scripttest.shortcuts.slicing import Boots
 from scripttest.values import Value
 from scripttest.workers.answers import Begun, EarlyFailure, FunctionResult, HostCall, Logged, Message, mocked_of
-from scripttest.workers.function_calls import FunctionCall, FunctionError, MissingFunctionError, Returned
 from scripttest.workers.pool import Libraries, Loss, WorkerPool, WorkerSlot
+from scripttest.workers.services import FunctionCall, FunctionError, MissingFunctionError, Returned
 from scripttest.workers.worker import LAST_WORDS
 
 TYPE_CHECKING = False

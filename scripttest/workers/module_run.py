@@ -9,9 +9,9 @@ from pathlib import Path
 
 from scripttest.compile.builds import Source
 from scripttest.compile.compiler import Compiled
-from scripttest.names import TEST, kind_of
 from scripttest.protocol import encode
 from scripttest.results import (
+    TEST,
     Broken,
     Cause,
     CompileError,
@@ -28,6 +28,7 @@ from scripttest.results import (
     StackFrame,
     Started,
     Status,
+    kind_of,
 )
 from scripttest.shortcuts.slicing import Boots
 from scripttest.values import Value
@@ -124,6 +125,13 @@ class ModuleRun:
             self.early.clear()
         known = tuple(test.name for test in slices.tests)
         return Listed(module=compiled.source.key, tests=tuple(test.name for test in selected), known=known)
+
+    def order(self, filter: bool, seed: int | None) -> None:
+        """Makes what a worker gets for each of the tests."""
+        self.orders = [
+            order_of(test, filter, 0 if self._runs == 1 else self.position(index)[1], seed)
+            for index, test in enumerate(self.tests)
+        ]
 
     def begun(self, index: int) -> list[HostRecord]:
         """The records of a test that begins, with the lines of the module's top-level code."""

@@ -15,7 +15,7 @@ PACKAGES = {
 }
 """Package → the packages of this project that it may import."""
 FLOORS = {
-    "scripttest/__init__.py": "scripttest/host",
+    "scripttest/__init__.py": "scripttest/__init__",
     "bindings/__init__.py": "bindings/router",
     "bindings/host_processes.py": "bindings/router",
     "bindings/process_router.py": "bindings/router",

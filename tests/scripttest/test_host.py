@@ -25,7 +25,7 @@ from scripttest import (
     TestKey,
     start_processes,
 )
-from scripttest.host.work import CHUNK
+from scripttest.workers.work import CHUNK
 
 PARTS = Path(__file__).parents[2] / "bindings/js"
 TWO = "export function TestA(t) {}\nexport function TestB(t) { t.fail('no'); }\n"

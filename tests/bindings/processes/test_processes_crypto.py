@@ -10,9 +10,8 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 from bindings.errors import ProcessError
-from bindings.policy import Policy
+from bindings.policy import HostCall, Policy
 from bindings.processes import call
-from bindings.services import HostCall
 from bindings.world import World
 
 CALL = HostCall(

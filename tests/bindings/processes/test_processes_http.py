@@ -16,9 +16,8 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 
 from bindings.errors import ProcessError
-from bindings.policy import Policy
+from bindings.policy import HostCall, Policy
 from bindings.processes import call, http
-from bindings.services import HostCall
 from bindings.world import World
 
 Run = Callable[..., Any]

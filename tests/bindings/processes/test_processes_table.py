@@ -10,10 +10,9 @@ from typing import Any, NoReturn
 import pytest
 
 from bindings.errors import ProcessError
-from bindings.policy import Policy
+from bindings.policy import HostCall, Policy
 from bindings.processes import NAMESPACES, call, find, knows
 from bindings.processes.arguments import Arguments, host_functions, kind
-from bindings.services import HostCall
 from bindings.world import World
 
 CALL = HostCall(

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from bindings.policy import Policy
+from bindings.policy import HostCall, Policy
 from bindings.processes import call
 from bindings.processes.text import guess
-from bindings.services import HostCall
 from bindings.world import World
 
 CALL = HostCall(

@@ -13,9 +13,8 @@ import bcrypt
 import pytest
 
 from bindings.errors import ProcessError
-from bindings.policy import Policy
+from bindings.policy import HostCall, Policy
 from bindings.processes import call
-from bindings.services import HostCall
 
 Run = Callable[..., Any]
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from bindings.errors import ProcessError
+from bindings.policy import HostCall
 from bindings.processes import call
-from bindings.services import HostCall
 from bindings.world import World
 
 Run = Callable[..., Any]

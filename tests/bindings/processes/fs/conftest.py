@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from bindings.policy import Policy
+from bindings.policy import HostCall, Policy
 from bindings.processes import call
-from bindings.services import HostCall
 from bindings.world import World
 
 Run = Callable[..., Any]

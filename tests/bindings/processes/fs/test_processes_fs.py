@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from bindings.errors import ProcessError
-from bindings.policy import Policy
+from bindings.policy import HostCall, Policy
 from bindings.processes import call, file_access
-from bindings.services import HostCall
 from bindings.world import World
 
 Run = Callable[..., Any]

@@ -16,17 +16,30 @@ from scripttest.compile.builds import Source
 from scripttest.compile.compiler import Compiled, Compiler, Instrument
 from scripttest.compile.configuration import readable
 from scripttest.compile.esbuild import Service
-from scripttest.host.calls import Bell, HostCalls
-from scripttest.host.services import Services
-from scripttest.host.work import Assignment, Job, Slot, WorkQueue, start_clock
-from scripttest.names import EVERY_RUN, TEST, TestKey, kind_of
 from scripttest.process import PollLoop
 from scripttest.protocol import MessageError
-from scripttest.results import Broken, Cause, CompileError, Ended, Failure, HostError, HostRecord, Listed, Outcome
+from scripttest.results import (
+    EVERY_RUN,
+    TEST,
+    Broken,
+    Cause,
+    CompileError,
+    Ended,
+    Failure,
+    HostError,
+    HostRecord,
+    Listed,
+    Outcome,
+    TestKey,
+    kind_of,
+)
 from scripttest.shortcuts.slicing import Boots
 from scripttest.workers import answers
-from scripttest.workers.module_run import Module, ModuleRun, broken_by, order_of, timeout_text
+from scripttest.workers.calls import Bell, HostCalls
+from scripttest.workers.module_run import Module, ModuleRun, broken_by, timeout_text
 from scripttest.workers.pool import Libraries, Loss, WorkerPool
+from scripttest.workers.services import Services
+from scripttest.workers.work import Assignment, Job, Slot, WorkQueue, start_clock
 from scripttest.workers.worker import Processes, Worker
 
 LONGEST_WAIT = 3600.0
@@ -84,8 +97,8 @@ class ScriptHost:
         self._loop = PollLoop()
         self._bell = Bell(self._loop)
         self._compiler = Compiler(root, self._loop, processes.compiler, instrument=instrument)
-        self._libraries = Libraries(self._compiler, services.library)
-        self._workers: WorkerPool[Assignment] = WorkerPool(processes.command, self._loop, self, self._libraries)
+        self.libraries = Libraries(self._compiler, services.library)
+        self._workers: WorkerPool[Assignment] = WorkerPool(processes.command, self._loop, self, self.libraries)
         self._modules: dict[str, Module] = {}
         self._begun: list[Module] | None = None
         """What `begin` has given to the compiler, until it runs."""
@@ -112,8 +125,7 @@ class ScriptHost:
         self.close()
 
     def release(self) -> Processes:
-        """Closes the host, and returns its compiler and idle workers for another host; missing ones are started again.
-        Raises HostError."""
+        """Closes the host; its compiler and idle workers, for another one; starts missing ones. Raises HostError."""
         compiler, workers = self._compiler.release(), self._workers.release()
         first, *more = workers or [Worker(self._workers.command)]
         self.close()
@@ -191,14 +203,6 @@ class ScriptHost:
                     return
                 self._wait(rest)
 
-    def tell_compiled(self, told: Callable[[Compiled], None]) -> None:
-        """Sets a function that is called with every script that is compiled from now on."""
-        self._libraries.told = told
-
-    def called_by(self, module: str) -> list[Source]:
-        """The scripts that the tests of a module have called so far."""
-        return self._libraries.called_by(module)
-
     def only_list(self, seconds: float) -> None:
         """From now on `run` only lists the modules that are not listed yet, for at most this many seconds. No test runs
         any more, and tests under way have no result. Modules that are listed already are left out."""
@@ -234,10 +238,10 @@ class ScriptHost:
             self._out.append(broken_by(source.key, result))
             self._open.discard(source.key)
         else:
-            if self._libraries.told is not None:
-                self._libraries.told(result)
+            if self.libraries.told is not None:
+                self.libraries.told(result)
             run = self._module_runs[source.key] = ModuleRun(
-                self._modules[source.key], result, self._root, self._libraries.called, self._timeout, self._runs
+                self._modules[source.key], result, self._root, self.libraries.called, self._timeout, self._runs
             )
             self._queue.add(run)
 
@@ -306,10 +310,7 @@ class ScriptHost:
     def _listed(self, slot: Slot, run: ModuleRun, functions: answers.Functions) -> None:
         key = run.compiled.source.key
         listed = run.listed_by(functions.sources, self._kinds, lambda name: self._services.selects(key, name))
-        run.orders = [
-            order_of(test, self._filter, 0 if self._runs == 1 else run.position(index)[1], self._seed)
-            for index, test in enumerate(run.tests)
-        ]
+        run.order(self._filter, self._seed)
         self._rest(slot)
         self._out.append(listed)
         if not run.tests or self.list_only:

@@ -1,12 +1,18 @@
-"""The interfaces between the host and its owner: what the owner answers, and what it may ask the realm of a test."""
+"""The interfaces between workers and their owner: what a host asks its owner, what the owner may ask the realm of a
+test, and calls of single functions of scripts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from scripttest.names import TestKey
-from scripttest.results import Outcome
+from scripttest.results import LogLine, Outcome, ScriptError, StackFrame, TestKey
+from scripttest.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 
 Backed = Callable[[str | None, str], None]
 """Gets the answer of a realm and what the realm reports of its world; None: the test has ended."""
@@ -72,3 +78,54 @@ class Services:
     def settled(self, test: TestKey, outcome: Outcome) -> Outcome | None:
         """The outcome of a fuzz test or a benchmark whose realm has ended; None: it runs again, in a new realm."""
         return outcome
+
+
+class FunctionCall(Value):
+    """A call of a function of a script."""
+
+    script: Path
+    """Absolute path of the file that is loaded."""
+    function: str
+    """Name of a top-level or exported function."""
+    arguments: str
+    """JSON list."""
+    context: str
+    """JSON of `ContextData` in `bindings/src/kernel.ts`."""
+    mocks: str = "null"
+    """JSON of `mocks` in `bindings/src/realm/invoke.ts`."""
+    module: Path | None = None
+    """The script that a test file belongs to, loaded with it."""
+    context_at: int | None = None
+    """Index of the argument that is replaced by the context."""
+
+
+class Returned(Value):
+    """What a function returned."""
+
+    value: Any
+    """JSON value."""
+    sent: tuple[dict[str, Any], ...]
+    """What `ctx.Send` and its siblings sent."""
+    logs: tuple[LogLine, ...]
+    """What it wrote."""
+
+
+class FunctionError(ScriptError):
+    """A function failed, or its script could not be loaded."""
+
+    frames: tuple[StackFrame, ...] = ()
+    """The user's frames, innermost first."""
+    code: int | None = None
+    """The code of an `Exception`."""
+    logs: tuple[LogLine, ...] = ()
+    infrastructure: bool = False
+    """Whether something outside killed its worker or the compiler, or a service that it called broke and thereby ended
+    it."""
+    loading: bool = False
+    """Whether its script threw while it was loaded, so that the function never ran."""
+
+
+class MissingFunctionError(ScriptError):
+    """The script has no such function; `known` lists what it declares."""
+
+    known: tuple[str, ...] = ()

@@ -8,12 +8,12 @@ import os
 from collections import deque
 from collections.abc import Callable
 
-from scripttest.host.services import Backed, Link, Services
-from scripttest.host.work import Slot, start_clock
-from scripttest.names import TEST, TestKey, kind_of
 from scripttest.process import PollLoop
+from scripttest.results import TEST, TestKey, kind_of
 from scripttest.values import Value
 from scripttest.workers.answers import HostCall
+from scripttest.workers.services import Backed, Link, Services
+from scripttest.workers.work import Slot, start_clock
 
 Work = Callable[[], None]
 MOST_IDLE = 8

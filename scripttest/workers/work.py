@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections import deque
 
-from scripttest.host.services import Backed
-from scripttest.names import TEST
 from scripttest.protocol import MessageError, encode
+from scripttest.results import TEST
 from scripttest.shortcuts.slicing import Boots
 from scripttest.values import Value
 from scripttest.workers.answers import AnsweredBack, EarlyFailure
 from scripttest.workers.module_run import ModuleRun
 from scripttest.workers.pool import WorkerPool, WorkerSlot
+from scripttest.workers.services import Backed
 
 CHUNK = 40
 """How many tests a worker gets at once."""

@@ -1,1 +1,0 @@
-"""Runs test modules in worker processes."""
