@@ -292,10 +292,19 @@ class _Planner:
         return tuple(suite.replace(root=root) for suite in chain(listed, *by_id.values()))
 
     def _store(self) -> Path | None:
-        """The folder of the store that keeps the run, if there is one. Raises ConfigurationError."""
+        """The folder of the store that keeps the run, if there is one. Raises ConfigurationError, also for a store that
+        cannot be used; but a run that has a report and asks for no store goes on without one."""
         options = self._options
         keeps = not (options.dry_run or options.bench or self._transcripts is not None)
-        store = store_of(options, self._environment, self._application) if keeps else None
+        try:
+            store = store_of(options, self._environment, self._application) if keeps else None
+        except ConfigurationError as error:
+            has_report = bool(options.outputs) or options.resume is not None
+            if options.store is not None or options.kept_baseline is not None or not has_report:
+                raise
+            hint = f". {error.hint}" if error.hint else ""
+            self._warnings.append(f"The run is not kept in the store. {error.message}{hint}")
+            return None
         if options.kept_baseline is not None and store is None:
             raise ConfigurationError(
                 f"Cannot compare with {options.kept_baseline}: there is no store",

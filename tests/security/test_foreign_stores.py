@@ -109,3 +109,19 @@ def test_what_waits_in_the_log_of_the_database_is_seen_too(here: Application) ->
     run = here.run("-i", case_file(), "-q")
     assert run.code == 2, run
     assert "the trigger better" in run.stderr
+
+
+def test_a_run_with_a_report_that_asks_for_no_store_goes_on_without_it(here: Application) -> None:
+    planted(here, PLANTED["a trigger"])
+    kept = (here.root / ".yao-test/runs.sqlite").read_bytes()
+    for words in (f"-i {case_file()} -q -o own.jsonl", "--resume own.jsonl -q"):
+        run = here.run(*words.split())
+        assert run.code == 1, (words, run)
+        assert "Warning: The run is not kept in the store. Cannot use the store" in run.stdout, (words, run)
+        assert "the trigger better in its runs.sqlite was not made by yao-test" in run.stdout, (words, run)
+    assert here.run("-i", case_file(), "--dry-run").code == 0
+    for asks in ("--store .yao-test", "--baseline main", "--last-failed"):
+        run = here.run("-i", case_file(), "-q", "-o", "own.jsonl", *asks.split())
+        assert run.code == 2, (asks, run)
+        assert "was not made by yao-test" in run.stderr, (asks, run)
+    assert (here.root / ".yao-test/runs.sqlite").read_bytes() == kept
