@@ -3,7 +3,10 @@ others, and the run does not pass."""
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterable
 from contextlib import suppress
+from itertools import count, takewhile
 from pathlib import Path
 
 from runner.errors import RunnerError
@@ -188,13 +191,14 @@ class Ordered:
         self._as_they_end = as_they_end
         self._inner = inner
         self.tells_errors: bool = getattr(inner, "tells_errors", False)
-        self._order: list[str] = []
-        self._at = 0
+        self._order: deque[str] = deque()
+        """Suites that have not passed, the first of which may have begun to."""
+        self._is_open = False
         self._next = 0
+        """The position of its next test."""
         self._held: dict[str, dict[int, TestEnd]] = {}
         self._started: dict[str, SuiteStart] = {}
         self._ended: set[str] = set()
-        self._open = False
 
     def on_event(self, event: Event, so_far: Execution) -> None:
         """Passes on what is due."""
@@ -206,51 +210,41 @@ class Ordered:
             self._ended.add(event.suite)
         else:
             if isinstance(event, RunStart):
-                self._order = [suite.id for suite in event.suites]
+                self._order.extend(suite.id for suite in event.suites)
             elif isinstance(event, RunEnd):
                 self._release_all(so_far)
             self._inner.on_event(event, so_far)
             return
-        self._release(so_far)
+        while self._order and self._release(self._order[0], so_far):
+            self._inner.on_event(SuiteEnd(suite=self._order.popleft()), so_far)
+            self._is_open = False
 
     def close(self) -> None:
         """Closes the inner reporter."""
         self._inner.close()
 
-    def _release(self, so_far: Execution) -> None:
-        while self._at < len(self._order):
-            suite = self._order[self._at]
-            if not self._open:
-                if suite not in self._started:
-                    if suite not in self._ended:
-                        return
-                else:
-                    self._inner.on_event(self._started.pop(suite), so_far)
-                self._open = True
-                self._next = 0
-            held = self._held.get(suite, {})
-            while self._as_they_end and held:
-                self._inner.on_event(held.pop(next(iter(held))), so_far)
-            while self._next in held:
-                self._inner.on_event(held.pop(self._next), so_far)
-                self._next += 1
-            if suite not in self._ended:
-                return
-            self._finish(suite, so_far)
-
-    def _finish(self, suite: str, so_far: Execution) -> None:
-        for _, event in sorted(self._held.pop(suite, {}).items()):
-            self._inner.on_event(event, so_far)
-        self._inner.on_event(SuiteEnd(suite=suite), so_far)
-        self._at += 1
-        self._open = False
+    def _release(self, suite: str, so_far: Execution) -> bool:
+        """Passes on what is due of the first suite; whether that is all of it."""
+        is_over = suite in self._ended
+        if not self._is_open:
+            start = self._started.pop(suite, None)
+            if start is not None:
+                self._inner.on_event(start, so_far)
+            elif not is_over:
+                return False
+            self._is_open, self._next = True, 0
+        held = self._held.setdefault(suite, {})
+        due: Iterable[int] = takewhile(held.__contains__, count(self._next))
+        for position in list(held) if self._as_they_end else sorted(held) if is_over else list(due):
+            self._inner.on_event(held.pop(position), so_far)
+            self._next = position + 1
+        return is_over
 
     def _release_all(self, so_far: Execution) -> None:
         """At the end of a run that was cut short: everything that ended, with gaps."""
-        for suite in self._order[self._at :]:
-            if not self._open and suite in self._started:
+        for suite in self._order:
+            if not self._is_open and suite in self._started:
                 self._inner.on_event(self._started.pop(suite), so_far)
-            self._open = False
-            if suite in self._held:
-                for _, event in sorted(self._held.pop(suite).items()):
-                    self._inner.on_event(event, so_far)
+            self._is_open = False
+            for _, event in sorted(self._held.pop(suite, {}).items()):
+                self._inner.on_event(event, so_far)
