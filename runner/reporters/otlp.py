@@ -250,9 +250,9 @@ class Calls:
             for span, call in zip(self._agents, self._calls, strict=True)
             if call["role"] == "agent" and self._within(call) is None
         }
-        for one in evaluations_of(result.case, self._contents):
-            span, when = answers.get(one.turn, (self._test, time.time_ns()))
-            span.add_event(EVENT, one.attributes, when)
+        for turn, found in evaluations_of(result.case, self._contents):
+            span, when = answers.get(turn, (self._test, time.time_ns()))
+            span.add_event(EVENT, found, when)
 
     def _begin(self, name: str, record: Record, found: Attributes, kind: SpanKind = SpanKind.INTERNAL) -> Span:
         within = self._within(record)

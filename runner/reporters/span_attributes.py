@@ -17,7 +17,6 @@ from runner.amounts import cost_record
 from runner.results.case_result import ScoreVerdict
 from runner.results.verdict import Verdict, verdict_on
 from scripttest import Cause
-from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -249,20 +248,13 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-class Evaluation(Value):
-    """One event."""
-
-    turn: int
-    """The turn that it is about; 0: the only answer, or the whole case."""
-    attributes: Attributes
-
-
-def evaluations_of(case: CaseResult, contents: bool) -> Iterator[Evaluation]:
-    """The events of a case, in the order of its report."""
+def evaluations_of(case: CaseResult, contents: bool) -> Iterator[tuple[int, Attributes]]:
+    """The events of a case, in the order of its report, each with the turn that it is about; 0: the only answer, or the
+    whole case."""
 
     def evaluation(
         turn: int, name: str, passed: bool | None, score: float | None = None, why: str = "", error: bool = False
-    ) -> Evaluation:
+    ) -> tuple[int, Attributes]:
         found: Attributes = {"gen_ai.evaluation.name": name}
         if passed is not None:
             found["gen_ai.evaluation.score.label"] = "pass" if passed else "fail"
@@ -270,7 +262,7 @@ def evaluations_of(case: CaseResult, contents: bool) -> Iterator[Evaluation]:
             found["gen_ai.evaluation.score.value"] = float(score)
         if why and contents:
             found["gen_ai.evaluation.explanation"] = why[:DESCRIPTION_LIMIT]
-        return Evaluation(turn=turn, attributes=found | ({"error.type": "evaluation"} if error else {}))
+        return turn, found | ({"error.type": "evaluation"} if error else {})
 
     asserted = [(turn.turn, one) for turn in case.turns for one in turn.assertions]
     asserted += [(0, one) for one in (*case.assertions, *(case.final_assertions or ()))]

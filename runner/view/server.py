@@ -26,6 +26,7 @@ import secrets
 import socket
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from inspect import isawaitable
 from threading import Event
 from typing import Any
 from urllib.parse import unquote
@@ -106,18 +107,15 @@ def server_of(actions: PageActions, token: str, port: int, ending: Event) -> Gua
 
         return answer
 
-    def of_run(find: Callable[..., Any], *names: str) -> Answer:
-        """What is found of the run in the path, and of numbers in the query."""
+    def found(find: Callable[..., Any], *arguments: Callable[[Request], Any]) -> Answer:
+        """What is found for values of a request, as JSON."""
 
         async def answer(request: Request) -> Response:
-            numbers = [_number(request, name) for name in names]
-            return _json(await run_in_threadpool(find, request.path_params["id"], *numbers))
+            values = [argument(request) for argument in arguments]
+            values = [await value if isawaitable(value) else value for value in values]
+            return _json(await run_in_threadpool(find, *values))
 
         return answer
-
-    async def list_of_runs(request: Request) -> Response:
-        limit = max(1, min(MOST, _number(request, "limit")))
-        return _json(await run_in_threadpool(runs.newest, limit))
 
     async def block(request: Request) -> Response:
         found = await run_in_threadpool(runs.block, request.path_params["id"], request.path_params["number"])
@@ -125,40 +123,15 @@ def server_of(actions: PageActions, token: str, port: int, ending: Event) -> Gua
 
     async def picture(request: Request) -> Response:
         source = request.query_params.get("source", "")
-        found = await run_in_threadpool(actions.picture, request.path_params["id"], _number(request, "at"), source)
+        found = await run_in_threadpool(actions.picture, request.path_params["id"], _number("at")(request), source)
         return Response(found[0], media_type=found[1]) if found else Response(status_code=204)
 
     async def labels_file(request: Request) -> Response:
         text = await run_in_threadpool(actions.labels.exported, request.path_params["id"])
         return Response(utf8(text), media_type="application/jsonl")
 
-    async def put_label(request: Request) -> Response:
-        return _json(await run_in_threadpool(actions.labels.put, request.path_params["id"], await _body(request)))
-
-    def with_keys(do: Callable[[str, list[str]], Record]) -> Answer:
-        async def answer(request: Request) -> Response:
-            keys = (await _body(request)).get("keys")
-            if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
-                raise ConfigurationError("Cannot run it again: the request names no results")
-            return _json(await run_in_threadpool(do, request.path_params["id"], keys))
-
-        return answer
-
-    def simple(find: Callable[[], Any]) -> Answer:
-        async def answer(request: Request) -> Response:
-            return _json(await run_in_threadpool(find))
-
-        return answer
-
-    async def compare(request: Request) -> Response:
-        return _json(await run_in_threadpool(actions.compare, request.query_params.getlist("run")))
-
-    async def history(request: Request) -> Response:
-        asked = [request.query_params.get(name, "") for name in ("suite", "test")]
-        return _json(await run_in_threadpool(actions.over_time, *asked))
-
     async def events_of_run(request: Request) -> Response:
-        id, after = request.path_params["id"], _number(request, "after")
+        id, after = request.path_params["id"], _number("after")(request)
         await run_in_threadpool(runs.run, id)
 
         async def updates() -> AsyncIterator[str]:
@@ -189,23 +162,23 @@ def server_of(actions: PageActions, token: str, port: int, ending: Event) -> Gua
     of_one = "/api/runs/{id}"
     routes = [
         *public,
-        Route("/api/runs", list_of_runs),
+        Route("/api/runs", found(runs.newest, lambda request: max(1, min(MOST, _number("limit")(request))))),
         Route("/api/events", events),
-        Route(f"{of_one}/index", of_run(runs.index)),
+        Route(f"{of_one}/index", found(runs.index, _run)),
         Route(f"{of_one}/block-{{number:int}}", block),
-        Route(f"{of_one}/variants", of_run(runs.variants)),
+        Route(f"{of_one}/variants", found(runs.variants, _run)),
         Route(f"{of_one}/events", events_of_run),
         Route(f"{of_one}/picture", picture),
-        Route(f"{of_one}/labels", of_run(actions.labels.questions, "at"), methods=["GET"]),
-        Route(f"{of_one}/labels", put_label, methods=["PUT"]),
+        Route(f"{of_one}/labels", found(actions.labels.questions, _run, _number("at")), methods=["GET"]),
+        Route(f"{of_one}/labels", found(actions.labels.put, _run, _body), methods=["PUT"]),
         Route(f"{of_one}/labels.jsonl", labels_file),
-        Route(f"{of_one}/again/plan", with_keys(actions.plan), methods=["POST"]),
-        Route(f"{of_one}/again", with_keys(actions.start), methods=["POST"]),
-        Route("/api/again", simple(actions.started), methods=["GET"]),
-        Route("/api/again", simple(actions.stop), methods=["DELETE"]),
-        Route("/api/compare", compare),
-        Route("/api/history", history),
-        Route("/api/tests", simple(actions.tests)),
+        Route(f"{of_one}/again/plan", found(actions.plan, _run, _keys), methods=["POST"]),
+        Route(f"{of_one}/again", found(actions.start, _run, _keys), methods=["POST"]),
+        Route("/api/again", found(actions.started), methods=["GET"]),
+        Route("/api/again", found(actions.stop), methods=["DELETE"]),
+        Route("/api/compare", found(actions.compare, lambda request: request.query_params.getlist("run"))),
+        Route("/api/history", found(actions.over_time, _text("suite"), _text("test"))),
+        Route("/api/tests", found(actions.tests)),
     ]
     answering = Starlette(routes=routes, exception_handlers={RunnerError: _refusal, Exception: _broke})
     return Guard(answering, token, port, [route.path for route in public])
@@ -253,11 +226,30 @@ async def _body(request: Request) -> Record:
     return value
 
 
-def _number(request: Request, name: str) -> int:
-    text = request.query_params.get(name, "")
-    if not text.isdecimal() or len(text) > 9:
-        raise ConfigurationError(f"Cannot take the request: {name} is not a number")
-    return int(text)
+async def _keys(request: Request) -> list[str]:
+    """The keys of rows in the body of a request."""
+    keys = (await _body(request)).get("keys")
+    if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
+        raise ConfigurationError("Cannot run it again: the request names no results")
+    return keys
+
+
+def _run(request: Request) -> str:
+    return str(request.path_params["id"])
+
+
+def _text(name: str) -> Callable[[Request], str]:
+    return lambda request: request.query_params.get(name, "")
+
+
+def _number(name: str) -> Callable[[Request], int]:
+    def number(request: Request) -> int:
+        text = request.query_params.get(name, "")
+        if not text.isdecimal() or len(text) > 9:
+            raise ConfigurationError(f"Cannot take the request: {name} is not a number")
+        return int(text)
+
+    return number
 
 
 def _json(value: Any) -> Response:
