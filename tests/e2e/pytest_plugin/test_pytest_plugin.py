@@ -204,6 +204,10 @@ SCRIPTED = {
     "/.env": "JUDGE=local\n",
 }
 JUDGED = '{"id": "a", "input": "Hi", "assert": {"type": "agent", "use": "agents:judge", "value": "nice"}}\n'
+SCRIPTED_JUDGE = {
+    "/assistants/demo/tests/cases.jsonl": JUDGED,
+    "/assistants/judge/replies.yml": '- reply: { json: { passed: true, reason: "so it is" } }\n',
+}
 MODELS: dict[str, tuple[dict[str, str], str]] = {
     "none": ({}, "1 passed"),
     "one of the configuration file": ({"/yao-test.toml": 'connector = "local"\n'}, "1 skipped"),
@@ -214,6 +218,14 @@ MODELS: dict[str, tuple[dict[str, str], str]] = {
         "1 skipped",
     ),
     "one of a judge": ({"/assistants/demo/tests/cases.jsonl": JUDGED}, "1 skipped"),
+    "one of judges instead of a scripted one": (
+        {**SCRIPTED_JUDGE, "/.env": "JUDGE=scripted\n", "/yao-test.toml": 'judge-connector = "local"\n'},
+        "1 skipped",
+    ),
+    "a scripted judge that votes several times": (
+        {**SCRIPTED_JUDGE, "/.env": "JUDGE=scripted\n", "/yao-test.toml": "judge-samples = 3\n"},
+        "1 passed",
+    ),
     "an agent with hooks only": (
         {
             "/assistants/hooks/package.yao": "{}",

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 from command import Application, MakeApplication, eventually
-from model_server import ModelServer, echo, silence
+from model_server import ModelServer, echo, says, silence
 from terminal import on_open_terminal
 from watching import FILES, WAITING, save_at_once, verdict
 
@@ -53,6 +53,30 @@ def test_a_real_model_is_asked_once_and_then_only_by_a_key(app: MakeApplication)
             terminal.press("\r")
             assert verdict(terminal) == ("", 1, 0)
             assert len(server.requests) == 2
+
+
+def test_judges_of_another_connector_vote_once_and_their_votes_are_kept(app: MakeApplication) -> None:
+    """`--judge-connector` and `--judge-samples` hold in every run of `--watch`."""
+    with ModelServer(says('{"passed": true, "reason": "so it is"}')) as server:
+        definition = {"type": "openai", "options": {"host": server.url, "model": "m", "key": "sk-local"}}
+        judged = {"id": "judged", "input": "Hi", "assert": {"type": "agent", "use": "agents:judge", "value": "nice"}}
+        here = app(
+            {
+                **{name: FILES[name] for name in FILES if "/demo/" in name and not name.endswith("jsonl")},
+                "/assistants/demo/tests/cases.jsonl": json.dumps(judged) + "\n",
+                "/assistants/judge/package.yao": '{"connector": "scripted"}',
+                "/assistants/judge/prompts.yml": "- {role: system, content: Judge}\n",
+                "/connectors/local.conn.yao": json.dumps(definition),
+                "index.ts": "export function Next(ctx, payload) { return null; }\n",
+            }
+        )
+        with on_open_terminal(here, "--watch", "--judge-connector", "local", "--judge-samples", "3") as terminal:
+            assert re.search(r"Passed: +1", terminal.wait(WAITING))
+            assert len(server.requests) == 2  # of three votes, two decide
+            here.write({"index.ts": "export function Next(ctx, payload) { return undefined; }\n"})
+            shown = terminal.wait(WAITING)
+            assert re.search(r"Passed: +1", shown), shown
+            assert len(server.requests) == 2  # of three votes, two decide
 
 
 LIBRARY = "../../../scripts/lib.ts"
