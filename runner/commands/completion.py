@@ -13,7 +13,7 @@ import click
 from click.shell_completion import CompletionItem, get_completion_class
 
 from runner.application.application import Application, TestModule
-from runner.commands.flags import Command, Completer, options_of
+from runner.commands.parser import Command, Completer, options_of
 from runner.environment import Environment
 from runner.errors import RunnerError
 from runner.options.flags import Flag

@@ -10,8 +10,8 @@ import click
 
 from runner import exit_codes
 from runner.amounts import seconds_of
-from runner.commands.flags import Command, NumberRange
 from runner.commands.inputs import HELP, RUN, check_outputs, read_report, store_folder, understanding, write_text
+from runner.commands.parser import Command, NumberRange
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.reporters.console.change_lines import (

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from runner.commands.flags import Command
 from runner.commands.inputs import writing
+from runner.commands.parser import Command
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from scripttest import install_command

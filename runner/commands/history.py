@@ -9,8 +9,8 @@ import click
 
 from runner import exit_codes
 from runner.amounts import Estimate, dollars
-from runner.commands.flags import Command
 from runner.commands.inputs import HELP, store_folder
+from runner.commands.parser import Command
 from runner.environment import Environment
 from runner.errors import ConfigurationError, did_you_mean
 from runner.reporters.console.change_lines import aligned

@@ -10,8 +10,8 @@ from pathlib import Path, PurePosixPath
 import click
 
 from runner.application.application import find_root, repository_of
-from runner.commands.flags import Command
 from runner.commands.inputs import writing
+from runner.commands.parser import Command
 from runner.commands.types import CONFIG, TSCONFIG, lacks, type_files
 from runner.environment import Environment
 from runner.errors import ConfigurationError

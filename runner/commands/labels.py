@@ -11,8 +11,8 @@ from pathlib import Path
 import click
 
 from runner import exit_codes
-from runner.commands.flags import Command, NumberRange
 from runner.commands.inputs import check_outputs, lines_of, write_text
+from runner.commands.parser import Command, NumberRange
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.reporters.console.style import count

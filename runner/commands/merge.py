@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from runner import exit_codes
-from runner.commands.flags import Command
 from runner.commands.inputs import EXTENSION_LIST, is_journal, read_report, write_reports
+from runner.commands.parser import Command
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options.carried import spelled

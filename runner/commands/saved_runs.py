@@ -10,7 +10,7 @@ import click
 
 from runner import exit_codes
 from runner.application.context import with_files
-from runner.commands.flags import Command, options_of
+from runner.commands.parser import Command, options_of
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.execution.state import state_of

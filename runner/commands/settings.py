@@ -13,8 +13,8 @@ from runner.application import trust as approvals
 from runner.application.application import find_root
 from runner.application.configuration import FILE, Configuration, Setting, read_configuration
 from runner.columns import aligned
-from runner.commands.flags import Command
 from runner.commands.inputs import writing
+from runner.commands.parser import Command
 from runner.environment import Environment
 from runner.errors import ConfigurationError, shown_path
 from runner.options.options import RunOptions

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import click
 
-from runner.commands.flags import Command
 from runner.commands.inputs import EXTENSION_LIST, HELP, read_report, understanding, write_reports, writing
+from runner.commands.parser import Command
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options.options import absolute

@@ -8,9 +8,9 @@ from shlex import quote
 import click
 
 from runner import exit_codes
-from runner.commands.flags import Command
 from runner.commands.history import list_of, run_record
 from runner.commands.inputs import HELP, named_store, store_folder
+from runner.commands.parser import Command
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options.values import read_store_keep

@@ -12,8 +12,8 @@ import click
 
 from runner import exit_codes
 from runner.application.application import Application, TestModule, find_root
-from runner.commands.flags import Command
 from runner.commands.inputs import writing
+from runner.commands.parser import Command
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.security.files import check_target, read_text

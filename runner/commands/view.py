@@ -15,8 +15,8 @@ import click
 
 from runner import exit_codes
 from runner.application.application import find_root
-from runner.commands.flags import Command
 from runner.commands.inputs import HELP, store_folder
+from runner.commands.parser import Command
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options.options import absolute

@@ -200,7 +200,7 @@ def test_the_options_and_the_table_are_one() -> None:
 
 def test_both_readers_of_command_lines_agree() -> None:
     """The quick one and click, on a line that only click can read (an abbreviation) and its plain form."""
-    from runner.commands.main import click_command
+    from runner.commands.parser import click_command
 
     lines = [
         ["-i", "a", "-i", "b", "--runs", "3", "-v", "-v"],

@@ -1,0 +1,155 @@
+"""The command line as click reads it: help, mistakes, abbreviations, and the commands other than the run."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import redirect_stdout
+from importlib import import_module
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from runner.commands.habits import refuse_habits, with_agent_and_message, with_inputs
+from runner.environment import Environment
+from runner.errors import ConfigurationError, did_you_mean
+from runner.options.options import FLAGS, texts_in
+from runner.version import VERSION
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from runner.options.flags import Flag
+
+
+_HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
+"""Spellings of `--help`, for all commands."""
+WITHOUT = "*"
+"""The value of a flag that may stand without one, when it does."""
+Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
+"""A function that returns the values which begin with a text."""
+
+
+def read_or_run(arguments: list[str], environment: Environment, commands: Mapping[str, str]) -> dict[str, Any] | int:
+    """The values of the flags, or an exit code when click has printed something, such as the help, or one of `commands`
+    has run: name → module and function."""
+    if arguments and arguments[0] in commands:
+        module, _, name = commands[arguments[0]].partition(":")
+        command = getattr(import_module(module), name)
+        program = f"yao-test {arguments[0]}"
+        arguments = arguments[1:]
+    elif arguments and not arguments[0].startswith("-"):
+        from runner.planning.inputs import is_agent
+
+        first, near = arguments[0], did_you_mean(arguments[0], commands)
+        known = is_agent(first, environment.directory)
+        hint = near or "To test something, name it after -i; yao-test --help lists the commands"
+        if not known and (first.startswith("scripts.") or os.path.exists(environment.directory / first)):
+            hint = with_inputs(arguments)
+        elif flags := with_agent_and_message(arguments) if near is None or known else None:
+            return texts_in(flags) or read_or_run(flags, environment, commands)
+        elif known:
+            hint = f"Type: yao-test -n {first}"
+        raise ConfigurationError(f'Cannot run "{first[:60]}": there is no such command', hint)
+    else:
+        refuse_habits(arguments)
+        command, program = click_command(), "yao-test"
+    try:
+        with redirect_stdout(environment.stdout):  # where click prints help and version
+            result = command.main(arguments, prog_name=program, standalone_mode=False, obj=environment, **_HELP)
+    except click.UsageError as error:
+        program = error.ctx.command_path if error.ctx else program
+        said, hint = error.format_message(), f"{program} --help lists the flags"
+        if program == "yao-test" and "extra argument" in said:
+            hint = f"Each input has an -i before it, and a message of several words is in quotes; {hint}"
+        raise ConfigurationError(said, hint) from error
+    except click.ClickException as error:
+        environment.stderr.write(f"Error: {error.format_message()}\n")
+        return error.exit_code
+    return result if isinstance(result, dict) else int(result or 0)
+
+
+def click_command() -> click.Command:
+    """The click command of a run, used when the quick reader cannot read the command line."""
+    command: click.Command = Command(
+        "yao-test",
+        params=options_of(FLAGS),
+        callback=lambda **values: values,
+        help="Runs tests of Yao-style AI agents: script tests of their handlers, and cases for the agents themselves.",
+        epilog="Without -i, runs all tests at or below the working directory, or those of the agent whose folder it is "
+        "in. Other commands, each with its own --help: init creates an application or an agent; types installs the"
+        " TypeScript declarations; schema prints JSON Schemas for editors; doctor shows what is installed and what"
+        " agents need; trust approves the files that decide where keys go; config prints the settings; completion "
+        "sets up a shell. For saved reports and the store: show, extract, diff, merge, regrade, status, history, "
+        "store, view, label, calibrate. Exit codes: 0 passed, 1 failed, 2 configuration error, 3 the tool itself "
+        "failed, 130 interrupted.",
+    )
+    with_version: click.Command = click.version_option(VERSION, prog_name="yao-test")(command)
+    return with_version
+
+
+def options_of(
+    flags: Iterable[Flag], completer: Callable[[Flag], Completer | None] = lambda _: None
+) -> list[click.Parameter]:
+    """Flags of the table as click options; `completer` gives the function that completes the values of a flag."""
+    return [
+        click.Option(
+            [*flag.spellings, flag.field], help=flag.help, shell_complete=completer(flag), **_settings_of(flag)
+        )
+        for flag in flags
+    ]
+
+
+def _settings_of(flag: Flag) -> dict[str, Any]:
+    kinds: dict[str, dict[str, Any]] = {
+        "text": {"metavar": flag.metavar},
+        "maybe": {"metavar": flag.metavar, "is_flag": False, "flag_value": WITHOUT},
+        "repeated": {"metavar": flag.metavar, "multiple": True},
+        "optional": {"metavar": flag.metavar, "multiple": True, "is_flag": False, "flag_value": WITHOUT},
+        "switch": {"is_flag": True, "default": False},
+        "count": {"count": True},
+    }
+    return kinds[flag.kind]
+
+
+class NumberRange(click.FloatRange):
+    """A click type for numbers within a range, which refuses `nan`: click takes that to be within every range."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Reads the number. Raises BadParameter."""
+        number = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value} is not a number.", param, ctx)
+        return number
+
+
+class Command(click.Command):
+    """A click command that refuses a flag which is given twice, unless it may be repeated, and a flag in place of the
+    value of another one."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parses arguments as click does. Raises UsageError."""
+        flags = {spelling: flag for flag in self.get_params(ctx) for spelling in (*flag.opts, *flag.secondary_opts)}
+        for argument, following in pairwise(args):
+            if argument == "--":
+                break
+            if _needs_value(flags.get(argument)) and following in flags:
+                raise click.UsageError(f"{argument} needs a value, and {following} is a flag", ctx)
+        _, _, order = self.make_parser(ctx).parse_args(list(args))
+        single = [flag for flag in order if isinstance(flag, click.Option) and _takes_one(flag)]
+        for flag, count in Counter(single).items():
+            if count > 1:
+                times = "twice" if count == 2 else f"{count} times"
+                raise click.UsageError(f"{flag.opts[0]} is given {times}, and takes one value", ctx)
+        return super().parse_args(ctx, args)
+
+
+def _needs_value(flag: click.Parameter | None) -> bool:
+    return isinstance(flag, click.Option) and not (flag.is_flag or flag.count or flag.flag_value == WITHOUT)
+
+
+def _takes_one(flag: click.Option) -> bool:
+    return not (flag.multiple or flag.is_flag or flag.count)
