@@ -140,7 +140,7 @@ class ToolStep(Value):
     """Where the MCP server of the tool was reached; None: not over HTTP."""
 
 
-class Taken(Value):
+class CallTotals(Value):
     """The tokens and costs of several calls of models."""
 
     tokens: int | None
@@ -149,12 +149,12 @@ class Taken(Value):
     """US dollars; None when that of one is not known, or nothing was to be paid."""
 
 
-def taken(calls: Sequence[ModelCall]) -> Taken:
+def totals_of(calls: Sequence[ModelCall]) -> CallTotals:
     """Adds up the tokens and costs of calls."""
     tokens = sum(call.usage.input_tokens + call.usage.output_tokens for call in calls)
     costs = [call.usage.cost for call in calls if call.usage.cost is not None or not call.free]
     known = [cost for cost in costs if cost is not None]
-    return Taken(
+    return CallTotals(
         tokens=None if any(call.usage.unknown for call in calls) else tokens,
         cost=sum(known) if known and len(known) == len(costs) else None,
     )

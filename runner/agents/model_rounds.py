@@ -19,7 +19,7 @@ from runner.agents.answer import AgentError, Answer, UsedTool, tool_call_records
 from runner.agents.chat import ToolStep
 from runner.agents.prompts import fill
 from runner.assertions.base import ToolUse
-from runner.connectors.base import Completion, ModelRequest, text_of
+from runner.connectors.base import Completion, ModelRequest, message_text
 from runner.connectors.timing import case_now
 from runner.errors import BrokenError, ConfigurationError
 
@@ -271,7 +271,7 @@ def _with_results(
 def _loop_report(messages: Messages, tools: Sequence[UsedTool]) -> str:
     """The question to the fallback of a tool loop, as Yao asks it: Markdown of the system messages of the
     conversation (no prompts), what was said, and the results of tools."""
-    said = [(str(message.get("role", "user")), text_of(message)) for message in messages]
+    said = [(str(message.get("role", "user")), message_text(message)) for message in messages]
     context = [text for role, text in said if role == "system"]
     talk = [f"**{role.capitalize()}**: {text}" for role, text in said if role in ("user", "assistant") and text]
     results = [f"### {tool.use.server}.{tool.use.name}\n\n{_fenced(tool)}" for tool in tools]

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from bindings import DATABASE, ProcessError, agent_id
 from runner.agents.answer import AgentError, mocked_process
 from runner.agents.chat import AgentRequest
-from runner.connectors.base import content_parts, text_of, url_of
+from runner.connectors.base import content_parts, message_text, part_url
 from runner.connectors.definition import capabilities_of
 from runner.errors import RunnerError
 from runner.reading.answer_text import extract_json
@@ -66,7 +66,7 @@ async def with_references(
     agent searches and something was found."""
     ask = partial(_ask, scope, call_agent)
     types = await _wanted(runtime, scope, ask, said, create, options)
-    query = next((text_of(message) for message in reversed(said) if message.get("role") == "user"), "")
+    query = next((message_text(message) for message in reversed(said) if message.get("role") == "user"), "")
     items = [
         item
         for type in types
@@ -127,7 +127,7 @@ async def _decision(runtime: Runtime, scope: Scope, ask: Ask, said: Messages) ->
     mocked = world.mocks is not None and world.mocks.find_agent(NEEDS_SEARCH) is not None
     if not mocked and not runtime.assistants.knows(NEEDS_SEARCH):
         return None
-    texts = [(str(message.get("role")), text_of(message)) for message in said if message.get("role") != "system"]
+    texts = [(str(message.get("role")), message_text(message)) for message in said if message.get("role") != "system"]
     last = texts[-5:]
     question = last[-1][1] if last else ""
     if len(last) > 1:
@@ -274,7 +274,7 @@ class _Looking:
         return {**message, "content": words}
 
     async def _words(self, part: dict[str, Any]) -> str:
-        chat, url = self._scope.chat, url_of(part, "image_url")
+        chat, url = self._scope.chat, part_url(part, "image_url")
         if not self._handler:
             blind = f"the model of {self._connector} does not see, so it gets a placeholder for an image"
             way = f'Name an agent that sees in package.yao of {self._scope.agent.id}: "uses": {{"vision": ...}}'

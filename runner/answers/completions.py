@@ -13,7 +13,7 @@ from typing import Any
 from runner.amounts import cost_in, cost_record
 from runner.answers.replay import Clean
 from runner.connectors.base import Completion, ToolCall, Usage
-from runner.connectors.usage import UsageReader, shown
+from runner.connectors.usage import UsageReader, short_json
 from scripttest.values import fields_of
 
 
@@ -69,7 +69,7 @@ def completion_from(value: Mapping[str, Any]) -> tuple[Completion, tuple[str, ..
     usage, odd = _usage_from(record.pop("usage", None))
     reason = record.get("finish_reason", "")
     if not isinstance(reason, str):
-        odd = (*odd, f"The recording gives a finish_reason that is not a text: {shown(reason)}")
+        odd = (*odd, f"The recording gives a finish_reason that is not a text: {short_json(reason)}")
         record["finish_reason"] = ""
     completion = Completion(**record, tool_calls=tuple(calls), usage=usage, warnings=(*said, *odd))
     if not isinstance(completion.content, str):

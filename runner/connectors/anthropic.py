@@ -11,11 +11,20 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from runner.connectors.base import Completion, Message, ModelRequest, ToolCall, content_parts, data_of, text_of, url_of
+from runner.connectors.base import (
+    Completion,
+    Message,
+    ModelRequest,
+    ToolCall,
+    content_parts,
+    data_url,
+    message_text,
+    part_url,
+)
 from runner.connectors.definition import capabilities_of
 from runner.connectors.faults import ProviderError, reported
 from runner.connectors.provider import HttpConnector
-from runner.connectors.usage import UsageReader, merged, shown
+from runner.connectors.usage import UsageReader, merged, short_json
 
 VERSION = "2023-06-01"
 MAX_TOKENS = 4096
@@ -52,7 +61,9 @@ class AnthropicConnector(HttpConnector):
             "max_tokens": given.get("max_completion_tokens") or given.get("max_tokens") or MAX_TOKENS,
             "messages": self._messages(request.messages, can.vision),
         }
-        system = [text_of(message) for message in request.messages if message.get("role") in ("system", "developer")]
+        system = [
+            message_text(message) for message in request.messages if message.get("role") in ("system", "developer")
+        ]
         if any(system):
             body["system"] = "\n\n".join(filter(None, system))
         body |= {name: given[name] for name in _SAME_NAME if name in given}
@@ -99,7 +110,7 @@ class AnthropicConnector(HttpConnector):
     def _block(self, part: dict[str, Any]) -> dict[str, Any]:
         match part.get("type"):
             case "image_url":
-                return {"type": "image", "source": _source(url_of(part, "image_url"))}
+                return {"type": "image", "source": _source(part_url(part, "image_url"))}
             case "file":
                 return _document(part)
             case "input_audio":
@@ -167,7 +178,7 @@ class AnthropicAnswer:
         """The completion that was received."""
         reason, warnings = self._stop_reason, []
         if reason is not None and not isinstance(reason, str):
-            warnings.append(f"gave a stop_reason that is not a text: {shown(reason)}")
+            warnings.append(f"gave a stop_reason that is not a text: {short_json(reason)}")
             reason = None
         figures = UsageReader(self._usage)
         fresh, cached, written = map(figures.count, _INPUT)
@@ -247,13 +258,13 @@ class _Block:
 
 
 def _source(url: str) -> dict[str, Any]:
-    data = data_of(url)
+    data = data_url(url)
     return {"type": "base64", "media_type": data.mime, "data": data.base64} if data else {"type": "url", "url": url}
 
 
 def _document(part: dict[str, Any]) -> dict[str, Any]:
-    url = url_of(part, "file")
-    data = data_of(url)
+    url = part_url(part, "file")
+    data = data_url(url)
     if data and data.mime.startswith("image/"):
         return {"type": "image", "source": _source(url)}
     source = (
@@ -305,4 +316,4 @@ def _tool_use(call: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tool_result(message: Message) -> list[dict[str, Any]]:
-    return [{"type": "tool_result", "tool_use_id": message.get("tool_call_id", ""), "content": text_of(message)}]
+    return [{"type": "tool_result", "tool_use_id": message.get("tool_call_id", ""), "content": message_text(message)}]

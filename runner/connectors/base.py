@@ -212,7 +212,7 @@ _SHOWN = 40
 """Characters that an error quotes of a file."""
 
 
-class Data(Value):
+class DataUrl(Value):
     """The content of a `data:` url."""
 
     mime: str
@@ -248,17 +248,17 @@ _TEXTS = (
 )
 
 
-def data_of(url: str) -> Data | None:
+def data_url(url: str) -> DataUrl | None:
     """The content of a `data:` url; None for other urls."""
     if not url.startswith("data:"):
         return None
     head, _, body = url[5:].partition(",")
     if head.endswith(";base64"):
-        return Data(mime=head.removesuffix(";base64") or "text/plain", base64=body)
+        return DataUrl(mime=head.removesuffix(";base64") or "text/plain", base64=body)
     import base64
     from urllib.parse import unquote_to_bytes
 
-    return Data(mime=head or "text/plain", base64=base64.b64encode(unquote_to_bytes(body)).decode())
+    return DataUrl(mime=head or "text/plain", base64=base64.b64encode(unquote_to_bytes(body)).decode())
 
 
 def content_parts(message: Message) -> list[dict[str, Any]]:
@@ -271,12 +271,12 @@ def content_parts(message: Message) -> list[dict[str, Any]]:
     return [{"type": "text", "text": part} if isinstance(part, str) else part for part in content or []]
 
 
-def text_of(message: Message) -> str:
+def message_text(message: Message) -> str:
     """The text of a message's content, its parts joined by newlines."""
     return "\n".join(str(part.get("text") or "") for part in content_parts(message) if part.get("type") == "text")
 
 
-def url_of(part: dict[str, Any], kind: str) -> str:
+def part_url(part: dict[str, Any], kind: str) -> str:
     """The url of an `image_url` or `file` part, which is `{url}` or, of an image, the url itself."""
     value = part.get(kind)
     return str(value.get("url", "")) if isinstance(value, dict) else str(value or "")

@@ -10,11 +10,11 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from runner.connectors.base import Completion, Message, ModelRequest, ToolCall, Usage, content_parts, data_of, url_of
+from runner.connectors.base import Completion, Message, ModelRequest, ToolCall, Usage, content_parts, data_url, part_url
 from runner.connectors.definition import capabilities_of
 from runner.connectors.faults import BROKEN_OFF, ProviderError, reported
 from runner.connectors.provider import HttpConnector
-from runner.connectors.usage import UsageReader, merged, shown
+from runner.connectors.usage import UsageReader, merged, short_json
 
 _MESSAGE_FIELDS = ("role", "content", "name", "tool_call_id", "tool_calls", "refusal", "reasoning_content")
 _OWN_PARAMETERS = ("model", "stream", "tools", "max_tokens")
@@ -75,7 +75,7 @@ class OpenAIConnector(HttpConnector):
         if part.get("type") != "file" or "url" not in part.get("file", {}):
             return part
         name = part["file"].get("filename", "file")
-        data = data_of(url_of(part, "file"))
+        data = data_url(part_url(part, "file"))
         if data is None:
             raise self.faults.final(
                 f'cannot send the file "{name}": the chat API takes files by content, not by address',
@@ -132,7 +132,7 @@ class OpenAIAnswer:
         usage, warnings = _usage(self._usage)
         reason = self._finish_reason
         if reason is not None and not isinstance(reason, str):
-            warnings = (*warnings, f"gave a finish_reason that is not a text: {shown(reason)}")
+            warnings = (*warnings, f"gave a finish_reason that is not a text: {short_json(reason)}")
             reason = None
         return Completion(
             content="".join(self._content),

@@ -31,7 +31,7 @@ class UsageReader:
         if isinstance(said, dict):
             self._said = said
         elif said is not None:
-            self.problems.append(f"it is {shown(said)}")
+            self.problems.append(f"it is {short_json(said)}")
 
     def count(self, *names: str) -> int | None:
         """A number of tokens, under the first of the names that has one; None when none has. Names of inner objects
@@ -80,14 +80,14 @@ class UsageReader:
             value: Any = self._said
             for part in name.split("."):
                 if value is not None and not isinstance(value, dict):
-                    self.problems.append(f"{name.partition('.')[0]} is {shown(value)}")
+                    self.problems.append(f"{name.partition('.')[0]} is {short_json(value)}")
                     return None
                 value = (value or {}).get(part)
             if value is None:
                 continue
             number = _read(value)
             if number is None:
-                self.problems.append(f"{name} is {shown(value)}")
+                self.problems.append(f"{name} is {short_json(value)}")
             return number
         return None
 
@@ -109,7 +109,7 @@ def merged(known: Any, said: Any, together: Sequence[str] = ()) -> Any:
     return result
 
 
-def shown(value: Any) -> str:
+def short_json(value: Any) -> str:
     """A value in short, as JSON."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

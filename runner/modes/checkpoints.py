@@ -155,7 +155,7 @@ def _is_unjudged(result: AssertionResult) -> bool:
     return (result.error and type_named(result.type).asks is not None) or any(map(_is_unjudged, result.details))
 
 
-def combined(answer: Answer, tools: Sequence[ToolUse]) -> Any:
+def all_texts(answer: Answer, tools: Sequence[ToolUse]) -> Any:
     """All texts of an answer, as a text of several lines; or the value, if there is only one."""
     said: list[Any] = [] if answer.next in (None, "") else [answer.next]
     if answer.content:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from runner.agents.chat import ModelCall, taken
+from runner.agents.chat import ModelCall, totals_of
 from runner.assertions.base import AssertionResult
 from runner.assertions.values import COMPARED, comparable, difference
 from runner.results.case_result import CheckpointResult, ScoreResult, TurnResult, TurnUsage
@@ -80,7 +80,7 @@ class ModeOutcome(Value):
 
 def usage_of(calls: Sequence[ModelCall]) -> TurnUsage | None:
     """The tokens and costs of several calls of models; None when one does not report them."""
-    took, usages = taken(calls), [call.usage for call in calls]
+    took, usages = totals_of(calls), [call.usage for call in calls]
     if took.tokens is None:
         return None
     return TurnUsage(

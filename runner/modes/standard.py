@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from runner.agents.chat import taken
+from runner.agents.chat import totals_of
 from runner.assertions.base import AnsweredTurn, Evidence
 from runner.assertions.checking import check_all
 from runner.assertions.model import Assertion
@@ -48,7 +48,7 @@ class _SingleAnswer(Mode):
         users = [place for place, message in enumerate(messages) if message["role"] == "user"]
         start = users[-1] if users else len(messages)
         said = messages[start].get("content") if users else None
-        took, uses = taken(chat.model_calls), tuple(chat.uses)
+        took, uses = totals_of(chat.model_calls), tuple(chat.uses)
         return Evidence(
             output=answer.output,
             content=answer.content,

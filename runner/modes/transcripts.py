@@ -50,7 +50,7 @@ class Transcripts(Value):
         return self.results.get(test)
 
 
-def problem_of(result: TestResult) -> str | None:
+def problem_with_transcript(result: TestResult) -> str | None:
     """Why a result has no transcript that can be graded; None when it has one."""
     case, outcome = result.case, result.outcome
     if case is None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError
-from runner.agents.chat import taken
+from runner.agents.chat import totals_of
 from runner.assertions.base import AnsweredTurn, AssertionResult, Evidence
 from runner.assertions.checking import check_all
 from runner.assertions.model import Assertion
@@ -15,7 +15,7 @@ from runner.connectors.timing import case_now
 from runner.errors import RunnerError
 from runner.modes.awaiting import Awaiting, detect
 from runner.modes.base import CaseAttempt, Mode
-from runner.modes.checkpoints import Checkpoints, combined
+from runner.modes.checkpoints import Checkpoints, all_texts
 from runner.modes.outcome import Exchange, ModeOutcome, answered
 from runner.modes.simulators import tool_results
 from runner.results.case_result import TurnResult
@@ -152,7 +152,7 @@ class TurnsMode(Mode):
         self.transcript.append({"role": "assistant", "content": answer.text})
         tools, made = tuple(chat.uses[before:]), tuple(chat.model_calls[calls:])
         self._said.append(turn.replace(output=answer.output, tools=tools))
-        took = taken(made)
+        took = totals_of(made)
         others = tuple(use.replace(after=use.after - before) for use in chat.agents[asked:])
         evidence = Evidence(
             output=answer.output,
@@ -218,7 +218,7 @@ class TurnsMode(Mode):
 
     async def _look(self, number: int, done: Exchange) -> None:
         """Looks which checkpoints are reached by the answer of a turn."""
-        evidence = done.evidence.replace(output=combined(done.answer, done.tools), input=None)
+        evidence = done.evidence.replace(output=all_texts(done.answer, done.tools), input=None)
         self._assertions += await self._checkpoints.look(number, evidence, self.attempt.judges)
         self._looked = self._checkpoints.results()
         for cause, broken in self._checkpoints.broken:
@@ -265,7 +265,7 @@ class TurnsMode(Mode):
         """The last answer, and what all of them took."""
         attempt, done = self.attempt, self._exchanges
         calls = [call for one in done for call in one.calls]
-        took = taken(calls)
+        took = totals_of(calls)
         return done[-1].evidence.replace(
             expected=attempt.case.expected,
             tools=tuple(attempt.chat.uses),

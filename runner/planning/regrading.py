@@ -18,7 +18,7 @@ from runner.cases.model import Case
 from runner.cases.reader import LocatedCase, cases_from_values
 from runner.cases.selection import Chosen, chooser
 from runner.errors import BrokenError, ConfigurationError
-from runner.modes.transcripts import Transcripts, problem_of
+from runner.modes.transcripts import Transcripts, problem_with_transcript
 from runner.options.carried import saved_values
 from runner.options.flags import Regrade
 from runner.options.options import FLAGS, absolute
@@ -91,7 +91,7 @@ def transcripts_in(shown: str, path: Path) -> Transcripts:
         try:
             regradable = regradable_in(record.get("regrade"))
             result = result_of(suite, 0, record).replace(regradable=regradable)
-            problem = problem_of(result)
+            problem = problem_with_transcript(result)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
             problem = "it is not as this version writes it"
         if problem is None:

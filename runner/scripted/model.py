@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from runner.connectors.base import ENDINGS, Completion, ConnectorError, ModelRequest, ToolCall, Usage, text_of
+from runner.connectors.base import ENDINGS, Completion, ConnectorError, ModelRequest, ToolCall, Usage, message_text
 from runner.errors import ConfigurationError, did_you_mean
 from runner.scripted.rules import (
     Rule,
@@ -206,7 +206,7 @@ def _offered(name: str, request: ModelRequest) -> str:
 def _used_tokens(reply: Reply, request: ModelRequest, content: str, calls: tuple[ToolCall, ...]) -> Usage:
     """As the rule says; what it does not say is the number of words."""
     usage = Usage(
-        input_tokens=sum(len(text_of(message).split()) for message in request.messages),
+        input_tokens=sum(len(message_text(message).split()) for message in request.messages),
         output_tokens=sum(len(text.split()) for text in (content, *(call.arguments for call in calls))),
     )
     return usage.replace(**reply.usage) if reply.usage else usage

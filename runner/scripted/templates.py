@@ -24,7 +24,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from runner.connectors.base import text_of
+from runner.connectors.base import message_text
 from runner.errors import ConfigurationError, did_you_mean
 from scripttest.values import Value
 
@@ -84,11 +84,11 @@ class Situation:
     def _find_input(self) -> str:
         for message in reversed(self._messages):
             if role_of(message) == "user":
-                return text_of(message)
+                return message_text(message)
         return ""
 
     def _find_system(self) -> str:
-        texts = [text_of(message) for message in self._messages if role_of(message) in ("system", "developer")]
+        texts = [message_text(message) for message in self._messages if role_of(message) in ("system", "developer")]
         return "\n".join(texts)
 
     def _find_turn(self) -> int:
@@ -140,7 +140,7 @@ def bare_name(tool: str) -> str:
 
 def _tool_use(asking: Message, result: Message) -> dict[str, Any]:
     """The tool of a result; the message before it has the call."""
-    found = {"name": bare_name(result.get("name") or ""), "arguments": None, "result": _parsed(text_of(result))}
+    found = {"name": bare_name(result.get("name") or ""), "arguments": None, "result": _parsed(message_text(result))}
     for call in asking.get("tool_calls") or ():
         if call.get("id") == result.get("tool_call_id"):
             function = call.get("function") or call

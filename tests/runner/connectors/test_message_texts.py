@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from runner.connectors.base import text_of
+from runner.connectors.base import message_text
 
 TEXTS: dict[str, tuple[Any, str]] = {
     "text": ("hello", "hello"),
@@ -28,4 +28,4 @@ TEXTS: dict[str, tuple[Any, str]] = {
 @pytest.mark.parametrize("name", TEXTS)
 def test_the_text_of_a_message(name: str) -> None:
     content, text = TEXTS[name]
-    assert text_of({"role": "user", "content": content}) == text
+    assert message_text({"role": "user", "content": content}) == text
