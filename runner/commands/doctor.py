@@ -38,6 +38,14 @@ MOST_PLACES = 3
     metavar="DIR",
     help="Application root. Default: the nearest one at or above the working directory, if there is one.",
 )
+@click.option(
+    "-e",
+    "--env-file",
+    "env_files",
+    multiple=True,
+    metavar="FILE",
+    help="File of environment variables, in the form of .env, as a run reads it. Repeatable.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 @click.option("--strict", is_flag=True, help="Exit with 1 when an agent lacks something.")
 @click.option(
@@ -46,10 +54,19 @@ MOST_PLACES = 3
     help="Write a TypeScript module with the missing mocks. They throw until you fill them in.",
 )
 @click.pass_obj
-def doctor(environment: Environment, app: str | None, as_json: bool, strict: bool, write_mocks: str | None) -> int:
+def doctor(
+    environment: Environment,
+    app: str | None,
+    env_files: tuple[str, ...],
+    as_json: bool,
+    strict: bool,
+    write_mocks: str | None,
+) -> int:
     """Prints the findings. Returns 1 if an agent lacks something and `--strict` is given, otherwise 0."""
+    from runner.application.context import with_files
     from runner.doctor.needs import examine
 
+    environment = with_files(environment, env_files)
     root = _root(environment, app)
     target = _mocks_target(environment, root, write_mocks) if write_mocks is not None else None
     findings = examine(root, {**environment.variables, **environment.keys})

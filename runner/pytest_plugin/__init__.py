@@ -11,12 +11,19 @@ if TYPE_CHECKING:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Adds the flag that lets real models be asked."""
+    """Adds the flags that let real models be asked and read files of variables."""
     group = parser.getgroup("yao-test")
     group.addoption(
         "--yao-models",
         action="store_true",
         help="Ask real models, which may cost money, instead of skipping the tests and cases that need them.",
+    )
+    group.addoption(
+        "--yao-env-file",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="File of environment variables, in the form of .env; they win over those of the environment. Repeatable.",
     )
 
 

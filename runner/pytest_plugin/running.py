@@ -14,6 +14,7 @@ from bindings import SCRIPT_PARTS
 from runner import exit_codes
 from runner.application.application import Application, find_root
 from runner.application.configuration import configured
+from runner.application.context import with_files
 from runner.connectors.base import ClosedModels
 from runner.environment import Environment
 from runner.execution.observing import Observer
@@ -84,7 +85,7 @@ class PytestRuns:
         self._config = config
         variables = dict(os.environ)
         keys = take_keys(variables)
-        self._environment = Environment(
+        environment = Environment(
             directory=Path(config.invocation_params.dir),
             variables=variables,
             stdout=StringIO(),
@@ -93,6 +94,7 @@ class PytestRuns:
             secrets=Secrets(os.environ),
             keys=keys,
         )
+        self._environment = with_files(environment, config.getoption("--yao-env-file"))
         self._processes: Processes | None = None
         self._ran: dict[Path, _ObservedRun] = {}
         self._ended: int | None = None

@@ -130,3 +130,15 @@ def test_results_depend_on_the_variables_that_scripts_have_read(app: MakeApplica
     assert stale() == ["run again, since $ENV.ONE changed: TestRead"]
     here.write({"/.env": "ONE=1\n", "/x.env": "TWO=changed\n"})
     assert stale() == ["run again, since $ENV.TWO changed: a"]
+
+
+def test_doctor_misses_no_key_that_a_file_has(app: MakeApplication) -> None:
+    keyed = {"type": "openai", "options": {"model": "m", "key": "$ENV.DEMO_API_KEY"}}
+    here = app({**agent(package={"connector": "keyed"}), "/connectors/keyed.conn.yao": json.dumps(keyed)})
+    here.write({"/own.env": f"DEMO_API_KEY={KEY}\n"})
+    missing, found, none = (
+        here.run("doctor", "--strict", *words) for words in ([], ["-e", "own.env"], ["-e", "gone.env"])
+    )
+    assert (missing.code, "DEMO_API_KEY" in missing.stdout) == (1, True), missing
+    assert (found.code, KEY in found.stdout + found.stderr) == (0, False), found
+    assert (none.code, "Cannot read variables from gone.env" in none.stderr) == (2, True), none

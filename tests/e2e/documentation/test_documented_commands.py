@@ -41,7 +41,7 @@ PLACEHOLDERS = {
     "yao-test completion fish | source": "yao-test completion fish | cat",
     "yao-test config [-a DIR] [--profile NAME] [--json]": "yao-test config -a . --json",
     "yao-test schema [file|case|json|config] [-o FILE]": "yao-test schema case -o case.schema.json",
-    "yao-test doctor [-a DIR] [--json] [--strict] [--write-mocks FILE]": "yao-test doctor -a . --json",
+    "yao-test doctor [-a DIR] [-e FILE] [--json] [--strict] [--write-mocks FILE]": "yao-test doctor -a . --json",
     "yao-test show REPORT [-o FILE] [-r ID] [--store DIR] [-v] [-q]": "yao-test show report.jsonl -o shown.md -v",
     "yao-test extract REPORT [-d DIR] [--format md|json] [--status STATUS]": "yao-test extract report.jsonl -d parts --format json --status passed",
     "yao-test diff [A] [B ...] [--baseline NAME] [--fail-on regressed|unsure] [-o FILE]": "yao-test diff report.jsonl report.json --fail-on regressed -o verdict.md",

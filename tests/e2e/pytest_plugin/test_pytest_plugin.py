@@ -433,3 +433,12 @@ def test_it_loads_nothing_of_the_runner_before_a_file_matches(tmp_path: Path) ->
     environment = {"PATH": os.defpath, "HOME": str(tmp_path), "TMPDIR": str(tmp_path), **VARIABLES}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done
+
+
+def test_files_of_variables_are_read(app: MakeApplication) -> None:
+    code = 'export function TestReads(t) { t.assert.Equal(Process("utils.env.Get", "PLACE"), "north"); }\n'
+    here = app({"place_test.ts": code, "/own.env": "PLACE=north\n"})
+    assert run(here, "assistants")[0] == 1
+    assert run(here, "assistants", "--yao-env-file", "own.env")[0] == 0
+    none, output = run(here, "assistants", "--yao-env-file", "gone.env")
+    assert (none, "Cannot read variables from gone.env" in output) == (2, True), output
