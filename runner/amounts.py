@@ -19,6 +19,12 @@ FORMS = "500ms, 30s, 1m30s or 2h"
 _DURATION = r"(?:\d+(?:\.\d+)?(?:ms|h|m|s))+"
 _PART = r"([\d.]+)(ms|h|m|s)"
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+Cost = float
+"""US dollars, in the fields of values that are JSON objects; an `Estimate` where it is one."""
+Milliseconds = float
+"""A duration in such fields, where it is a whole number, `duration_ms`."""
+
 PRICES = ("input", "output", "cached", "cache_write")
 """Prices of a model, US dollars for a million tokens."""
 

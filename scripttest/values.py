@@ -79,4 +79,4 @@ def names_of(kind: type[Value]) -> tuple[str, ...]:
 
 def fields_of(value: Value) -> dict[str, Any]:
     """The fields by name, in the order in which the class declares them."""
-    return {name: value.__dict__[name] for name in names_of(type(value))}
+    return {name: getattr(value, name) for name in names_of(type(value))}

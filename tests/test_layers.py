@@ -105,7 +105,7 @@ ROOMS = {
     "runner/agents": "runner runner/security runner/options runner/application runner/assertions runner/connectors runner/scripted runner/answers runner/agents/mcp runner/reading",
     "runner/fingerprints": "runner runner/security runner/options runner/application runner/cases runner/connectors"
     " runner/agents/mcp runner/agents",
-    "runner/results": "runner runner/security runner/statistics runner/assertions",
+    "runner/results": "runner runner/security runner/statistics runner/shapes runner/assertions",
     "runner/modes": "runner runner/options runner/application runner/agents runner/assertions runner/cases"
     " runner/connectors runner/fingerprints runner/reading runner/results",
     "runner/reporters/console": "runner runner/security runner/statistics runner/options runner/assertions runner/results",
@@ -159,15 +159,15 @@ DOORS = {
     "runner/connectors": "base definition http httpx_sender limits load timing usage",
     "runner/answers": "journal recording",
     "runner/scripted": "runner",
-    "runner/shapes": "declared fast_validation fields",
+    "runner/shapes": "codec declared fast_validation fields json_value",
     "runner/reading": "answer_text helper_answers",
     "runner/assertions": "__init__ base checking judges model results snapshots tools values votes",
     "runner/cases": "checks json_schema messages model other_cases reader selection turns",
     "runner/agents": "answer assistant call chat helpers prompts references runtime service",
     "runner/agents/mcp": "base servers toolbox",
     "runner/fingerprints": "fingerprints parts",
-    "runner/results": "attachments calibration case_json case_result certainty change_report change_verdict changes combining comparison counts coverage criteria events failure_texts fingerprint_changes fold histories inconclusive json_text judged_cases judgements judging labels line_file looks model pipes places regradable repeating replay report result_json result_keys result_problems run_lines sides start_problems"
-    " result_texts saved snapshot_lines stability stability_json strictness suite_json summary test_place thresholds turn_json value_texts variants"
+    "runner/results": "attachments calibration case_result certainty change_report change_verdict changes combining comparison counts coverage criteria events failure_texts fingerprint_changes fold histories inconclusive json_text judged_cases judgements judging labels line_file lines looks model outcomes pipes places repeating replay report result_keys result_problems run_lines sides start_problems"
+    " result_texts saved snapshot_lines stability strictness suite_json summary test_place thresholds value_texts variants"
     " verdict verdict_json",
     "runner/modes": "base case_environment interactive outcome tracing transcripts",
     "runner/store": "baseline database fallback_report history places rows run_writer store stored upkeep",

@@ -30,6 +30,8 @@ class ToolUse(Value):
     """The parsed arguments; the raw text when they are not JSON."""
     result: Any = None
     error: str | None = None
+    __members__ = "name server arguments result! error!"
+    __readers__ = {"arguments": lambda line: line.get("arguments", line.get("args"))}  # noqa: RUF012
 
     @property
     def call(self) -> dict[str, Any]:
@@ -128,7 +130,7 @@ class Vote(Value):
 
     passed: bool | None
     """None: it broke, or the judge could not judge."""
-    score: float | None
+    score: float | None = None
     reason: str
     judge: str
     """Id of the agent."""
@@ -151,6 +153,7 @@ class Judged(Value):
     """What it used; of several judges all of theirs."""
     options: Mapping[str, Any] | None = None
     """What the judge got in addition to the answer, as written: `{connector?, metadata?}`."""
+    __writers__ = {"agreement": lambda result: ... if result.agreement is None else round(result.agreement, 4)}  # noqa: RUF012
 
 
 class CheckResult(Judged):
@@ -190,6 +193,17 @@ class AssertionResult(Judged):
     """It could not be evaluated because a judge, or the way to it, broke."""
     judged: bool = True
     """False: its judge could not judge. It passes all the same, unless `--require-judge` is given, and has no score."""
+    __members__ = (
+        "type path name value! passed expected! actual! message! error infrastructure judged score"
+        " judge judge_connector options votes agreement inconclusive details"
+    )
+
+    __readers__ = {"expected": lambda line: line.get("expected", line.get("value"))}  # noqa: RUF012
+
+    @property
+    def value(self) -> Any:
+        """`expected`, as the design documents print it."""
+        return self.expected
 
     @property
     def not_judged(self) -> int:

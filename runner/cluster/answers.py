@@ -22,7 +22,7 @@ from runner.cluster.messages import RunnerMessage
 from runner.connectors.limits import Limits
 from runner.connectors.timing import Timing
 from runner.errors import RunnerError
-from runner.results.verdict import Verdict, verdict_on
+from runner.results.verdict import Verdict
 
 if TYPE_CHECKING:
     from runner.execution.services import RunServices
@@ -112,7 +112,7 @@ class StoredAnswers:
     def end(self, result: TestResult) -> None:
         """Takes note of the end of a run of a test; see `Journal.end`."""
         if self._journal is not None and not result.cut_short:
-            self._journal.end(result.key, verdict_on(result) is Verdict.BROKEN)
+            self._journal.end(result.key, result.verdict is Verdict.BROKEN)
 
     @property
     def _journal(self) -> Journal | None:

@@ -13,11 +13,11 @@ from runner.options.options import absolute, report_path
 from runner.planning.last_failed import STORE
 from runner.reporters import EXTENSIONS, check_writable, maker_for_file
 from runner.reporters.document import write_whole
+from runner.results.model import TestResult
 from runner.results.report import Report
 from runner.results.saved import load
 from runner.security.terminal import in_line
 from runner.store.places import FILE
-from scripttest.typing_names import Record
 
 
 def read_report(
@@ -123,15 +123,17 @@ def _version() -> str:
     return VERSION
 
 
-def lines_of(environment: Environment, name: str) -> list[Record]:
-    """The results of a saved report: of a .jsonl one a line for each run. Raises ConfigurationError."""
+def results_in(environment: Environment, name: str) -> list[TestResult]:
+    """The results of a saved report: of a .jsonl one for each run. Raises ConfigurationError."""
     import json
+
+    from runner.results.lines import result_of
 
     report = read_report(environment, name, count=False)
     if not report.text:
         return report.results
     records = (json.loads(line) for line in report.text.split("\n") if line.strip(" \t\r\0"))
-    return [record for record in records if record.get("type") == "result"]
+    return [result_of(record) for record in records if record.get("type") == "result"]
 
 
 _JOURNAL = b'{"type": "calls"'

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from runner import exit_codes
-from runner.commands.inputs import check_outputs, lines_of, write_text
+from runner.commands.inputs import check_outputs, results_in, write_text
 from runner.commands.parser import Command, NumberRange
 from runner.environment import Environment
 from runner.errors import ConfigurationError
@@ -49,7 +49,7 @@ SHOWN = 4000
 def label(environment: Environment, report: str, output: str, count: int, criterion: str | None) -> int:
     """Asks for labels at the terminal, and returns the exit code."""
     (path,) = check_outputs(environment, (output,), (".jsonl", ".csv"))
-    judgements = judgements_in(lines_of(environment, report))
+    judgements = judgements_in(results_in(environment, report))
     if not judgements:
         raise ConfigurationError(
             f"Cannot label {report}: it has no verdicts of judges",
@@ -172,7 +172,7 @@ def calibrate(
     paths = check_outputs(environment, output, (".json",))
     if min_kappa is not None and not labels:
         raise ConfigurationError("--min-kappa needs labels", "yao-test label makes them")
-    results = lines_of(environment, report)
+    results = results_in(environment, report)
     judgements = judgements_in(results)
     if not judgements:
         raise ConfigurationError(

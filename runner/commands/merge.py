@@ -22,11 +22,11 @@ from runner.results import coverage, histories
 from runner.results.certainty import certainty_of
 from runner.results.counts import counted, status_of
 from runner.results.events import RunStatus
-from runner.results.histories import Joined
+from runner.results.histories import PooledRuns
+from runner.results.model import TestResult
 from runner.results.report import Report, in_order
 from runner.results.result_texts import counts_text, name_of
 from runner.results.snapshot_lines import together
-from runner.results.stability_json import attempts_in, repeat_in
 from runner.results.summary import counts_record, remarks, usage_record
 from runner.security.terminal import in_line
 from scripttest import TestKey
@@ -121,7 +121,7 @@ def _measured(whole: Report, misses: Sequence[str]) -> Report:
     return whole.replace(warnings=[*whole.warnings, *misses], summary={**whole.summary, "status": status})
 
 
-def merged(reports: list[Report], names: tuple[str, ...]) -> Joined:
+def merged(reports: list[Report], names: tuple[str, ...]) -> PooledRuns:
     """Merges several reports into one.
 
     The same result in two parts is that of the later one. Durations add up; a run that was interrupted in one part, or
@@ -129,12 +129,12 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> Joined:
     that were made with different flags.
     """
     if len(reports) == 1:
-        return Joined(report=reports[0])
+        return PooledRuns(report=reports[0])
     _check_flags(reports, names)
     _check_agents(reports, names)
     said: list[str] = []
     suites: dict[str, Record] = {}
-    results: dict[TestKey, list[Record]] = {}
+    results: dict[TestKey, list[TestResult]] = {}
     sources: dict[TestKey, int] = {}
     for part, (name, report) in enumerate(zip(names, reports, strict=True)):
         said += _differences(reports[0], report, names[0], name)
@@ -142,13 +142,13 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> Joined:
             known = suites.setdefault(suite["id"], suite)
             if known["kind"] != suite["kind"]:
                 raise ConfigurationError(f'Cannot merge {name}: "{suite["id"]}" has another kind in other parts')
-        for record in report.results:
-            key = TestKey(suite=record["suite"], test=record["id"], run=record.get("run", 0))
+        for result in report.results:
+            key = TestKey(suite=result.suite, test=result.name, run=result.run)
             earlier = sources.get(key, part)
             if earlier != part:
-                said.append(f"{record['suite']} {name_of(record)} is in {names[earlier]} and in {name}, which wins")
+                said.append(f"{result.suite} {name_of(result.line)} is in {names[earlier]} and in {name}, which wins")
                 results[key] = []
-            results.setdefault(key, []).append(record)  # twice in one file: both are kept
+            results.setdefault(key, []).append(result)  # twice in one file: both are kept
             sources[key] = part
     ordered = in_order(list(suites.values()), list(chain.from_iterable(results.values())))
     errors = [error for report in reports for error in report.errors]
@@ -186,7 +186,7 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> Joined:
         hints={error: hint for report in reports for error, hint in report.hints.items()},
         damage=[warning for report in reports for warning in report.damage],
     )
-    return Joined(report=whole, said=tuple(said))
+    return PooledRuns(report=whole, said=tuple(said))
 
 
 def _check_flags(reports: list[Report], names: tuple[str, ...]) -> None:
@@ -209,11 +209,11 @@ def _check_agents(reports: list[Report], names: tuple[str, ...]) -> None:
     known: dict[tuple[Any, ...], tuple[Any, str]] = {}
     for name, report in zip(names, reports, strict=True):
         agents = {suite["id"]: suite.get("agent") for suite in report.suites}
-        for record in report.results:
-            made: Record = record.get("fingerprint") or {}
+        for result in report.results:
+            made = result.fingerprint or {}
             for flag in _ALWAYS if made else ():
-                agent, key = agents.get(record["suite"]), f"--{flag.name}"
-                first = known.setdefault((agent, record.get("variant"), key), (made.get(key), name))
+                agent, key = agents.get(result.suite), f"--{flag.name}"
+                first = known.setdefault((agent, result.variant, key), (made.get(key), name))
                 if first[0] != made.get(key):
                     raise ConfigurationError(
                         f"Cannot merge {name}: results of {agent} were made with another {key} than in {first[1]}",
@@ -286,10 +286,10 @@ def _tests(parts: Sequence[Report], names: Sequence[str], whole: Report) -> Iter
     there: dict[str, set[str]] = {suite["id"]: set() for suite in whole.suites}
     runs = max((_runs(part) for part in parts), default=1)
     absent: dict[str, dict[str, list[int]]] = {}
-    for record in whole.results:
-        there[record["suite"]].add(record["id"])
-        if left := _runs_left(record, runs):
-            absent.setdefault(record["suite"], {})[record["id"]] = left
+    for result in whole.results:
+        there[result.suite].add(result.name)
+        if left := _runs_left(result, runs):
+            absent.setdefault(result.suite, {})[result.name] = left
     for suite in whole.suites:
         having = [(part, name) for part, name in zip(parts, names, strict=True) if _has(part, suite["id"])]
         planned = {str(_shard(part)): _planned(part, suite["id"]) for part, _ in having}
@@ -302,11 +302,11 @@ def _tests(parts: Sequence[Report], names: Sequence[str], whole: Report) -> Iter
             yield _of_runs(suite, absent[suite["id"]])
 
 
-def _runs_left(record: Record, runs: int) -> list[int]:
+def _runs_left(result: TestResult, runs: int) -> list[int]:
     """The numbers of the runs that a test with several runs lacks: of those that `--runs` asks for, or of those that
     its policy needs before it can decide."""
-    made = {attempt.run: attempt.verdict for attempt in attempts_in(record)[0]}
-    repeat = repeat_in(record)
+    made = {attempt.run: attempt.verdict for attempt in result.attempts}
+    repeat = result.repeat
     if repeat is None:
         return [run for run in range(1, runs + 1) if run not in made] if made else []
     if repeat.verdict is not None:
@@ -359,7 +359,7 @@ def _is_complete(part: Report, suite: str) -> bool:
     said = next((entry for entry in part.summary.get("suites") or () if entry["id"] == suite), None)
     if said is None:
         return True
-    own = sum(record["suite"] == suite for record in part.results)
+    own = sum(result.suite == suite for result in part.results)
     return said.get("started") is not False and said.get("ended") is not False and own >= said["selected"]
 
 

@@ -122,7 +122,7 @@ def extract(environment: Environment, report: str, directory: str | None, kind: 
     if folder.exists() and not folder.is_dir():
         raise ConfigurationError(f"Cannot write results into {folder}: it is not a folder")
     suites = {suite["id"]: suite for suite in saved.suites}
-    chosen = [record for record in saved.results if not status or record["status"] in status]
+    chosen = [result.line for result in saved.results if not status or result.status in status]
     for name, record in named(chosen, several=len(suites) > 1):
         file = folder / f"{name}.{kind}"
         suite = suites[record["suite"]]

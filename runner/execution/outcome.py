@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator
+from functools import partial
 from heapq import nlargest
 
 from runner import exit_codes
 from runner.reporters.console.rerun_command import command_of, has_failed_step
-from runner.reporters.document import Collector
+from runner.reporters.document import Collector, taken
 from runner.results.events import Event, RunEnd, RunStart, RunStatus
 from runner.results.json_text import json_line, plain, without_halves
 from runner.results.places import path_below
@@ -22,7 +23,7 @@ from runner.results.report import Report
 from runner.results.result_texts import errors_of, place_of, warnings_of
 from runner.results.run_lines import error_line, line_of_event
 from runner.results.suite_json import suite_of
-from runner.results.verdict import Verdict, verdict_in
+from runner.results.verdict import Verdict, verdict_of
 from runner.version import VERSION
 from scripttest import Status
 from scripttest.typing_names import Record
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
     from runner.options.options import RunOptions
     from runner.results.fold import Execution
-    from runner.results.result_json import ResultLine
 
 MOST = 4_000
 """At most about this many characters of each detail of a result are in the document."""
@@ -148,7 +148,7 @@ class Outcome:
         """`directory` is the working directory, from which files are named."""
         self._durations = options.durations or 0
         self._directory = str(directory)
-        self._collector = Collector(self._take)
+        self._collector = Collector(partial(taken, self._kept))
         self._report: Report | None = None
         self._interrupted = False
         self._written: list[str] = []
@@ -166,8 +166,7 @@ class Outcome:
         """Does nothing."""
 
     @staticmethod
-    def _take(line: ResultLine) -> Record | None:
-        record = line.record
+    def _kept(record: Record) -> Record:
         if record["status"] == Status.FAILED or record.get("warnings"):
             return record
         kept = ("suite", "position", "id", "status", "duration_ms")
@@ -199,7 +198,7 @@ class Outcome:
             "errors": errors,
             "warnings": warnings,
             "notes": [*self._notes],
-            "results": [{"suite": one["suite"], **(one.get("shown") or _result(one))} for one in report.results],
+            "results": [{"suite": one["suite"], **(one.get("shown") or _result(one))} for one in report.lines],
             "failures": [*self._failures(report)],
             "test_warnings": [*self._test_warnings(report)],
             "reports": [path_below(self._directory, str(path)) for path in written],
@@ -212,9 +211,9 @@ class Outcome:
 
     def _failures(self, report: Report) -> Iterator[Record]:
         flags = report.start.get("flags") or ()
-        for suite, records in report.by_suite():
+        for suite, results in report.by_suite():
             command = command_of(suite_of(suite), flags)
-            for record in records:
+            for record in (result.line for result in results):
                 if record["status"] != Status.FAILED:
                     continue
                 at = place_of(suite, record)
@@ -229,7 +228,7 @@ class Outcome:
                     "suite": suite["id"],
                     "test": record["id"],
                     "kind": suite["kind"],
-                    "broken": verdict_in(record) is Verdict.BROKEN,
+                    "broken": verdict_of(record["status"], record.get("cause")) is Verdict.BROKEN,
                     "cause": str(record.get("cause") or "error"),
                     "message": "\n".join(errors_of(record)) or "it failed",
                     **{key: value for key, value in place.items() if value},
@@ -240,14 +239,14 @@ class Outcome:
                 }
 
     def _test_warnings(self, report: Report) -> Iterator[Record]:
-        for record in report.results:
+        for record in report.lines:
             for message, at in warnings_of(record):
                 place = {"file": self._path(at.file, report.root), "line": at.line, "column": at.column}
                 known = {key: value for key, value in place.items() if value}
                 yield {"suite": record["suite"], "test": record["id"], "message": message, **known}
 
     def _slowest(self, report: Report) -> list[Record]:
-        slow = nlargest(self._durations, report.results, key=lambda record: int(record["duration_ms"]))
+        slow = nlargest(self._durations, report.lines, key=lambda record: int(record["duration_ms"]))
         return [{"suite": one["suite"], "test": one["id"], "duration_ms": one["duration_ms"]} for one in slow]
 
     def _problems(self, record: Record, root: str) -> list[Record]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from runner.reporters.stream import Multiplexer, describe
 from runner.results.events import AttemptEnd, Event, RunEnd, RunError, RunStatus, TestEnd, TestStart, Warned
 from runner.results.model import TestResult
-from runner.results.verdict import Verdict, verdict_on
+from runner.results.verdict import Verdict
 from scripttest import Cause, Failure, Status
 from scripttest.typing_names import TypeVar
 
@@ -106,7 +106,7 @@ class JournalWatch:
         journal = self._services.journal
         if journal is None or not isinstance(event, AttemptEnd | TestEnd) or event.result.attempts:
             return
-        result, verdict = event.result, verdict_on(event.result)
+        result, verdict = event.result, event.result.verdict
         if verdict is Verdict.SKIPPED and self._stop.reason is not None:
             return  # it was cut short, and continues in a later run
         journal.end(result.key, broke=verdict is Verdict.BROKEN)

@@ -10,7 +10,7 @@ from runner.amounts import in_words
 from runner.results.events import AttemptEnd, Event, TestEnd, Warned
 from runner.results.model import TestResult
 from runner.results.test_place import TestPlace
-from runner.results.verdict import Verdict, verdict_on
+from runner.results.verdict import Verdict
 from scripttest import ResultWarning, Status
 from scripttest.typing_names import Generic, TypeVar
 from scripttest.values import Value
@@ -61,7 +61,7 @@ class Repetition:
             from runner.results.strictness import strict
 
             result = strict(result)
-        result = self._settled(result)
+        result = self._apply_inconclusive_policy(result)
         if not result.run:
             return self._ended(result)
         test = result.place.of_test
@@ -96,14 +96,14 @@ class Repetition:
         results = sorted(self._open.pop(test).results, key=lambda result: result.run)
         from runner.results.combining import of_runs
 
-        return self._ended(self._settled(of_runs(results, self._least)))
+        return self._ended(self._apply_inconclusive_policy(of_runs(results, self._least)))
 
-    def _settled(self, result: TestResult) -> TestResult:
+    def _apply_inconclusive_policy(self, result: TestResult) -> TestResult:
         if self._on_inconclusive is None:
             return result
-        from runner.results.inconclusive import settled
+        from runner.results.inconclusive import apply_inconclusive_policy
 
-        return settled(result, self._on_inconclusive)
+        return apply_inconclusive_policy(result, self._on_inconclusive)
 
     def _ended(self, result: TestResult) -> TestResult:
         if result.outcome.status == Status.FAILED:
@@ -153,7 +153,7 @@ class Passes(Generic[T]):
 
     def holds(self, result: TestResult) -> bool:
         """Whether to hold back a result because its test will run again."""
-        return self.number < self._last and not self._stops() and verdict_on(result) is Verdict.BROKEN
+        return self.number < self._last and not self._stops() and result.verdict is Verdict.BROKEN
 
     def hold(self, item: T, result: TestResult) -> None:
         """Holds back a result."""

@@ -105,7 +105,7 @@ class SnapshotWatch:
                 try:
                     snapshots.find_obsolete(suite.id, partial(self._is_obsolete, suite.id, is_script))
                 except SnapshotError:
-                    if not run.of_suite[suite.id].bad:  # else its tests have said so
+                    if not run.counts_by_suite[suite.id].bad:  # else its tests have said so
                         raise
         snapshots.find_left()
 

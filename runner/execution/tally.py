@@ -7,13 +7,13 @@ from itertools import count, zip_longest
 
 from runner.errors import ConfigurationError
 from runner.results.change_report import Verdict as ChangeVerdict
+from runner.results.lines import as_read
 from runner.results.model import TestResult
 from runner.results.report import Report
-from runner.results.result_json import result_line
 from runner.results.stability import pass_rate
 from runner.results.suite_json import suite_record
 from runner.results.variants import verdicts_on
-from runner.results.verdict import Verdict, verdict_on
+from runner.results.verdict import Verdict
 from scripttest import Status
 from scripttest.typing_names import TypeVar
 
@@ -44,7 +44,7 @@ class Tally:
         self.results.append(result)
         self._ended.add(result.run)
         self._failed += result.outcome.status == Status.FAILED
-        self._has_broken |= verdict_on(result) is Verdict.BROKEN
+        self._has_broken |= result.verdict is Verdict.BROKEN
 
     def due(self, known: Collection[int] = ()) -> list[int]:
         """Returns the numbers of the runs that begin now, and marks them as begun; `known` runs already have
@@ -56,7 +56,7 @@ class Tally:
         else:
             from runner.results.repeating import needs_more
 
-            verdicts = {result.run: verdict_on(result) for result in self.results}
+            verdicts = {result.run: result.verdict for result in self.results}
             numbers = needs_more(self.policy, verdicts)
         gone = self._begun | self._ended
         numbers = [number for number in numbers if number not in gone]
@@ -91,7 +91,7 @@ class Tally:
         from runner.results.repeating import repeat_of
 
         ordered = sorted(self.results, key=lambda result: result.run)
-        return repeat_of(self.policy, [verdict_on(result) for result in ordered]).verdict
+        return repeat_of(self.policy, [result.verdict for result in ordered]).verdict
 
 
 class Rounds:
@@ -127,10 +127,9 @@ class Rounds:
         return True
 
     def _is_decided(self) -> bool:
-        lines = [result_line(result, self._suites[result.suite]) for result in self._results()]
         report = Report(
             start={"timestamp": "", "suites": [suite_record(suite) for suite in self._suites.values()]},
-            results=lines,
+            results=[as_read(result, self._suites[result.suite]) for result in self._results()],
             errors=[],
             warnings=[],
             summary={"rounds": {"made": self.made, "planned": self.planned}},

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from runner.agents.assistant import Assistant
     from runner.cases.model import CallOptions, Case
     from runner.modes.transcripts import SavedTalk
-    from runner.results.regradable import Answered, Regradable
+    from runner.results.case_result import AnswerUsage, Regradable
 
 THINKS = (
     "{} writes what it thinks into its answer, where users see it; assertions on JSON read what comes behind it, all"
@@ -275,7 +275,7 @@ class Mode:
         self._answer: Answer | None = None
         self._finish_reason = ""
         self._messages = 0
-        self._answers: list[Answered] = []
+        self._answers: list[AnswerUsage] = []
         self._assertions: list[AssertionResult] = []
         self._failures: list[Failure] = []
         self._score: float | None = None

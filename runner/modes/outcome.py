@@ -1,5 +1,5 @@
 """What has come of a case: its outcome in any mode, the answers of its agent, and the failures of assertions that do
-not hold. What is needed to grade answers again is described in `runner.results.regradable`."""
+not hold. What is needed to grade answers again is described in `runner.results.case_result`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from runner.agents.chat import ModelCall, totals_of
 from runner.assertions.base import AssertionResult
 from runner.assertions.values import COMPARED, comparable, difference
-from runner.results.case_result import CheckpointResult, ScoreResult, TurnResult, TurnUsage
-from runner.results.regradable import Answered, Regradable
+from runner.results.case_result import AnswerUsage, CheckpointResult, Regradable, ScoreResult, TurnResult, TurnUsage
 from scripttest import Cause, Failure
 from scripttest.values import Value
 
@@ -40,7 +39,7 @@ class ModeOutcome(Value):
     """Of the last answer of the model, also one that cannot be used; empty if there was none."""
     messages: int = 0
     """How many messages the agent got at last."""
-    answers: tuple[Answered, ...] = ()
+    answers: tuple[AnswerUsage, ...] = ()
     """What is known of each answer, for grading it again."""
     assertions: tuple[AssertionResult, ...] = ()
     failures: tuple[Failure, ...] = ()
@@ -108,10 +107,10 @@ class Exchange(Value):
         return usage_of(self.calls)
 
 
-def answered(evidence: Evidence, calls: Sequence[ModelCall]) -> Answered:
+def answered(evidence: Evidence, calls: Sequence[ModelCall]) -> AnswerUsage:
     """An answer, by what assertions see of it and the calls of models for it."""
     agents = evidence.agents
-    return Answered(
+    return AnswerUsage(
         milliseconds=evidence.milliseconds,
         usage=usage_of(calls),
         model_calls=evidence.model_calls,
@@ -119,7 +118,7 @@ def answered(evidence: Evidence, calls: Sequence[ModelCall]) -> Answered:
     )
 
 
-def regradable(case: Case, answers: Sequence[Answered]) -> Regradable | None:
+def regradable(case: Case, answers: Sequence[AnswerUsage]) -> Regradable | None:
     """The part of a report that is needed to grade a case again; None when the agent gave no answer."""
     if not answers:
         return None

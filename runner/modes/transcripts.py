@@ -185,7 +185,7 @@ def _answered(turn: TurnResult) -> bool:
 
 
 def _usage_of(took: TurnUsage | None) -> Usage:
-    """The tokens and cost of an answer; reports of earlier versions do not have them."""
+    """The tokens and cost of an answer; those of a host that does not name them are unknown."""
     if took is None:
         return Usage(unknown=True)
     return Usage(input_tokens=took.input_tokens, output_tokens=took.output_tokens, cost=took.cost)

@@ -24,11 +24,10 @@ from runner.options.flags import Regrade
 from runner.options.options import FLAGS, absolute
 from runner.planning.case_source import CaseSource
 from runner.planning.resume import made_problem
+from runner.results.lines import result_of
 from runner.results.looks import looks_in
 from runner.results.model import Suite, TestResult
-from runner.results.regradable import regradable_in
 from runner.results.report import Report
-from runner.results.result_json import result_of
 from runner.results.result_problems import result_problem
 from runner.results.start_problems import HINT
 from runner.results.suite_json import blank_suite, has_cases, suite_of
@@ -39,7 +38,7 @@ from scripttest.typing_names import Record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.planning.plan import RunRequest
-    from runner.results.regradable import Regradable
+    from runner.results.case_result import Regradable
 
 NAMED = 10
 """Most results that are named when they are left out."""
@@ -89,8 +88,7 @@ def transcripts_in(shown: str, path: Path) -> Transcripts:
         if suite is None:
             continue
         try:
-            regradable = regradable_in(record.get("regrade"))
-            result = result_of(suite, 0, record).replace(regradable=regradable)
+            result = result_of(record, suite=suite.id, position=0)
             problem = problem_with_transcript(result)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
             problem = "it is not as this version writes it"

@@ -190,12 +190,12 @@ def _gone_on(before: Record, origin: Record) -> Record:
 
 def results_of(retained: Retained, suites: Iterable[Suite]) -> Iterator[TestResult]:
     """The kept results as values of the event stream."""
-    from runner.results.result_json import result_of
+    from runner.results.lines import result_of
+    from runner.results.outcomes import outcome_in
 
     for suite in suites:
         for record in retained.results.get(suite.id, ()):
-            result = result_of(suite, record["position"], record, suite.root)
-            yield result.replace(name=record["id"], run=record.get("run", 0), record=record)
+            yield result_of(record, suite=suite.id, outcome=outcome_in(record, suite.root), is_resumed=True)
 
 
 def _open(path: Path) -> LineFile:

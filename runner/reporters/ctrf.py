@@ -42,7 +42,7 @@ class CtrfReporter(DocumentReporter):
 
     def render(self, report: Report) -> str:
         """The document."""
-        return json_text(ctrf(report), len(report.results))
+        return json_text(ctrf(report), len(report.lines))
 
 
 def ctrf(report: Report) -> Record:
@@ -73,7 +73,7 @@ def ctrf(report: Report) -> Record:
                 "stop": start + summary["duration_ms"],
                 "extra": more,
             },
-            "tests": [_test(suite, record) for suite, results in report.by_suite() for record in results],
+            "tests": [_test(suite, result.line) for suite, results in report.by_suite() for result in results],
             "environment": {"extra": report.start["environment"]},
         },
     }

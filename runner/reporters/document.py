@@ -11,15 +11,16 @@ from runner.results.events import Event, RunEnd, RunStart, TestEnd, TestStart, W
 from runner.results.fold import Execution
 from runner.results.json_text import utf8
 from runner.results.line_file import open_part
+from runner.results.lines import line_of, result_of
+from runner.results.model import Suite, TestResult
 from runner.results.pipes import is_pipe, open_pipe
 from runner.results.places import without_root
 from runner.results.report import Report, end_record, in_order, start_record
-from runner.results.result_json import ResultLine, line_of
 from scripttest.typing_names import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TextIO
+    from typing import Any, TextIO
 
 
 BATCH = 32
@@ -33,12 +34,12 @@ LONGEST_NAME = 200
 class Collector:
     """Folds events into a report."""
 
-    def __init__(self, take: Callable[[ResultLine], Record | None]) -> None:
-        """`take` says what is needed of the line of a result, with its `suite` and `position`; None when nothing is."""
+    def __init__(self, take: Callable[[TestResult, Suite], Any]) -> None:
+        """`take` says what is needed of a result, with its `suite` and `position`; None when nothing is."""
         self._take_one = take
         self._start: Record = {}
-        self._ended: list[ResultLine] = []
-        self._results: list[Record] = []
+        self._ended: list[tuple[TestResult, Suite]] = []
+        self._results: list[Any] = []
         self._warnings: list[str] = []
 
     def add(self, event: Event, so_far: Execution) -> None:
@@ -46,7 +47,7 @@ class Collector:
         if isinstance(event, TestStart):
             return
         if isinstance(event, TestEnd):
-            self._ended.append(line_of(event.result, so_far))
+            self._ended.append((event.result, so_far.suites[event.result.suite]))
             if len(self._ended) == BATCH:
                 self._take()
         elif isinstance(event, RunStart):
@@ -72,9 +73,15 @@ class Collector:
         )
 
     def _take(self) -> None:
-        records = map(self._take_one, self._ended)
-        self._results += [record for record in records if record is not None]
+        taken = (self._take_one(result, suite) for result, suite in self._ended)
+        self._results += [result for result in taken if result is not None]
         self._ended.clear()
+
+
+def taken(keep: Callable[[Record], Record | None], result: TestResult, suite: Suite) -> TestResult | None:
+    """The result with that part of its line which is kept."""
+    line = keep(line_of(result, suite))
+    return None if line is None else result_of(line)
 
 
 class DocumentReporter:
@@ -105,9 +112,9 @@ class DocumentReporter:
         if self._pipe is not None:
             self._pipe.close()
 
-    def take(self, line: ResultLine) -> Record | None:
+    def take(self, result: TestResult, suite: Suite) -> Any:
         """What is kept of a result until the end of the run, with its `suite` and `position`."""
-        return self.keep(line.record)
+        return taken(self.keep, result, suite)
 
     def keep(self, record: Record) -> Record | None:
         """What the document needs of a record; None when it needs nothing. The record belongs to others too."""

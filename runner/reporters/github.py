@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 
-from runner.reporters.document import Collector
+from runner.reporters.document import Collector, taken
 from runner.reporters.markdown import LIMIT, markdown
 from runner.results.events import Event, RunEnd, RunStart
 from runner.results.fold import Execution
@@ -42,7 +43,7 @@ class GithubReporter:
         self._write = write
         self._workspace = variables.get("GITHUB_WORKSPACE", "")
         self._summary = variables.get("GITHUB_STEP_SUMMARY", "")
-        self._collector = Collector(lambda line: line.record)
+        self._collector = Collector(partial(taken, lambda line: line))
         self._stopped = ""
         """What lets the runner take commands again."""
 
@@ -81,7 +82,7 @@ def commands(report: Report, workspace: str) -> str:
     files are named from the repository, else from the workspace."""
     suites = {suite["id"]: suite for suite in report.suites}
     lines = [f"::error title=yao-test::{_message(error)}\n" for error in report.errors[:ANNOTATIONS]]
-    failed = [record for record in report.results if record["status"] == Status.FAILED]
+    failed = [record for record in report.lines if record["status"] == Status.FAILED]
     shown = failed[: ANNOTATIONS - len(lines)]
     for record in shown:
         suite = suites[record["suite"]]
@@ -90,7 +91,7 @@ def commands(report: Report, workspace: str) -> str:
     lines += [f"::warning title=yao-test::{_message(said)}\n" for said in remarks(report.summary)]
     if len(shown) < len(failed):
         lines.append(f"::notice title=yao-test::{len(failed) - len(shown)} more failures are in the report\n")
-    warned = [(record, *said) for record in report.results for said in warnings_of(record)]
+    warned = [(record, *said) for record in report.lines for said in warnings_of(record)]
     told = warned[: ANNOTATIONS - len(shown)]
     for record, message, place in told:
         suite = suites[record["suite"]]

@@ -10,12 +10,13 @@ from runner.reporters.document import DocumentReporter
 from runner.results.certainty import BARS, certainty_of
 from runner.results.counts import counted
 from runner.results.json_text import json_line, plain, without_halves
+from runner.results.lines import as_in_seed
+from runner.results.model import TestResult
 from runner.results.report import Report
 from runner.results.result_texts import agents_of, connectors_of
 from runner.results.stability import pass_rate
-from runner.results.stability_json import as_in_seed, stability_summary
 from runner.results.suite_json import has_cases
-from runner.results.summary import summary_record, usage_record
+from runner.results.summary import stability_summary, summary_record, usage_record
 from scripttest.typing_names import Record
 
 TYPE_CHECKING = False
@@ -101,11 +102,11 @@ def custom_report(report: Report) -> Record:
     results, errors?, metadata}`; results of several suites say theirs."""
     several = len(report.suites) > 1
     results = [
-        {**({"suite": suite["id"]} if several else {}), **_result(suite, record)}
-        for suite, records in report.by_suite()
-        for record in records
+        {**({"suite": suite["id"]} if several else {}), **_result(suite, result.line)}
+        for suite, of_suite in report.by_suite()
+        for result in of_suite
     ]
-    of_agents = _agent_summary(report.summary, agents_of(report.suites), connectors_of(report.suites, report.results))
+    of_agents = _agent_summary(report.summary, agents_of(report.suites), connectors_of(report.suites, report.lines))
     return {
         "summary": {**_counts(report.summary), **of_agents, **_stability(report, report.results)},
         "environment": report.start["environment"],
@@ -115,7 +116,7 @@ def custom_report(report: Report) -> Record:
     }
 
 
-def _part(report: Report, suite: Record, results: list[Record]) -> Record:
+def _part(report: Report, suite: Record, results: list[TestResult]) -> Record:
     counts = counted(results)
     summary: Record = {**summary_record(counts, counts.milliseconds), **usage_record(counts)}
     summary |= certainty_of(counts)
@@ -123,7 +124,9 @@ def _part(report: Report, suite: Record, results: list[Record]) -> Record:
         what = {"input": suite["label"], **({"file": suite["file"]} if suite["file"] else {})}
         if suite.get("variant"):
             what = {"input": suite["id"], "suite": suite}
-        connector = suite["connector"] or next((one["connector"] for one in results if one.get("connector")), "")
+        connector = suite["connector"] or next(
+            (case.connector for one in results if (case := one.case) and case.connector), ""
+        )
         summary |= _agent_summary(summary, suite["agent"], connector)
     else:
         what = {"script": suite["id"], "script_path": suite["label"]}
@@ -133,7 +136,7 @@ def _part(report: Report, suite: Record, results: list[Record]) -> Record:
         **what,
         "summary": summary,
         "environment": report.start["environment"],
-        "results": [_result(suite, record) for record in results],
+        "results": [_result(suite, result.line) for result in results],
         "metadata": _metadata(report),
     }
 
@@ -151,7 +154,7 @@ def _agent_summary(counts: Record, agent: str, connector: str) -> Record:
     return {"agent_id": agent, "connector": connector, "runs_per_case": 1, "overall_pass_rate": rate}
 
 
-def _stability(report: Report, results: list[Record]) -> Record:
+def _stability(report: Report, results: list[TestResult]) -> Record:
     runs = report.start.get("runs_per_case", 1)
     return {} if runs == 1 else {"runs_per_case": runs, **stability_summary(results)}
 

@@ -49,7 +49,7 @@ class JsonlReporter:
         self._write(start_line(report.start, total))
         for warning in report.warnings:
             self._write({"type": "warning", "warning": warning})
-        for record in report.results:
+        for record in report.lines:
             self._write(record)
         for error in report.errors:
             self._write(error_line(error, report.hints.get(error)))

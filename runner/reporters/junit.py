@@ -18,8 +18,7 @@ from runner.reporters.json_report import MARKS
 from runner.results.attachments import sizes
 from runner.results.certainty import BARS, certainty_of
 from runner.results.counts import Counts, counted
-from runner.results.criteria import only_criteria
-from runner.results.judging import judging_in, judging_record
+from runner.results.model import TestResult
 from runner.results.report import Report
 from runner.results.result_texts import (
     FilePlace,
@@ -35,9 +34,9 @@ from runner.results.snapshot_lines import in_lines, snapshots_in
 from runner.results.suite_json import has_cases
 from runner.results.summary import counts_record, usage_record
 from runner.results.value_texts import answer_of, as_text
-from runner.results.verdict import Verdict, verdict_in
+from runner.results.verdict import Verdict, verdict_of
 from runner.security.terminal import inert
-from scripttest import Cause, Status
+from scripttest import Cause
 from scripttest.typing_names import Record
 
 TYPE_CHECKING = False
@@ -53,7 +52,7 @@ BATCH = 100
 """Cases that are written at a time: as elements they take several times the memory of their text."""
 END = "\n  </testsuite>"
 DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>'
-UNUSED = ("assertions", "scores", "transcript", "tools", "sent", "metadata", "checkpoints", "trials", "trace")
+UNUSED = ("transcript", "tools", "sent", "metadata", "trials", "trace")
 """Parts of a result that the format has no place for."""
 
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufddf\ufffe\uffff]")
@@ -64,10 +63,7 @@ class JunitReporter(DocumentReporter):
 
     def keep(self, record: Record) -> Record | None:
         """What the format has a place for."""
-        found: Record = {"differences": differences_of(record)} if record["status"] == Status.FAILED else {}
-        if (judging := judging_in(record)) is not None:
-            found["judging"] = judging_record(judging)
-        return {**{key: value for key, value in record.items() if key not in UNUSED}, **only_criteria(record), **found}
+        return {key: value for key, value in record.items() if key not in UNUSED}
 
     def render(self, report: Report) -> str:
         """The document."""
@@ -85,7 +81,7 @@ class JunitReporter(DocumentReporter):
         return "".join([f"{DECLARATION}\n{head}\n", *texts, f"{end}\n"])
 
 
-def _suite(report: Report, suite: Record, results: list[Record]) -> tuple[dict[str, int], list[str]]:
+def _suite(report: Report, suite: Record, results: list[TestResult]) -> tuple[dict[str, int], list[str]]:
     """What a suite counts, and the parts of its text."""
     counts = counted(results)
     numbers = {"tests": counts.total, "failures": counts.failed, "errors": counts.errors}
@@ -111,8 +107,8 @@ def _suite(report: Report, suite: Record, results: list[Record]) -> tuple[dict[s
     same = (_legal(class_name), _legal(file))
     for start in range(0, len(results), BATCH):
         cases = Element("testsuite")
-        for record in results[start : start + BATCH]:
-            _case(cases, suite, same, record)
+        for result in results[start : start + BATCH]:
+            _case(cases, suite, same, result.line)
         indent(cases, level=1)
         texts.append(_written(cases).removeprefix("<testsuite>").removesuffix(END))
     return numbers, ["  ", *texts, f"{END}\n"]
@@ -166,7 +162,7 @@ def _case(parent: Element, suite: Record, same: tuple[str, str], record: Record)
     if line := line_of(suite, record):
         attributes["line"] = str(line)
     case = SubElement(parent, "testcase", attributes)
-    verdict = verdict_in(record)
+    verdict = verdict_of(record["status"], record.get("cause"))
     if verdict is Verdict.FAILED or verdict.is_none:
         _failed(case, record, "error" if verdict.is_none else "failure")
     elif verdict is Verdict.SKIPPED:
@@ -182,7 +178,7 @@ def _failed(case: Element, record: Record, tag: str) -> None:
     assertion = record.get("assertion") or {}
     lines = list(errors)
     lines += [f"{side}: {text}" for side, text in values_of(assertion)]
-    lines += record["differences"] if "differences" in record else differences_of(record)
+    lines += differences_of(record)
     lines += [record["stack_trace"]] if record.get("stack_trace") else []
     decided = record.get("cause") == Cause.TIMEOUT
     kind = (not decided and assertion.get("type")) or record.get("cause") or "assertion"

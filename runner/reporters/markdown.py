@@ -12,13 +12,14 @@ from runner.reporters.markdown_pieces import LINE_LIMIT, MARKS, block, body, dur
 from runner.results.certainty import judges_text, part_rows, rate_text
 from runner.results.events import RunStatus
 from runner.results.json_text import utf8
+from runner.results.model import TestResult
 from runner.results.report import Report
 from runner.results.result_texts import agents_of, connectors_of
 from runner.results.snapshot_lines import in_words, snapshots_in
 from runner.results.stability import pass_rate
 from runner.results.suite_json import AGENT_TEST, SCRIPT_TEST, has_cases, shown_name
 from runner.results.summary import counts_of, remarks, savings
-from runner.results.verdict import Verdict, verdict_in
+from runner.results.verdict import Verdict, verdict_of
 from scripttest import Status
 from scripttest.typing_names import Record
 
@@ -53,14 +54,14 @@ def markdown(report: Report, limit: int = LIMIT) -> str:
     size = sum(map(_size, parts))
     suites = {suite["id"]: suite for suite in report.suites}
     left_out = Counter[str]()
-    for record in sorted(report.results, key=lambda record: record["status"] != Status.FAILED):
+    for record in sorted(report.lines, key=lambda record: record["status"] != Status.FAILED):
         text = title = heading(record)
         if size < limit * WHOLE:
             text += body(record, suites[record["suite"]], len(suites) > 1)
         if left_out or size + _size(text) > limit - RESERVE:
             text = title
         if left_out or size + _size(text) > limit - RESERVE:
-            left_out[verdict_in(record).counted] += 1
+            left_out[verdict_of(record["status"], record.get("cause")).counted] += 1
             continue
         parts.append(text)
         size += _size(text)
@@ -93,8 +94,8 @@ def _head(report: Report, limit: int) -> str:
             text += f"{len(said)} in all.\n\n" if len(said) > ROWS or _size(text) >= limit else ""
     if len(report.suites) > 1:
         broke = bool(report.summary.get("errors"))
-        rows_of_suites = (row for row in part_rows(report.summary) if row.part.kind == "suite")
-        rates = {row.part.name: (row.rate, row.score) for row in rows_of_suites}
+        rows_of_suites = (row for row in part_rows(report.summary) if row.group.kind == "suite")
+        rates = {row.group.name: (row.rate, row.score) for row in rows_of_suites}
         heads = [head for at, head in enumerate(RATES) if any(row[at] for row in rates.values())]
         found = (
             _suite_row(suite, results, broke, rates.get(suite["id"], ("", ""))[: len(heads)])
@@ -108,10 +109,10 @@ def _head(report: Report, limit: int) -> str:
 
 
 def _parts(report: Report) -> str:
-    rows = [row for row in part_rows(report.summary, PART_ROWS) if row.part.kind != "suite"]
+    rows = [row for row in part_rows(report.summary, PART_ROWS) if row.group.kind != "suite"]
     if not rows:
         return ""
-    cells = [(f"{row.part.kind} {inline(row.part.name)}", row.cases, row.rate, row.score) for row in rows]
+    cells = [(f"{row.group.kind} {inline(row.group.name)}", row.cases, row.rate, row.score) for row in rows]
     heads = ("Part", "Cases", *RATES)
     used = [at for at in range(len(heads)) if any(row[at] for row in cells)]
     return "## Rates\n\n" + table([heads[at] for at in used], [[row[at] for at in used] for row in cells])
@@ -131,7 +132,7 @@ def _metrics(report: Report) -> list[tuple[str, str]]:
     rows = [("Agents" if ", " in agents else "Agent", inline(agents))] if agents else []
     if [suite["kind"] for suite in report.suites] == [SCRIPT_TEST]:
         rows.append(("Script", inline(report.suites[0]["id"])))
-    connectors = connectors_of(report.suites, report.results)
+    connectors = connectors_of(report.suites, report.lines)
     rows += [("Connector", inline(connectors))] if connectors else []
     rows += [("Total", str(counts["total"])), ("Passed", str(counts["passed"])), ("Failed", str(counts["failed"]))]
     rows += [("Skipped", str(counts["skipped"]))] if counts["skipped"] else []
@@ -168,11 +169,11 @@ def _rate(report: Report, judged: int) -> str:
     return of_cases or rate
 
 
-def _suite_row(suite: Record, results: list[Record], broke: bool, rates: Sequence[str]) -> tuple[str, ...]:
+def _suite_row(suite: Record, results: list[TestResult], broke: bool, rates: Sequence[str]) -> tuple[str, ...]:
     """A suite in the table; `broke`: with its errors, as some suite has some; `rates`: its pass rate and mean score."""
     counts = counts_of(results)
     errors = counts.get("errors", 0)
     verdict = "failed" if counts["failed"] else "broken" if errors else "passed" if counts["passed"] else "skipped"
-    time = sum(record["duration_ms"] for record in results)
+    time = sum(result.line["duration_ms"] for result in results)
     numbers = [counts["passed"], counts["failed"], counts["skipped"], *([errors] if broke else [])]
     return (MARKS[verdict], inline(shown_name(suite)), *map(str, numbers), *rates, duration(time))

@@ -43,7 +43,7 @@ from runner.results.events import (
     TestEnd,
     TestStart,
 )
-from runner.results.verdict import Verdict, verdict_on
+from runner.results.verdict import Verdict
 from runner.version import VERSION
 from scripttest.typing_names import Record
 
@@ -180,7 +180,7 @@ class Spans:
         if span is None:
             return
         span.set_attributes(attributes.of_test(result, so_far.suites[result.suite]))
-        if verdict_on(result) not in (Verdict.PASSED, Verdict.SKIPPED):
+        if result.verdict not in (Verdict.PASSED, Verdict.SKIPPED):
             span.set_status(Status(StatusCode.ERROR, attributes.why_failed(result, self._contents)))
         if run or not result.attempts:
             trace = result.calls if result.case is None else result.case.trace

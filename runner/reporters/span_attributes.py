@@ -15,7 +15,7 @@ from typing import Any
 
 from runner.amounts import cost_record
 from runner.results.case_result import ScoreVerdict
-from runner.results.verdict import Verdict, verdict_on
+from runner.results.verdict import Verdict
 from scripttest import Cause
 
 TYPE_CHECKING = False
@@ -89,7 +89,7 @@ def of_suite(suite: Suite) -> Attributes:
 
 def of_test(result: TestResult, suite: Suite) -> Attributes:
     """The result of a test, or of one run of it."""
-    verdict, cause, case = verdict_on(result), result.outcome.cause, result.case
+    verdict, cause, case = result.verdict, result.outcome.cause, result.case
     found = {**of_suite(suite), "test.case.name": result.name, "yao_test.verdict": verdict.value}
     if verdict in _TEST_STATUS:
         found["test.case.result.status"] = _TEST_STATUS[verdict]

@@ -13,7 +13,7 @@ from runner.results.snapshot_lines import in_lines, snapshots_in
 from runner.results.suite_json import has_cases
 from runner.results.summary import remarks
 from runner.results.value_texts import cut
-from runner.results.verdict import Verdict, verdict_in
+from runner.results.verdict import Verdict
 from scripttest import Status
 from scripttest.typing_names import Record
 
@@ -37,14 +37,14 @@ class SummaryReporter(DocumentReporter):
         lines = [f"{interrupted}{counts_text(summary)} in {summary['duration_ms'] / 1000:.2f}s{_more(summary)}"]
         lines += _rates(report)
         lines += [
-            f"{WORDS[verdict_in(record)]} {_line(record['suite'])} {_line(record['id'])}: "
-            f"{_line(record.get('error') or 'it failed')}"
-            for record in report.results
-            if record["status"] == Status.FAILED
+            f"{WORDS[result.verdict]} {_line(result.suite)} {_line(result.name)}: "
+            f"{_line(result.line.get('error') or 'it failed')}"
+            for result in report.results
+            if result.status == Status.FAILED
         ]
         lines += [
             f"WARNING {_line(record['suite'])} {_line(record['id'])}: {_line(message)}"
-            for record in report.results
+            for record in report.lines
             for message, _ in warnings_of(record)
         ]
         lines += [_line(said) for said in remarks(summary)]
@@ -60,7 +60,7 @@ def _rates(report: Report) -> list[str]:
     said.append(("Judges' noise", judges_text(summary)))
     lines = [f"{title}: {text}" for title, text in said if text and all(map(has_cases, report.suites))]
     return lines + [
-        f"{row.part.kind} {_line(row.part.name)}: "
+        f"{row.group.kind} {_line(row.group.name)}: "
         f"{', '.join(filter(None, (row.rate, row.score and f'score {row.score}'))) or row.cases}"
         for row in part_rows(summary)
     ]

@@ -4,18 +4,20 @@ differ, and the verdict on each."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from runner import columns
 from runner.errors import ConfigurationError
 from runner.reporters.console.change_lines import VERDICT_COLORS, aligned, overview
 from runner.reporters.console.style import DOUBLE, Style
 from runner.reporters.console.verdict_lines import Row, sentences
-from runner.reporters.document import Collector
+from runner.reporters.document import Collector, taken
 from runner.results.events import Event, RunEnd
 from runner.results.fold import Execution
 from runner.results.report import Report
 from runner.results.sides import Sides
 from runner.results.variants import MatrixRow, Piece, marked, matrix, verdicts_on
+from scripttest.typing_names import Record
 
 ROWS = 50
 """Cases of the matrix."""
@@ -32,9 +34,7 @@ class VariantReporter:
     def __init__(self, write: Callable[[str], object], style: Style) -> None:
         self._write = write
         self._style = style
-        self._collector = Collector(
-            lambda line: {key: value for key, value in line.record.items() if key not in _NOT_NEEDED}
-        )
+        self._collector = Collector(partial(taken, _kept))
 
     def on_event(self, event: Event, so_far: Execution) -> None:
         """Collects results; writes at the end of the run."""
@@ -82,6 +82,10 @@ def as_answers(rows: Sequence[MatrixRow], names: Sequence[str], style: Style) ->
     """The answers of cases that do not pass as often in each variant, below each other."""
     shown = [row for row in rows if row.differs and len(set(row.answers)) > 1][:ANSWERS]
     return "".join(f"\n  {row.key.name}\n{_answers(row, names, style)}" for row in shown)
+
+
+def _kept(line: Record) -> Record:
+    return {key: value for key, value in line.items() if key not in _NOT_NEEDED}
 
 
 def _answers(row: MatrixRow, names: Sequence[str], style: Style) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from runner.results.criteria import Part
+from runner.results.criteria import Group
 from scripttest.typing_names import TypeVar
 from scripttest.values import Value
 
@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from runner.results.counts import Counts, PartFigures
+    from runner.results.counts import Counts, GroupCounts
     from runner.statistics.intervals import Estimate
 
 Item = TypeVar("Item")
@@ -45,10 +45,10 @@ def certainty_of(counts: Counts) -> dict[str, Any]:
     return {**_figures(counts), **_noise(counts), **({"parts": parts} if parts else {})}
 
 
-class PartRow(Value):
+class GroupRow(Value):
     """A row of a table of parts, as texts."""
 
-    part: Part
+    group: Group
     cases: str = ""
     """How many cases it has."""
     rate: str = ""
@@ -57,15 +57,15 @@ class PartRow(Value):
     """... and its mean score."""
 
 
-def part_rows(summary: dict[str, Any], limit: int = PARTS) -> list[PartRow]:
+def part_rows(summary: dict[str, Any], limit: int = PARTS) -> list[GroupRow]:
     """A row for each part of a summary, but for parts of a single run, which have no rate to speak of; of each kind
     `limit` at most, and then a row that says how many more there are."""
-    rows: list[PartRow] = []
+    rows: list[GroupRow] = []
     for kind in KINDS:
         found = [part for part in summary.get("parts") or () if part["kind"] == kind and _is_rate(part)]
         rows += [
-            PartRow(
-                part=Part(kind=kind, name=part["name"]),
+            GroupRow(
+                group=Group(kind=kind, name=part["name"]),
                 cases=str(part["cases"]),
                 rate=rate_text(part),
                 score=rate_text(part, "mean_score"),
@@ -73,7 +73,7 @@ def part_rows(summary: dict[str, Any], limit: int = PARTS) -> list[PartRow]:
             for part in _most(found, limit, lambda part: part["cases"])
         ]
         if len(found) > limit:
-            rows.append(PartRow(part=Part(kind=kind, name=f"... and {len(found) - limit} more")))
+            rows.append(GroupRow(group=Group(kind=kind, name=f"... and {len(found) - limit} more")))
     return rows
 
 
@@ -111,7 +111,7 @@ def _noise(counts: Counts) -> dict[str, Any]:
     return {"judges_noise": {"answers": noise.answers, "pass_rate": round(noise.passed, DIGITS), **of_score}}
 
 
-def _figures(counts: Counts | PartFigures) -> dict[str, Any]:
+def _figures(counts: Counts | GroupCounts) -> dict[str, Any]:
     from runner.statistics.intervals import mean_of, suite_rate
 
     return {
@@ -125,7 +125,7 @@ def _parts(counts: Counts) -> list[dict[str, Any]]:
     for kind in KINDS:
         known = {
             part.name: figures if kind in OF_CASES else _one(figures)
-            for part, figures in counts.parts.items()
+            for part, figures in counts.groups.items()
             if part.kind == kind
         }
         if kind == "suite" and len(known) < 2:
@@ -147,26 +147,26 @@ def _most(items: Sequence[Item], limit: int, cases: Callable[[Item], int]) -> Se
     return [items[at] for at in sorted(places)]
 
 
-def _one(part: PartFigures) -> PartFigures:
+def _one(part: GroupCounts) -> GroupCounts:
     """A criterion has one figure: the share of runs in which it passes, or the mean of its scores if some of them
     are neither 0 nor 1."""
     if not part.scores:
         return part
-    from runner.results.counts import PartFigures
+    from runner.results.counts import GroupCounts
 
-    whole = PartFigures()
+    whole = GroupCounts()
     whole.scores.update(part.scores)
     for runs, cases in part.rates.items():
         whole.scores[runs.rate] += cases
     return whole
 
 
-def _sizes(part: PartFigures) -> dict[str, int]:
+def _sizes(part: GroupCounts) -> dict[str, int]:
     runs = sum(of_case.judged * cases for of_case, cases in part.rates.items())
     return {"cases": _cases(part), **({"runs": runs} if runs else {})}
 
 
-def _cases(part: PartFigures) -> int:
+def _cases(part: GroupCounts) -> int:
     return max(part.rates.total(), part.scores.total())
 
 

@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from runner.amounts import mean
 from runner.results.change_report import Beside, Noise, Part
 from runner.results.compared_cases import change_in, figures_of, rates_of
-from runner.results.judged_cases import SCORE, JudgedCase, JudgedRun
+from runner.results.judged_cases import SCORE, JudgedCase
 from runner.results.sides import Sides
+from runner.results.stability import Attempt
 from runner.statistics.change import benjamini_hochberg
 from runner.statistics.intervals import ratio_of
 
@@ -29,7 +30,7 @@ def parts_of(pairs: Pairs, measure: str, noise: Noise) -> tuple[Part, ...]:
     are marked."""
     judged = [run for pair in pairs for case in pair.both for run in case.runs]
     wanted = [("score", SCORE)] if any(run.score is not None for run in judged) else []
-    common = Counter(id for run in judged for id in run.criteria).most_common(CRITERIA)
+    common = Counter(id for run in judged for id in run.criteria or ()).most_common(CRITERIA)
     wanted += [("criterion", id) for id in sorted(id for id, _ in common)]
     found = [_part(kind, name, name, pairs, noise) for kind, name in wanted if name != measure]
     for tag in sorted({tag for pair in pairs for case in pair.both for tag in case.tags}):
@@ -55,9 +56,9 @@ def _part(kind: str, name: str, measure: str, pairs: Pairs, noise: Noise) -> Par
 
 def beside_of(pairs: Pairs) -> tuple[Beside, ...]:
     """The changes in time, tokens and money."""
-    figures: dict[str, Callable[[JudgedRun], float | None]] = {
-        "duration_ms": lambda run: run.milliseconds,
-        "tokens": lambda run: run.tokens,
+    figures: dict[str, Callable[[Attempt], float | None]] = {
+        "duration_ms": lambda run: run.duration_ms,
+        "tokens": lambda run: run.tokens or None,
         "cost": lambda run: run.cost,
     }
     found = []
@@ -69,6 +70,6 @@ def beside_of(pairs: Pairs) -> tuple[Beside, ...]:
     return tuple(found)
 
 
-def _mean(case: JudgedCase, of: Callable[[JudgedRun], float | None]) -> float | None:
+def _mean(case: JudgedCase, of: Callable[[Attempt], float | None]) -> float | None:
     values = [value for run in case.runs if (value := of(run)) is not None]
     return mean(values) if values else None

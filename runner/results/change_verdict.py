@@ -80,7 +80,7 @@ def change_between(
         cases_of_a=sum(any(measured(run, measure) is not None for run in case.runs) for case in of_a.values()),
         judges_noise=_judges_noise(pairs, measure),
         is_judges_noise=regraded_from is not None and regraded_from == b.start.get("regraded_from"),
-        is_same_report=a.start == b.start and a.results == b.results,
+        is_same_report=a.start == b.start and a.lines == b.lines,
         mean_cost=mean_cost,
         has_scores=measure == PASSED
         and any(run.score is not None for pair in pairs for case in pair.both for run in case.runs),
@@ -176,7 +176,7 @@ def _check_measure(measure: str, name: str, cases: Iterable[JudgedCase]) -> None
     if not runs or any(measured(run, measure) is not None for run in runs):
         return
     known = [PASSED, *([SCORE] if any(run.score is not None for run in runs) else [])]
-    known += sorted({id for run in runs for id in run.criteria} - {PASSED, SCORE})
+    known += sorted({id for run in runs for id in run.criteria or ()} - {PASSED, SCORE})
     raise ConfigurationError(
         f'Cannot compare by "{measure}": no result of {name} has it', f"Its measures are: {', '.join(known)}"
     )

@@ -1,5 +1,5 @@
-"""Combines several results of one test: its runs (`--runs`), or the trials of a conversation. `of_runs` combines
-results; `of_lines` does the same for lines of reports, which `merge` joins.
+"""Combines several results of one test: its runs (`--runs`), or the trials of a conversation. The runs
+of a report are combined in the same way, such as those that `merge` joins.
 
 | | what is shown | the verdict |
 | --- | --- | --- |
@@ -12,15 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from runner.amounts import cost_in, cost_record
 from runner.results.case_result import TrialResult, TrialsNoise
-from runner.results.model import Attempt, TestResult
-from runner.results.stability import shown_of, stability_of
-from runner.results.stability_json import attempt_of, record_of, runs_of
+from runner.results.model import TestResult
+from runner.results.stability import Attempt, answer_of_run, shown_of, stability_of
 from runner.results.thresholds import below, error_of, undecided_by
-from runner.results.verdict import Verdict, verdict_in, verdict_on
+from runner.results.verdict import Verdict
 from scripttest import Cause, Failure, ResultWarning, Status
-from scripttest.typing_names import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,20 +25,13 @@ if TYPE_CHECKING:
 
     from runner.results.repeating import Repeat
 
-OF_SCRIPTS = ("not_judged", "steps", "warnings", "logs", "log_levels")
-OF_CASES = tuple(
-    """
-    not_judged checks_nothing cause assertion_errors location stack_trace failures assertion_count skip_reason cut_short
-    warnings tools connector model_calls usage sent attachments line tags metadata logs log_levels
-    """.split()
-)
-"""The last keys of a result's record, in their order."""
-_OF_FAILED = ("error", "cause", "assertion_errors", "location", "stack_trace", "failures")
+DIGITS = 6
+"""Of figures of noise."""
 
 
 def of_runs(results: list[TestResult], min_pass_rate: float) -> TestResult:
     """The result of a test from the results of its runs."""
-    attempts = tuple(attempt_of(record_of(result), result.run) for result in results)
+    attempts = tuple(result.as_run.replace(answer=answer_of_run(result.outcome, result.case)) for result in results)
     repeat = _repeat_of(results[-1].policy, attempts)
     stability = stability_of(attempts, stops=repeat is not None)
     if repeat is None:
@@ -58,12 +48,12 @@ def of_runs(results: list[TestResult], min_pass_rate: float) -> TestResult:
             not_judged=max(result.outcome.not_judged for result in results),
         ),
         run=0,
+        is_resumed=False,
         policy=None,
         repeat=repeat,
-        record=None,
         attempts=tuple(attempt.replace(answer="") for attempt in attempts),
         stability=stability,
-        case=shown.case and shown.case.replace(**_usage(results)),
+        case=shown.case and shown.case.replace(**usage_of(results)),
     )
 
 
@@ -99,7 +89,7 @@ def of_trials(results: list[TestResult]) -> TestResult:
         fingerprint=_parts_of_all(results),
         case=worst.case.replace(
             score=score,
-            **_usage(results),
+            **usage_of(results),
             trials=listed_trials(results),
             trials_noise=noise,
         ),
@@ -118,7 +108,9 @@ def _noise_of(results: Sequence[TestResult], threshold: float) -> tuple[TrialsNo
 
     between, judge = variance(scores), fmean(error * error for error in errors)
     noise = TrialsNoise(
-        error=math.sqrt(max(between, judge) / len(scores)), judge=judge, agent=max(0.0, between - judge)
+        error=round(math.sqrt(max(between, judge) / len(scores)), DIGITS),
+        judge=round(judge, DIGITS),
+        agent=round(max(0.0, between - judge), DIGITS),
     )
     return noise, undecided_by(math.hypot(*errors) / len(errors), fmean(scores), threshold)
 
@@ -166,8 +158,8 @@ def _warnings(results: Sequence[TestResult]) -> tuple[ResultWarning, ...]:
     return tuple(dict.fromkeys(warning for result in results for warning in result.outcome.warnings))
 
 
-def _usage(results: Sequence[TestResult]) -> dict[str, Any]:
-    """The tokens and costs of all results together, as fields of `CaseResult`."""
+def usage_of(results: Sequence[TestResult], **known: Any) -> dict[str, Any]:
+    """The tokens and costs of all results together, as fields of `CaseResult`, but for those that are `known`."""
     cases = [result.case for result in results if result.case is not None]
     costs = [case.cost for case in cases if case.cost is not None]
     return {
@@ -175,33 +167,8 @@ def _usage(results: Sequence[TestResult]) -> dict[str, Any]:
         "input_tokens": sum(case.input_tokens for case in cases),
         "output_tokens": sum(case.output_tokens for case in cases),
         "cost": sum(costs) if costs else None,
+        **known,
     }
-
-
-def of_lines(records: Sequence[Record], min_pass_rate: float) -> Record:
-    """The record of a test from those of its runs, as a run itself makes it; the records have `run`."""
-    records = sorted(records, key=lambda record: int(record["run"]))
-    attempts = [attempt_of(record) for record in records]
-    repeat = _repeat_of(records[-1].get("repeat"), attempts)
-    stability = stability_of(attempts, stops=repeat is not None)
-    if repeat is None:
-        shown = records[shown_of(attempts, min_pass_rate)]
-    else:
-        from runner.results.repeating import shown_of_repeat
-
-        shown = _line_ended_by(repeat, records[shown_of_repeat(repeat, [attempt.verdict for attempt in attempts])])
-    record: Record = {key: value for key, value in shown.items() if key not in ("run", "repeat")}
-    if stability is not None:
-        record["duration_ms"] = stability.avg_duration_ms
-    warnings = [warning for record in records for warning in record.get("warnings") or ()]
-    if warnings:
-        record["warnings"] = [warning for at, warning in enumerate(warnings) if warning not in warnings[:at]]
-    if not_judged := max(attempt.not_judged for attempt in attempts):
-        record["not_judged"] = not_judged
-    if calls := sum(record.get("model_calls", 0) for record in records):
-        record["model_calls"] = calls
-    record |= usage_of_lines(records)
-    return {**_in_order(record), **runs_of(stability, attempts, repeat)}
 
 
 def _repeat_of(written: Any, attempts: Sequence[Attempt]) -> Repeat | None:
@@ -218,23 +185,10 @@ def _ended_by(repeat: Repeat, shown: TestResult) -> TestResult:
     if repeat.verdict is None:
         outcome = shown.outcome.replace(status=Status.SKIPPED, failures=(), skip_reason=_cut(repeat))
         return shown.replace(outcome=outcome, cut_short=True)
-    if repeat.verdict is not Verdict.INCONCLUSIVE or verdict_on(shown) is Verdict.INCONCLUSIVE:
+    if repeat.verdict is not Verdict.INCONCLUSIVE or shown.verdict is Verdict.INCONCLUSIVE:
         return shown
     failure = Failure(cause=Cause.INCONCLUSIVE, message=_undecided(repeat))
     return shown.replace(outcome=shown.outcome.replace(status=Status.FAILED, failures=(failure,)))
-
-
-def _line_ended_by(repeat: Repeat, shown: Record) -> Record:
-    """The same for the line of a report."""
-    if repeat.verdict is None:
-        kept = {key: value for key, value in shown.items() if key not in _OF_FAILED}
-        return {**kept, "status": Status.SKIPPED.value, "skip_reason": _cut(repeat), "cut_short": True}
-    if repeat.verdict is not Verdict.INCONCLUSIVE or verdict_in(shown) is Verdict.INCONCLUSIVE:
-        return shown
-    kept = {key: value for key, value in shown.items() if key not in _OF_FAILED}
-    cause, said = Cause.INCONCLUSIVE.value, _undecided(repeat)
-    failures = [{"cause": cause, "message": said}]
-    return {**kept, "status": Status.FAILED.value, "error": said, "cause": cause, "failures": failures}
 
 
 def _cut(repeat: Repeat) -> str:
@@ -243,18 +197,3 @@ def _cut(repeat: Repeat) -> str:
 
 def _undecided(repeat: Repeat) -> str:
     return f"inconclusive: {repeat.passed} of {repeat.judged} runs passed, which {repeat.text} does not decide"
-
-
-def usage_of_lines(records: Sequence[Record]) -> Record:
-    """`{usage: {input_tokens, output_tokens, cost?}}`: what several results took together; empty where none says it."""
-    usages = [record["usage"] for record in records if record.get("usage")]
-    tokens = {key: sum(usage.get(key, 0) for usage in usages) for key in ("input_tokens", "output_tokens")}
-    costs = [cost for usage in usages if (cost := cost_in(usage)) is not None]
-    return {"usage": {**tokens, **cost_record(sum(costs) if costs else None)}} if usages else {}
-
-
-def _in_order(record: Record) -> Record:
-    """A record with its last keys in the order in which a result has them."""
-    tail = OF_CASES if "input" in record else OF_SCRIPTS
-    head = {key: value for key, value in record.items() if key not in tail}
-    return head | {key: record[key] for key in tail if key in record}

@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 
 from runner.results.change_report import ComparedCase, Figures, Noise, Verdict
-from runner.results.judged_cases import JudgedRun, measured
+from runner.results.judged_cases import measured
 from runner.results.looks import Looks
 from runner.results.sides import Sides
+from runner.results.stability import Attempt
 from runner.statistics import PassCount
 from runner.statistics.change import (
     Change,
@@ -45,7 +46,7 @@ class JudgedChange(Value):
         return error * error < variance([-case.fall for case in self.cases]) / count / 2
 
 
-def figures_of(runs: Sequence[JudgedRun], measure: str) -> Figures:
+def figures_of(runs: Sequence[Attempt], measure: str) -> Figures:
     """The values of a measure in some runs, without runs that do not have it."""
     return tuple([value for run in runs if (value := measured(run, measure)) is not None])
 

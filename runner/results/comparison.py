@@ -11,18 +11,18 @@ from collections.abc import Callable, Iterable, Iterator
 from difflib import unified_diff
 from typing import Any
 
-from runner.amounts import cost_in, mean
+from runner.amounts import mean
 from runner.assertions.values import equal
 from runner.results.changes import STANDARD, Change, Comparison, Measure, Side, Thresholds
 from runner.results.criteria import score_in
 from runner.results.fingerprint_changes import changed_in
+from runner.results.model import TestResult
 from runner.results.report import Report
 from runner.results.result_keys import ResultKey, key_of
-from runner.results.result_texts import errors_of, tokens_of
+from runner.results.result_texts import errors_of
 from runner.results.value_texts import as_value
-from runner.results.verdict import Verdict, verdict_in
+from runner.results.verdict import DECIDED, Verdict
 from scripttest import Status
-from scripttest.typing_names import Record
 from scripttest.values import Value
 
 DIFF_LINES = 40
@@ -39,8 +39,8 @@ class _Result(Value):
     """All records of one result in a report."""
 
     side: Side
-    record: Record
-    """The record of the first run that failed, else of the first run."""
+    result: TestResult
+    """The first result that failed, else the first."""
 
 
 def compare(before: Report, after: Report, thresholds: Thresholds = STANDARD) -> Comparison:
@@ -59,9 +59,9 @@ def _change(key: ResultKey, before: _Result | None, after: _Result | None, thres
     diff: tuple[str, ...] = ()
     error = None
     if after is not None and after.side.status not in (Status.PASSED, Status.SKIPPED):
-        error = next(iter(errors_of(after.record)), None)
+        error = next(iter(errors_of(after.result.line)), None)
     if before is not None and after is not None and before.side.verdict == after.side.verdict == Verdict.PASSED:
-        diff = _difference(before.record, after.record)
+        diff = _difference(before.result, after.result)
         kinds += ["changed"] if diff else []
     return Change(
         suite=key.suite,
@@ -79,7 +79,7 @@ def _change(key: ResultKey, before: _Result | None, after: _Result | None, thres
 def _parts(before: _Result | None, after: _Result | None) -> tuple[str, ...]:
     if before is None or after is None:
         return ()
-    return changed_in(before.record, after.record)
+    return changed_in(before.result, after.result)
 
 
 def _is_regression(was: Side | None, now: Side | None, thresholds: Thresholds) -> bool:
@@ -150,40 +150,32 @@ def _measures(both: list[tuple[Side, Side]]) -> Iterator[Measure]:
 
 
 def _results(report: Report) -> dict[ResultKey, _Result]:
-    found: dict[ResultKey, list[Record]] = {}
-    for record in report.results:
-        found.setdefault(key_of(record), []).append(record)
-    return {key: _result(records) for key, records in found.items()}
+    found: dict[ResultKey, list[TestResult]] = {}
+    for result in report.results:
+        found.setdefault(key_of(result), []).append(result)
+    return {key: _result(results) for key, results in found.items()}
 
 
-def _result(records: list[Record]) -> _Result:
-    """All lines of one result, of which there are several when its name occurs twice."""
-    runs = [run for record in records for run in (record.get("runs") or {}).get("attempts") or [record]]
-    ended = [run for run in runs if verdict_in(run) in (Verdict.PASSED, Verdict.FAILED)]
-    judged = [run for run in ended if run.get("judged", True)] or ended
-    passed = sum(run["status"] == Status.PASSED for run in judged)
-    verdict = min(map(verdict_in, records), key=DECIDING.index)
+def _result(results: list[TestResult]) -> _Result:
+    """All results of one name, of which there are several when it occurs twice."""
+    runs = [run for result in results for run in result.runs]
+    ended = [run for run in runs if run.verdict in DECIDED]
+    judged = [run for run in ended if run.judged] or ended
+    passed = sum(run.verdict is Verdict.PASSED for run in judged)
+    verdict = min((result.verdict for result in results), key=DECIDING.index)
     shown = judged or runs
     side = Side(
         verdict=verdict,
         status="flaky" if 0 < passed < len(judged) else verdict.value,
         judged=len(judged),
         passed=passed,
-        milliseconds=sum(run.get("duration_ms") or 0 for run in shown) / len(shown),
-        score=_mean(score_in(run.get("score")) for run in shown),
-        tokens=_mean(map(_tokens, shown)),
-        cost=_mean(cost_in(run.get("usage") or run) for run in shown),
+        milliseconds=sum(run.duration_ms for run in shown) / len(shown),
+        score=_mean(score_in(run.score) for run in shown),
+        tokens=_mean(run.tokens or None for run in shown),
+        cost=_mean(run.cost for run in shown),
     )
-    return _Result(
-        side=side, record=next((record for record in records if record["status"] == Status.FAILED), records[0])
-    )
-
-
-def _tokens(run: Record) -> float | None:
-    """The tokens that a run took: from the `usage` of a result, or from its own field when the result has
-    several runs."""
-    tokens = tokens_of(run["usage"]) if run.get("usage") else run.get("tokens")
-    return tokens or None
+    failed = (result for result in results if result.status == Status.FAILED)
+    return _Result(side=side, result=next(failed, results[0]))
 
 
 def _mean(figures: Iterable[float | None]) -> float | None:
@@ -191,11 +183,11 @@ def _mean(figures: Iterable[float | None]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def _difference(before: Record, after: Record) -> tuple[str, ...]:
+def _difference(before: TestResult, after: TestResult) -> tuple[str, ...]:
     """The difference of two outputs; empty when they are equal."""
-    if "output" not in before or "output" not in after:
+    if before.case is None or after.case is None:
         return ()
-    old, new = as_value(before["output"]), as_value(after["output"])
+    old, new = as_value(before.as_run.output), as_value(after.as_run.output)
     if equal(old, new):
         return ()
     lines = unified_diff(_lines(old), _lines(new), "before", "after", lineterm="", n=2)

@@ -4,27 +4,25 @@ and commands say in numbers comes from here."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from bindings import Answered
-from runner.amounts import cost_in
-from runner.results.criteria import Part, criteria_of, parts_in, score_in
+from runner.results.criteria import Group, groups_of, score_in
 from runner.results.events import RunStatus
-from runner.results.model import Suite, TestResult
 from runner.results.result_keys import key_of
-from runner.results.verdict import Verdict, verdict_in, verdict_on
+from runner.results.verdict import DECIDED, Verdict
 from runner.statistics import PassCount
 from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
+    from runner.results.case_result import CaseResult
     from runner.results.judging import Judging, NoiseSum
+    from runner.results.model import TestResult
+    from runner.results.stability import Attempt
 
 NAMED = 10
 """At most so many cases that check nothing are named."""
-DECIDED = (Verdict.PASSED, Verdict.FAILED)
 SUITE, TAG = "suite", "tag"
 
 
@@ -43,22 +41,7 @@ class Unchecked(Value):
         return self.suite, self.position, self.name
 
 
-class JudgedRun(Value):
-    """What counts of one run of a case."""
-
-    verdict: Verdict
-    score: float | None
-
-
-class RunCriteria(Value):
-    """What counts of the criteria in one run of a case."""
-
-    verdict: Verdict
-    criteria: Mapping[str, float] | None
-    """Name → 1 or 0, or its score."""
-
-
-class PartFigures:
+class GroupCounts:
     """The verdicts and scores of the cases of a group."""
 
     __slots__ = ("rates", "scores")
@@ -80,6 +63,7 @@ class Counts:
         "errors",
         "failed",
         "first_of_nothing",
+        "groups",
         "input_tokens",
         "milliseconds",
         "missing_calls",
@@ -87,7 +71,6 @@ class Counts:
         "not_judged",
         "not_needed",
         "output_tokens",
-        "parts",
         "passed",
         "rates",
         "repeated",
@@ -122,7 +105,7 @@ class Counts:
         """The mean score of a case → how many cases have it."""
         self.noise: NoiseSum | None = None
         """The noise of judges, by their votes; None: no case was judged."""
-        self.parts: dict[Part, PartFigures] = {}
+        self.groups: dict[Group, GroupCounts] = {}
         """The counts of each suite, tag, criterion and checkpoint."""
         self.input_tokens = self.output_tokens = 0
         """Input tokens of all runs of cases that have ended."""
@@ -153,75 +136,32 @@ class Counts:
         """Names of the first cases that check nothing, in the order of the suites and their cases."""
         return [case.name for case in self.first_of_nothing]
 
-    def add(self, result: TestResult, suite: Suite, place: int) -> None:
-        """Counts one result of the suite at a place among the suites; what its models took is told to `take`."""
+    def add(self, result: TestResult, suite: str, name: str, order: int) -> None:
+        """Counts one result, but for the tokens of its models, which `take` is told; `suite` and `name` are how reports
+        call its suite, which is at the place `order` of all, and itself."""
         outcome, case, attempts = result.outcome, result.case, result.attempts
+        is_empty = case is not None and case.checks_nothing
         self.count(
-            verdict_on(result),
+            result.verdict,
             warnings=len(outcome.warnings),
             missing_calls=sum(call.count for call in result.outside if call.answered is Answered.MISSING),
             not_judged=outcome.not_judged,
             milliseconds=sum(run.duration_ms for run in attempts) if attempts else round(outcome.milliseconds),
-            nothing=Unchecked(suite=place, position=result.position, name=suite.name_of(outcome.name))
-            if case is not None and case.checks_nothing
-            else None,
+            nothing=Unchecked(suite=order, position=result.position, name=name) if is_empty else None,
         )
-        if case is not None:
-            runs = [JudgedRun(verdict=run.verdict, score=run.score) for run in attempts if run.judged]
-            runs = runs or [JudgedRun(verdict=verdict_on(result), score=case.score)]
-            repeat = result.repeat
-            if repeat is not None:
-                self.count_repeat(repeat.judged, repeat.saved, case.cost)
-            first = None if repeat is None else repeat.wave
-            of_tags = (Part(kind=TAG, name=tag) for tag in case.tags)
-            self.count_case(runs, [Part(kind=SUITE, name=suite.name), *of_tags], first)
-            if case.scores or case.checkpoints:
-                from runner.results.turn_json import checkpoint_record, score_record
-
-                checkpoints = [checkpoint_record(checkpoint) for checkpoint in case.checkpoints or ()]
-                record = {"scores": [score_record(score) for score in case.scores], "checkpoints": checkpoints}
-                criteria = [RunCriteria(verdict=run.verdict, criteria=run.criteria) for run in attempts]
-                self.count_criteria(record, criteria, verdict_on(result), first)
-            from runner.results.judging import judging_of
-
-            votes = [(run.verdict, run.judging) for run in attempts] or [(verdict_on(result), judging_of(case))]
-            self.count_votes([judging for verdict, judging in votes if verdict in DECIDED][:first])
-
-    def add_record(self, record: Mapping[str, Any], place: int) -> None:
-        """Counts one result of a saved report, with what its models took; `place` is its place among them."""
-        attempts = (record.get("runs") or record).get("attempts", [record])
-        self.count(
-            verdict_in(record),
-            warnings=len(record.get("warnings") or ()),
-            missing_calls=_missing_in(record),
-            not_judged=record.get("not_judged") or 0,
-            milliseconds=sum(attempt["duration_ms"] for attempt in attempts),
-            nothing=Unchecked(suite=0, position=place, name=key_of(record).name)
-            if record.get("checks_nothing")
-            else None,
-        )
-        if "input" in record:
-            judged = [run for run in attempts if run.get("judged", True)] or [record]
-            repeat = (record.get("runs") or {}).get("repeat") or {}
-            if repeat:
-                is_decided = repeat["verdict"] in DECIDED
-                saved = repeat["most"] - repeat["judged"] if is_decided else 0
-                self.count_repeat(repeat["judged"], saved, cost_in(record.get("usage") or {}))
-            first, tags = repeat.get("wave"), record.get("tags")
-            parts = [Part(kind=SUITE, name=str(record.get("suite") or ""))]
-            parts += [Part(kind=TAG, name=str(tag)) for tag in tags] if isinstance(tags, list) else []
-            scored = [JudgedRun(verdict=verdict_in(run), score=run.get("score")) for run in judged]
-            self.count_case(scored, parts, first)
-            if record.get("scores") or record.get("checkpoints"):
-                own = [run for run in attempts if run is not record]
-                runs = [RunCriteria(verdict=verdict_in(run), criteria=run.get("criteria")) for run in own]
-                self.count_criteria(record, runs, verdict_in(record), first)
-            from runner.results.judging import judging_in
-
-            votes = [judging_in(run) for run in attempts if verdict_in(run) in DECIDED]
-            self.count_votes(votes[:first])
-        if usage := record.get("usage"):
-            self.take(usage.get("input_tokens") or 0, usage.get("output_tokens") or 0, cost_in(usage))
+        if case is None:
+            return
+        first = None
+        if (repeat := result.repeat) is not None:
+            self.count_repeat(repeat.judged, repeat.saved, case.cost)
+            first = repeat.wave  # the runs that were made whatever came of them
+        judged = [run for run in attempts if run.judged] or [result.as_run]
+        tags = (Group(kind=TAG, name=tag) for tag in case.tags)
+        self.count_case(_decided(judged)[:first], [Group(kind=SUITE, name=suite), *tags])
+        decided = _decided(attempts or [result.as_run])[:first]
+        if case.scores or case.checkpoints:
+            self.count_criteria(case, decided)
+        self.count_votes([run.judging for run in decided])
 
     def take(self, input_tokens: int, output_tokens: int, cost: float | None) -> None:
         """Adds the tokens and the cost of one run of a case."""
@@ -232,6 +172,11 @@ class Counts:
         if self._whole is not None:
             self._whole.take(input_tokens, output_tokens, cost)
 
+    def take_case(self, case: CaseResult | None) -> None:
+        """Adds the tokens and the cost of a case."""
+        if case is not None:
+            self.take(case.input_tokens, case.output_tokens, case.cost)
+
     def count_repeat(self, made: int, saved: int, cost: float | None) -> None:
         """Counts the judged runs of a case with a policy, those that were not needed, and what all made ones cost."""
         self.repeated += made
@@ -241,39 +186,28 @@ class Counts:
         if self._whole is not None:
             self._whole.count_repeat(made, saved, cost)
 
-    def count_case(self, runs: Sequence[JudgedRun], parts: Sequence[Part] = (), first: int | None = None) -> None:
-        """Counts the verdict and the score of each run of a case, for the pass rate and the mean score of the whole and
-        of the `parts` that the case belongs to; of one whose runs stopped early, only the `first` ones, which were made
-        whatever came of them."""
-        judged = [run for run in runs if run.verdict in DECIDED][:first]
+    def count_case(self, judged: Sequence[Attempt], groups: Sequence[Group] = ()) -> None:
+        """Counts the verdict and the score of each judged run of a case, for the pass rate and the mean score of the
+        whole and of the groups that the case belongs to."""
         if not judged:
             return
         rate = PassCount(passed=sum(run.verdict is Verdict.PASSED for run in judged), judged=len(judged))
         known = [score for run in judged if (score := score_in(run.score)) is not None]
         score = sum(known) / len(known) if known else None
         self.count_rate(rate, score)
-        for part in dict.fromkeys(parts):
-            self.count_part(part, rate, score)
+        for group in dict.fromkeys(groups):
+            self.count_group(group, rate, score)
 
-    def count_criteria(
-        self,
-        record: Mapping[str, Any],
-        runs: Sequence[RunCriteria],
-        verdict: Verdict,
-        first: int | None = None,
-    ) -> None:
-        """Counts the criteria and the checkpoints of a case: those of `record`, which has its `scores` and
-        `checkpoints` and ended with `verdict`, or of each of its `runs`, where there are several; `first` as above."""
-        made = runs or [RunCriteria(verdict=verdict, criteria=criteria_of(record))]
-        judged = [run.criteria or {} for run in made if run.verdict in DECIDED][:first]
-        for part in parts_in(record):
-            values = [found[part.name] for found in judged if part.name in found]
+    def count_criteria(self, case: CaseResult, judged: Sequence[Attempt]) -> None:
+        """Counts the criteria and the checkpoints of a case, by its judged runs."""
+        for group in groups_of(case):
+            values = [run.criteria[group.name] for run in judged if run.criteria and group.name in run.criteria]
             if not values:
                 continue
             if all(value in (0, 1) for value in values):
-                self.count_part(part, PassCount(passed=round(sum(values)), judged=len(values)), None)
+                self.count_group(group, PassCount(passed=round(sum(values)), judged=len(values)), None)
             else:
-                self.count_part(part, None, sum(values) / len(values))
+                self.count_group(group, None, sum(values) / len(values))
 
     def count_votes(self, runs: Sequence[Judging | None]) -> None:
         """Counts the votes of judges on the judged runs of a case."""
@@ -285,17 +219,17 @@ class Counts:
         if self._whole is not None:
             self._whole.count_votes(runs)
 
-    def count_part(self, part: Part, rate: PassCount | None, score: float | None) -> None:
-        """Counts a case of a part, by its runs that passed, its mean score, or both."""
-        figures = self.parts.get(part)
+    def count_group(self, group: Group, rate: PassCount | None, score: float | None) -> None:
+        """Counts a case of a group, by its runs that passed, its mean score, or both."""
+        figures = self.groups.get(group)
         if figures is None:
-            figures = self.parts[part] = PartFigures()
+            figures = self.groups[group] = GroupCounts()
         if rate is not None:
             figures.rates[rate] += 1
         if score is not None:
             figures.scores[score] += 1
         if self._whole is not None:
-            self._whole.count_part(part, rate, score)
+            self._whole.count_group(group, rate, score)
 
     def count_rate(self, rate: PassCount, score: float | None) -> None:
         """Counts the runs of a case, and its mean score."""
@@ -336,17 +270,17 @@ class Counts:
             )
 
 
-def _missing_in(record: Mapping[str, Any]) -> int:
-    calls = record.get("outside") or ()
-    return sum(call.get("count", 1) for call in calls if call.get("answered") == Answered.MISSING)
-
-
-def counted(records: Iterable[Mapping[str, Any]]) -> Counts:
-    """The counts of the results of a saved report, in their order."""
+def counted(results: Iterable[TestResult]) -> Counts:
+    """The counts of the results of a report, in their order."""
     counts = Counts()
-    for place, record in enumerate(records):
-        counts.add_record(record, place)
+    for order, result in enumerate(results):
+        counts.add(result, result.suite, key_of(result).name, order)
+        counts.take_case(result.case)
     return counts
+
+
+def _decided(runs: Sequence[Attempt]) -> list[Attempt]:
+    return [run for run in runs if run.verdict in DECIDED]
 
 
 def status_of(counts: Counts, has_errors: bool, may_break: bool = False) -> RunStatus:

@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from runner.parts import dependency_in
-from scripttest.typing_names import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from runner.results.model import TestResult
 
 _WHOLE = {
     "format": "the format of fingerprints",
@@ -74,10 +75,10 @@ def asked_by(connector: str | None, fingerprint: Any) -> str:
     return str(fingerprint.get(f"model {connector}", "")) if isinstance(fingerprint, Mapping) else ""
 
 
-def changed_in(before: Record, after: Record) -> tuple[str, ...]:
+def changed_in(before: TestResult, after: TestResult) -> tuple[str, ...]:
     """`changed`, of two results."""
-    connectors = before.get("connector"), after.get("connector")
-    return changed(before.get("fingerprint"), after.get("fingerprint"), *connectors)
+    connectors = (result.case.connector if result.case is not None else None for result in (before, after))
+    return changed(before.fingerprint, after.fingerprint, *connectors)
 
 
 def changed(before: Any, after: Any, connector: str | None = None, other: str | None = None) -> tuple[str, ...]:

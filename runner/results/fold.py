@@ -19,10 +19,7 @@ from runner.results.events import (
 )
 from runner.results.model import Suite, TestResult
 from runner.results.test_place import TestPlace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from runner.results.result_json import ResultLine
+from scripttest.typing_names import Record
 
 
 class Execution:
@@ -34,7 +31,7 @@ class Execution:
         self.start: RunStart | None = None
         self.suites: dict[str, Suite] = {}
         self.counts = Counts()
-        self.of_suite: dict[str, Counts] = {}
+        self.counts_by_suite: dict[str, Counts] = {}
         self._places: dict[str, int] = {}
         self._attempted: set[TestPlace] = set()
         """Tests of which some run has ended: what that took is counted, and not once more when they end."""
@@ -51,8 +48,12 @@ class Execution:
         self.end: RunEnd | None = None
         self.root = ""
         """The folder from which reports name files."""
-        self.line: ResultLine | None = None
-        """The line of the last result that a reporter asked for; see `runner.results.result_json`."""
+
+    def line(self, result: TestResult) -> Record:
+        """The line of a result."""
+        from runner.results.lines import line_of
+
+        return line_of(result, self.suites[result.suite])
 
     def add(self, event: Event) -> None:
         """Processes one event."""
@@ -61,7 +62,8 @@ class Execution:
             place, suite = result.place, result.suite
             self._ended(result, place, is_counted=place not in self._attempted)
             self._attempted.discard(place)
-            self.of_suite[suite].add(result, self.suites[suite], self._places[suite])
+            of = self.suites[suite]
+            self.counts_by_suite[suite].add(result, of.name, of.name_of(result.name), self._places[suite])
             self.cut += result.cut_short
         elif isinstance(event, TestStart):
             self.running[event.place] = event.name
@@ -78,7 +80,7 @@ class Execution:
         elif isinstance(event, RunStart):
             self.start = event
             self.suites = {suite.id: suite for suite in event.suites}
-            self.of_suite = {suite.id: Counts(self.counts) for suite in event.suites}
+            self.counts_by_suite = {suite.id: Counts(self.counts) for suite in event.suites}
             self._places = {suite.id: place for place, suite in enumerate(event.suites)}
             self.root = event.suites[0].root if event.suites else ""
         elif isinstance(event, RunError):
@@ -89,6 +91,5 @@ class Execution:
     def _ended(self, result: TestResult, place: TestPlace, is_counted: bool) -> None:
         self.running.pop(place, None)
         self.turns.pop(place, None)
-        if result.case is not None and is_counted:
-            case = result.case
-            self.of_suite[result.suite].take(case.input_tokens, case.output_tokens, case.cost)
+        if is_counted:
+            self.counts_by_suite[result.suite].take_case(result.case)

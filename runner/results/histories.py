@@ -7,24 +7,21 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from runner.errors import ConfigurationError
 from runner.results.certainty import certainty_of
-from runner.results.combining import usage_of_lines
+from runner.results.combining import usage_of
 from runner.results.counts import counted, status_of
 from runner.results.judged_cases import judged_cases, says_the_same
-from runner.results.model import Attempt
+from runner.results.lines import as_read
+from runner.results.model import TestResult
 from runner.results.report import Report, in_order
 from runner.results.result_keys import ResultKey, key_of
-from runner.results.stability import normalised, shown_of, stability_of
-from runner.results.stability_json import attempt_of, attempts_in, runs_of
+from runner.results.stability import Attempt, answer_of_run, normalised, shown_of, stability_of
+from runner.results.suite_json import suite_of
 from runner.results.summary import counts_record, usage_record
-from runner.results.verdict import verdict_in
 from scripttest.typing_names import Record
 from scripttest.values import Value
 
-OWN = ("runs", "attempts", "run")
-"""Keys of a result's record that are computed again."""
 
-
-class Joined(Value):
+class PooledRuns(Value):
     """Several reports as one."""
 
     report: Report
@@ -32,7 +29,7 @@ class Joined(Value):
     """Where they disagree, a sentence each."""
 
 
-def as_runs(reports: Sequence[Report], names: Sequence[str]) -> Joined:
+def as_runs(reports: Sequence[Report], names: Sequence[str]) -> PooledRuns:
     """One report, the runs of each case numbered in the order of the reports.
 
     What a case says, and how it is shown, is what the last report with it has. Runs of a case that said something else
@@ -42,7 +39,7 @@ def as_runs(reports: Sequence[Report], names: Sequence[str]) -> Joined:
     cases = [judged_cases(report) for report in reports]
     last = {key: (at, case) for at, known in enumerate(cases) for key, case in known.items()}
     suites: dict[str, Record] = {}
-    found: dict[ResultKey, list[Record]] = {}
+    found: dict[ResultKey, list[TestResult]] = {}
     said = []
     for name, report, known in zip(names, reports, cases, strict=True):
         suites |= {suite["id"]: suite for suite in report.suites}
@@ -50,17 +47,18 @@ def as_runs(reports: Sequence[Report], names: Sequence[str]) -> Joined:
         if other:
             which = ", ".join(key.name for key in other[:3]) + (f" and {len(other) - 3} more" if len(other) > 3 else "")
             said.append(f"{name}: cases that were changed in a later report are left out: {which}")
-        of_report = {key_of(record): record for record in report.results}
+        of_report = {key_of(result): result for result in report.results}
         for key in [key for key in of_report if key not in other]:
             found.setdefault(key, []).append(of_report[key])
     said += _of_several_connectors(found)
     newest = reports[-1]
     least = newest.start.get("min_pass_rate", 100)
-    results = in_order(list(suites.values()), [_together(records, least) for records in found.values()])
+    pooled = [as_read(_pooled(made, least), suite_of(suites[key.suite]), key.suite) for key, made in found.items()]
+    results = in_order(list(suites.values()), pooled)
     errors = list(dict.fromkeys(error for report in reports for error in report.errors))
     counts = counted(results)
     start: Record = {**newest.start, "suites": list(suites.values()), "min_pass_rate": least}
-    start["runs_per_case"] = max((len(attempts_in(record)[0]) for record in results), default=1)
+    start["runs_per_case"] = max((len(result.attempts) for result in results), default=1)
     for name in ("flags", "result_flags"):
         if any(report.start.get(name) != newest.start.get(name) for report in reports):
             start.pop(name, None)
@@ -78,7 +76,7 @@ def as_runs(reports: Sequence[Report], names: Sequence[str]) -> Joined:
     }
     warnings = list(dict.fromkeys(warning for report in reports for warning in report.warnings))
     whole = newest.replace(start=start, results=results, errors=errors, warnings=warnings, summary=summary, text="")
-    return Joined(report=whole.replace(origin={}), said=tuple(said))
+    return PooledRuns(report=whole.replace(origin={}), said=tuple(said))
 
 
 def _distinct(reports: Sequence[Report], names: Sequence[str]) -> dict[str, str]:
@@ -95,35 +93,40 @@ def _distinct(reports: Sequence[Report], names: Sequence[str]) -> dict[str, str]
     return found
 
 
-def _of_several_connectors(found: Mapping[ResultKey, Sequence[Record]]) -> Iterator[str]:
+def _of_several_connectors(found: Mapping[ResultKey, Sequence[TestResult]]) -> Iterator[str]:
     """What is said of cases whose runs are not alike because they asked different connectors."""
-    for key, records in found.items():
-        connectors = sorted({str(record["connector"]) for record in records if record.get("connector")})
+    for key, results in found.items():
+        connectors = sorted({case.connector for result in results if (case := result.case) and case.connector})
         if len(connectors) > 1:
             yield f"the runs of {key.name} are with different connectors: {', '.join(connectors)}"
 
 
-def _together(records: Sequence[Record], least: float) -> Record:
-    """The combined record of a case from those of several reports, each of one run or of several."""
-    owned = [(record, attempt) for record in records for attempt in _attempts(record)]
-    attempts = [attempt.replace(run=number) for number, (_, attempt) in enumerate(owned, 1)]
+def _pooled(results: Sequence[TestResult], least: float) -> TestResult:
+    """The result of a case from those of several reports, each of one run or of several."""
+    owned = [(result, run) for result in results for run in _runs(result)]
+    attempts = tuple(run.replace(run=number) for number, (_, run) in enumerate(owned, 1))
     stability = stability_of(attempts)
     at = shown_of(attempts, least)
     verdict = attempts[at].verdict
-    shown = next((record for record in reversed(records) if verdict_in(record) is verdict), owned[at][0])
-    record = {key: value for key, value in shown.items() if key not in OWN}
-    record["status"] = verdict.status
+    shown = next((result for result in reversed(results) if result.verdict is verdict), owned[at][0])
+    outcome = shown.outcome.replace(status=verdict.status)
     if stability is not None:
-        record["duration_ms"] = stability.avg_duration_ms
-    return {**record, **usage_of_lines(records), **runs_of(stability, attempts)}
+        outcome = outcome.replace(milliseconds=stability.avg_duration_ms)
+    return shown.replace(
+        outcome=outcome,
+        case=shown.case and shown.case.replace(**usage_of(results, model_calls=shown.case.model_calls)),
+        run=0,
+        policy=None,
+        repeat=None,
+        attempts=attempts,
+        stability=stability,
+    )
 
 
-def _attempts(record: Record) -> list[Attempt]:
-    attempts, _ = attempts_in(record)
-    if not attempts:
-        return [attempt_of(record, 1)]
-    return [attempt.replace(answer=_answer(record, attempt)) for attempt in attempts]
-
-
-def _answer(record: Record, attempt: Attempt) -> str:
-    return normalised(attempt.output if "input" in record else [attempt.status, attempt.error])
+def _runs(result: TestResult) -> list[Attempt]:
+    if not result.attempts:
+        return [result.as_run.replace(answer=answer_of_run(result.outcome, result.case))]
+    is_script = result.case is None
+    return [
+        run.replace(answer=normalised([run.status, run.error] if is_script else run.output)) for run in result.attempts
+    ]

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from runner.results.model import TestResult
-from runner.results.verdict import Verdict, verdict_in, verdict_on
+from runner.results.verdict import Verdict
 from scripttest import Cause, Failure, ResultWarning, Status
-from scripttest.typing_names import Record
 
 FLAG = "--on-inconclusive"
 CHOICES = ("pass", "fail", "skip")
 KIND = "inconclusive"
 """The kind of the warning for an inconclusive result that passes."""
-_OF_FAILED = ("error", "cause", "assertion_errors", "location", "stack_trace", "failures")
 
 
-def settled(result: TestResult, how: str | None) -> TestResult:
+def apply_inconclusive_policy(result: TestResult, how: str | None) -> TestResult:
     """A result as it counts, when inconclusive ones pass, fail or are skipped; None: they are errors."""
-    if how is None or verdict_on(result) is not Verdict.INCONCLUSIVE:
+    if how is None or result.verdict is not Verdict.INCONCLUSIVE:
         return result
     outcome = result.outcome
     if how == "fail":
@@ -31,20 +29,9 @@ def settled(result: TestResult, how: str | None) -> TestResult:
     return result.replace(outcome=outcome.replace(status=Status.PASSED, failures=(), warnings=warnings))
 
 
-def line_settled(record: Record, flags: Sequence[str]) -> Record:
-    """The same for a line of a report; `flags` are those of its run."""
-    if FLAG not in flags or verdict_in(record) is not Verdict.INCONCLUSIVE:
-        return record
-    how = flags[flags.index(FLAG) + 1]
-    if how == "fail":
-        cause = Cause.ASSERTION.value
-        return {**record, "cause": cause, "failures": [{**one, "cause": cause} for one in record["failures"]]}
-    kept = {key: value for key, value in record.items() if key not in _OF_FAILED}
-    said = record["error"]
-    if how == "skip":
-        return {**kept, "status": Status.SKIPPED.value, "skip_reason": said}
-    warnings = [*record.get("warnings", ()), {"kind": KIND, "message": said}]
-    return {**kept, "status": Status.PASSED.value, "warnings": warnings}
+def policy_in(flags: Sequence[str]) -> str | None:
+    """What the flags of a run say of inconclusive results; None: nothing."""
+    return flags[flags.index(FLAG) + 1] if FLAG in flags else None
 
 
 def _as_failure(failure: Failure) -> Failure:

@@ -4,53 +4,35 @@ ended."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Sequence
 
-from runner.amounts import cost_in
-from runner.results.criteria import criteria_of, score_in
-from runner.results.judging import Judging, judging_in
+from runner.results.criteria import score_in
+from runner.results.model import TestResult
 from runner.results.report import Report
 from runner.results.result_keys import ResultKey, key_of
-from runner.results.result_texts import tokens_of
+from runner.results.stability import Attempt
 from runner.results.suite_json import has_cases
-from runner.results.verdict import Verdict, verdict_in
+from runner.results.verdict import DECIDED, Verdict
 from scripttest.typing_names import Record
 from scripttest.values import Value
 
-DECIDED = (Verdict.PASSED, Verdict.FAILED)
 PASSED, SCORE = "passed", "score"
 """Measures that every report has; all others are ids of criteria."""
-
-
-class JudgedRun(Value):
-    """One run that passed or failed."""
-
-    passed: bool
-    score: float | None
-    """0 to 1; None: it has none, or one that is not a number between them."""
-    criteria: Mapping[str, float]
-    """Id of a criterion → 1 or 0, or its score."""
-    milliseconds: float
-    tokens: float | None
-    cost: float | None
-    """US dollars."""
-    judging: Judging | None = None
-    """The votes of several judges."""
 
 
 class JudgedCase(Value):
     """A case of one report."""
 
     key: ResultKey
-    runs: tuple[JudgedRun, ...]
-    """The runs. If runs stopped when the verdict was decided, only those that were made in any case."""
+    runs: tuple[Attempt, ...]
+    """Those that passed or failed. If runs stopped when the verdict was decided, only those made in any case."""
     broken: int
     inconclusive: int
     skipped: int
     digest: str
     """Equal for cases with the same content, where both reports have a digest; else empty."""
-    record: Record
-    """The record of the last of its results."""
+    result: TestResult
+    """The last of its results."""
     connectors: frozenset[str]
     doubled: int
     """How many more results have the same name."""
@@ -60,80 +42,59 @@ class JudgedCase(Value):
 
 def judged_cases(report: Report) -> dict[ResultKey, JudgedCase]:
     """The cases of a report, in their order. Of several results with the same name, the last one counts."""
-    found: dict[ResultKey, list[Record]] = {}
-    for record in report.results:
-        found.setdefault(key_of(record), []).append(record)
+    found: dict[ResultKey, list[TestResult]] = {}
+    for result in report.results:
+        found.setdefault(key_of(result), []).append(result)
     suites = {suite["id"]: suite for suite in report.suites}
-    return {key: _case(key, records, suites[key.suite]) for key, records in found.items()}
+    return {key: judged_case(results, suites[key.suite]) for key, results in found.items()}
+
+
+def judged_case(results: Sequence[TestResult], suite: Record) -> JudgedCase:
+    """The case that all these results of a suite are of."""
+    result = results[-1]
+    made = [run for one in results for run in one.runs]
+    runs = list({run.run: run for run in made}.values())
+    connector = (result.case.connector if result.case is not None else "") or suite.get("connector")
+    verdicts = [run.verdict for run in runs]
+    first = result.repeat.wave if result.repeat is not None else None
+    return JudgedCase(
+        key=key_of(result),
+        runs=tuple([run for run in runs if run.verdict in DECIDED][:first]),
+        broken=verdicts.count(Verdict.BROKEN),
+        inconclusive=verdicts.count(Verdict.INCONCLUSIVE),
+        skipped=verdicts.count(Verdict.SKIPPED),
+        digest=_digest(result),
+        result=result,
+        connectors=frozenset([connector] if connector else []),
+        doubled=len(made) - len(runs),
+        is_script=not has_cases(suite),
+        tags=result.case.tags if result.case is not None else (),
+    )
 
 
 def says_the_same(one: JudgedCase, other: JudgedCase) -> bool:
     """Whether two cases are the same: by their digests, else by their content."""
     if one.digest and other.digest:
         return one.digest == other.digest
-    return _says(one.record) == _says(other.record)
+    return _says(one.result) == _says(other.result)
 
 
-def measured(run: JudgedRun, measure: str) -> float | None:
+def measured(run: Attempt, measure: str) -> float | None:
     """The value of a measure in a run; None: it has none."""
     if measure == PASSED:
-        return float(run.passed)
-    return run.score if measure == SCORE else run.criteria.get(measure)
+        return float(run.verdict is Verdict.PASSED)
+    return score_in(run.score) if measure == SCORE else (run.criteria or {}).get(measure)
 
 
-def _case(key: ResultKey, records: list[Record], suite: Record) -> JudgedCase:
-    record = records[-1]
-    made = [attempt for one in records for attempt in (one.get("runs") or one).get("attempts") or [one]]
-    attempts: list[Record] = list({attempt.get("run", 0): attempt for attempt in made}.values())
-    connector = record.get("connector") or suite.get("connector")
-    verdicts = list(map(verdict_in, attempts))
-    judged = [
-        _run(attempt, verdict is Verdict.PASSED)
-        for attempt, verdict in zip(attempts, verdicts, strict=True)
-        if verdict in DECIDED
-    ]
-    tags = record.get("tags")
-    wave = ((record.get("runs") or {}).get("repeat") or {}).get("wave")
-    return JudgedCase(
-        key=key,
-        runs=tuple(judged[:wave]),
-        broken=verdicts.count(Verdict.BROKEN),
-        inconclusive=verdicts.count(Verdict.INCONCLUSIVE),
-        skipped=verdicts.count(Verdict.SKIPPED),
-        digest=_digest(record),
-        record=record,
-        connectors=frozenset([str(connector)] if connector else []),
-        doubled=len(made) - len(attempts),
-        is_script=not has_cases(suite),
-        tags=tuple(map(str, tags)) if isinstance(tags, list) else (),
-    )
+def _digest(result: TestResult) -> str:
+    fingerprint = result.fingerprint
+    return str(fingerprint["case"]) if fingerprint and fingerprint.get("case") else result.digest
 
 
-def _run(attempt: Record, passed: bool) -> JudgedRun:
-    usage = attempt.get("usage") or {}
-    return JudgedRun(
-        passed=passed,
-        score=score_in(attempt.get("score")),
-        criteria=attempt["criteria"] if "criteria" in attempt else criteria_of(attempt),
-        milliseconds=attempt.get("duration_ms") or 0,
-        tokens=tokens_of(usage) if usage else attempt.get("tokens"),
-        cost=cost_in(usage or attempt),
-        judging=judging_in(attempt),
-    )
-
-
-def _digest(record: Record) -> str:
-    fingerprint = record.get("fingerprint")
-    if isinstance(fingerprint, Mapping) and fingerprint.get("case"):
-        return str(fingerprint["case"])
-    return str(record.get("digest") or "")
-
-
-def _says(record: Record) -> str:
+def _says(result: TestResult) -> str:
     """The content of a case: what it asks and expects. Of a script test, only the name."""
-    if "input" not in record:
+    case = result.case
+    if case is None:
         return ""
-    checks = [
-        [check.get("type"), check.get("value")] for check in record.get("assertions") or () if isinstance(check, dict)
-    ]
-    return json.dumps([record["input"], record.get("expected"), checks], sort_keys=True, default=str)
+    checks = [[check.type, check.expected] for check in case.assertions]
+    return json.dumps([case.input, case.expected, checks], sort_keys=True, default=str)

@@ -7,11 +7,12 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count
 from typing import Any
 
-from runner.results.criteria import objects_in, score_in
+from runner.assertions.base import AssertionResult
+from runner.results.case_result import CriterionResult, ScoreResult, graded_turn
+from runner.results.criteria import score_in
+from runner.results.model import TestResult
 from runner.results.result_keys import ResultKey
-from runner.results.turn_json import graded_turn
 from runner.results.value_texts import as_text, text_of
-from scripttest.typing_names import Record
 from scripttest.values import Value
 
 PREFERENCE = "preference"
@@ -57,13 +58,13 @@ class Prices(Value):
     """One call of a judge's model."""
 
 
-def judgements_in(results: Iterable[Mapping[str, Any]]) -> list[Judgement]:
+def judgements_in(results: Iterable[TestResult]) -> list[Judgement]:
     """All verdicts of judges in some results, each once. Verdicts that nobody could give or that votes did not decide
     are left out."""
     found: dict[JudgementKey, Judgement] = {}
-    for record in results:
+    for result in results:
         made: dict[JudgementKey, Judgement] = {}
-        for judgement in _of_result(record):
+        for judgement in _of_result(result):
             made[_free(judgement.key, made)] = judgement
         found |= {key: judgement.replace(key=key) for key, judgement in made.items()}
     return list(found.values())
@@ -75,33 +76,6 @@ def _free(key: JudgementKey, taken: Container[JudgementKey]) -> JudgementKey:
     return next(named for name in names if (named := key.replace(criterion=name)) not in taken)
 
 
-def _of_result(record: Mapping[str, Any]) -> Iterator[Judgement]:
-    run = record.get("run") if isinstance(record.get("run"), int) else 1
-    of_all = JudgementKey(suite=str(record.get("suite")), id=str(record.get("id")), run=run or 1, turn=0, criterion="")
-    turns = {_number(turn.get("turn")): turn for turn in objects_in(record.get("turns"))}
-    last = turns[max(turns)] if turns else {}
-    whole = _Answer(number=0, said=record.get("input"), output=last.get("output", record.get("output")))
-    answers = {
-        number: _Answer(number=number, said=turn.get("input"), output=turn.get("output"))
-        for number, turn in turns.items()
-    }
-    scores = objects_in(record.get("scores"))
-    graded = {graded_turn(str(entry.get("name") or "")): _criteria_in(entry) for entry in scores}
-    for number, answer in [(0, whole), *answers.items()]:
-        checks = objects_in(turns[number].get("assertions") if number else record.get("assertions"))
-        yield from _of_checks(_named(checks, graded.pop(number, [])), of_all, answer)
-    for number, checks in graded.items():
-        yield from _of_checks(checks, of_all, answers.get(number, whole))
-    yield from _of_checks(objects_in(record.get("final_assertions")), of_all, whole)
-    for checkpoint in objects_in(record.get("checkpoints")):
-        at = _number(checkpoint.get("reached_at_turn")) or (max(turns) if turns else 0)
-        yield from _of_checks(objects_in(checkpoint.get("assertions")), of_all, answers.get(at, whole))
-    of_script = objects_in(record.get("judgements"))
-    for number, check in enumerate(of_script, 1):
-        judged = _Answer(number=number if len(of_script) > 1 else 0, said=None, output=check.get("actual"))
-        yield from _of_checks([check], of_all, judged)
-
-
 class _Answer(Value):
     """An answer that was judged."""
 
@@ -111,59 +85,95 @@ class _Answer(Value):
     output: Any
 
 
-def _number(turn: Any) -> int:
-    return turn if isinstance(turn, int) else 0
+class _Check(Value):
+    """What a judge may have been asked."""
+
+    check: AssertionResult | CriterionResult
+    type: str | None
+    """Criteria do not say of which type they are; those of a score that compares answers do that, too."""
+    id: str | None = None
+    """Of the criterion that it is."""
 
 
-def _criteria_in(entry: Mapping[str, Any]) -> list[Record]:
-    """Criteria do not say of which type they are; those of an entry that compares answers do that, too."""
-    kind = {"type": PREFERENCE} if entry.get("type") == PREFERENCE else {}
-    return [{**kind, **check} for check in objects_in(entry.get("assertions"))]
+def _of_result(result: TestResult) -> Iterator[Judgement]:
+    of_all = JudgementKey(suite=result.suite, id=result.name, run=result.run or 1, turn=0, criterion="")
+    case = result.case
+    if case is None:
+        for number, check in enumerate(result.judgements, 1):
+            is_one = len(result.judgements) == 1
+            yield from _of_checks(
+                [_check(check)], of_all, _Answer(number=0 if is_one else number, said=None, output=check.actual)
+            )
+        return
+    turns = {turn.turn: turn for turn in case.turns}
+    answers = {
+        number: _Answer(number=number, said=turn.input, output=turn.response if turn.output is None else turn.output)
+        for number, turn in turns.items()
+    }
+    last = max(turns, default=0)
+    whole = _Answer(number=0, said=case.input, output=answers[last].output if last else case.output)
+    graded = {graded_turn(entry.name): _criteria_in(entry) for entry in case.scores}
+    for number, answer in [(0, whole), *answers.items()]:
+        checks = turns[number].assertions if number else () if case.in_turns else case.assertions
+        yield from _of_checks(_named(list(map(_check, checks)), graded.pop(number, [])), of_all, answer)
+    for number, criteria in graded.items():
+        yield from _of_checks(criteria, of_all, answers.get(number, whole))
+    yield from _of_checks(list(map(_check, case.final_assertions or ())), of_all, whole)
+    for checkpoint in case.checkpoints or ():
+        answer = answers.get(checkpoint.reached_at_turn or last, whole)
+        yield from _of_checks(list(map(_check, checkpoint.assertions)), of_all, answer)
 
 
-def _named(checks: list[Record], graded: list[Record]) -> list[Record]:
+def _check(check: AssertionResult) -> _Check:
+    return _Check(check=check, type=check.type)
+
+
+def _criteria_in(entry: ScoreResult) -> list[_Check]:
+    kind = PREFERENCE if entry.type == PREFERENCE else None
+    return [_Check(check=check, type=kind, id=check.id) for check in entry.assertions]
+
+
+def _named(checks: list[_Check], graded: list[_Check]) -> list[_Check]:
     """The assertions on an answer. Where it has a score, each stands there again, with the id of its criterion. A
     score may also be all there is of them."""
     if not checks or (graded and len(checks) != len(graded)):
         return graded
-    ids = [check.get("id") for check in graded] or [None] * len(checks)
-    return [{**check, "id": id} if id else check for check, id in zip(checks, ids, strict=True)]
+    ids = [check.id for check in graded] or [None] * len(checks)
+    return [check.replace(id=id) for check, id in zip(checks, ids, strict=True)]
 
 
-def _of_checks(checks: Iterable[Record], of_all: JudgementKey, answer: _Answer) -> Iterator[Judgement]:
-    for number, check in enumerate(checks, 1):
-        if details := objects_in(check.get("details")):
-            yield from _of_checks(details, of_all, answer)
+def _of_checks(checks: Iterable[_Check], of_all: JudgementKey, answer: _Answer) -> Iterator[Judgement]:
+    for number, one in enumerate(checks, 1):
+        check = one.check
+        if details := getattr(check, "details", ()):
+            yield from _of_checks(list(map(_check, details)), of_all, answer)
             continue
-        judge = check.get("judge")
-        if (judge is None and check.get("type") not in JUDGED) or not isinstance(check.get("passed"), bool):
+        if check.judge is None and one.type not in JUDGED:
             continue
-        if check.get("error") or check.get("inconclusive") or check.get("judged") is False:
+        if check.error or check.inconclusive or not check.judged:
             continue
-        named = check.get("id") or check.get("text") or check.get("expected") or f"assertion {number}"
-        compares = check.get("type") == PREFERENCE
-        cast = () if compares else check.get("votes")  # those on a preference are on two orders
-        votes = [vote for vote in objects_in(cast) if isinstance(vote.get("passed"), bool)]
-        scores = [score for vote in votes if (score := score_in(vote.get("score"))) is not None]
+        named = one.id or getattr(check, "text", None) or getattr(check, "expected", None) or f"assertion {number}"
+        compares = one.type == PREFERENCE
+        votes = [vote for vote in (() if compares else check.votes) if vote.passed is not None]  # two orders have two
         yield Judgement(
             key=of_all.replace(turn=answer.number, criterion=text_of(named)),
-            passed=check["passed"],
-            score=score_in(check.get("score")),
+            passed=check.passed,
+            score=score_in(check.score),
             input="" if answer.said is None else text_of(answer.said),
             output="" if answer.output is None else as_text(answer.output),
-            judge=str(judge or ""),
-            votes=tuple(bool(vote["passed"]) for vote in votes),
-            scores=tuple(scores),
-            turned=score_in(check.get("score")) == TIED if compares else None,
+            judge=check.judge or "",
+            votes=tuple(bool(vote.passed) for vote in votes),
+            scores=tuple(score for vote in votes if (score := score_in(vote.score)) is not None),
+            turned=score_in(check.score) == TIED if compares else None,
         )
 
 
-def prices_in(results: Iterable[Mapping[str, Any]]) -> Prices | None:
+def prices_in(results: Iterable[TestResult]) -> Prices | None:
     """The prices of runs and votes, from the traces of some results; None when they do not have both."""
     agents: list[Mapping[str, Any]] = []
     judges: list[Mapping[str, Any]] = []
-    for record in results:
-        trace = record.get("trace")
+    for result in results:
+        trace = result.case.trace if result.case is not None else None
         totals = trace.get("totals") if isinstance(trace, dict) else None
         if isinstance(totals, dict) and isinstance(totals.get("agent"), dict) and isinstance(totals.get("judge"), dict):
             agents.append(totals["agent"])

@@ -8,15 +8,13 @@ For a majority, the variance of one vote is used, which is the largest possible.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from runner.results.criteria import objects_in, score_in
-from scripttest.values import Value, fields_of
+from runner.results.criteria import score_in
+from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from runner.assertions.base import AssertionResult
     from runner.results.case_result import CaseResult, CriterionResult
 
@@ -127,37 +125,19 @@ def noise_of(*sides: NoiseSum) -> JudgesNoise | None:
     )
 
 
-def judging_of(case: CaseResult) -> Judging | None:
-    """The votes on a case; None when no question has several votes."""
-    checks: list[AssertionResult | CriterionResult] = [check for entry in case.scores for check in entry.assertions]
-    if not case.scores:
-        lists = [case.assertions] if not case.in_turns else [turn.assertions for turn in case.turns]
-        checks += [check for one in (*lists, case.final_assertions or ()) for check in one]
-    checks += [check for checkpoint in case.checkpoints or () for check in checkpoint.assertions]
+def judging_of(case: CaseResult | None, judgements: Sequence[AssertionResult] = ()) -> Judging | None:
+    """The votes on a case, or on what a script test let judge; None when no question has several votes."""
+    checks: list[AssertionResult | CriterionResult] = list(judgements)
+    if case is not None:
+        checks += [check for entry in case.scores for check in entry.assertions]
+        if not case.scores:
+            checks += () if case.in_turns else case.assertions
+            checks += [check for turn in case.turns for check in turn.assertions]
+            checks += case.final_assertions or ()
+        checks += [check for checkpoint in case.checkpoints or () for check in checkpoint.assertions]
     if not any(check.votes or getattr(check, "details", ()) for check in checks):
         return None
-    return _judging(_of_values(checks))
-
-
-def judging_in(record: Mapping[str, Any]) -> Judging | None:
-    """The same from the record of a result."""
-    if "judging" in record:
-        said = record["judging"]
-        return Judging(**said) if isinstance(said, dict) else None
-    lists = [entry.get("assertions") for entry in objects_in(record.get("scores") or record.get("turns"))]
-    if not record.get("scores"):
-        lists += [record.get("assertions"), record.get("final_assertions")]
-    lists.append(record.get("judgements"))
-    lists += [checkpoint.get("assertions") for checkpoint in objects_in(record.get("checkpoints"))]
-    checks = [check for one in lists if one for check in objects_in(one)]
-    if not any("votes" in check or "details" in check for check in checks):
-        return None
-    return _judging(_of_records(checks))
-
-
-def judging_record(judging: Judging) -> dict[str, Any]:
-    """`{criteria, voted, votes, verdicts, scores}`."""
-    return dict(fields_of(judging))
+    return _judging(_votes_on(checks))
 
 
 def _judging(checks: Iterable[list[_Vote]]) -> Judging | None:
@@ -176,24 +156,12 @@ def _judging(checks: Iterable[list[_Vote]]) -> Judging | None:
     return Judging(criteria=criteria, voted=voted, votes=votes, verdicts=verdicts, scores=scores) if voted else None
 
 
-def _of_values(checks: Iterable[AssertionResult | CriterionResult]) -> Iterator[list[_Vote]]:
+def _votes_on(checks: Iterable[AssertionResult | CriterionResult]) -> Iterator[list[_Vote]]:
     for check in checks:
         if details := getattr(check, "details", ()):
-            yield from _of_values(details)
+            yield from _votes_on(details)
         elif check.judged and not check.error:
-            cast = [_Vote(score=vote.score, passed=vote.passed) for vote in check.votes if vote.passed is not None]
-            yield cast if check.agreement is not None else []
-
-
-def _of_records(checks: Iterable[Mapping[str, Any]]) -> Iterator[list[_Vote]]:
-    for check in checks:
-        if details := objects_in(check.get("details")):
-            yield from _of_records(details)
-        elif check.get("judged") is not False and not check.get("error"):
-            votes = objects_in(check.get("votes"))
             cast = [
-                _Vote(score=score_in(vote.get("score")), passed=vote["passed"])
-                for vote in votes
-                if isinstance(vote.get("passed"), bool)
+                _Vote(score=score_in(vote.score), passed=vote.passed) for vote in check.votes if vote.passed is not None
             ]
-            yield cast if check.get("agreement") is not None else []
+            yield cast if check.agreement is not None else []

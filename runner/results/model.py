@@ -1,7 +1,7 @@
 """The results of a run as values: its suites, and the result of each test with its attempts.
 
-Events carry these values (`runner.results.events`), one fold counts them (`runner.results.fold`), and the modules named
-`..._json` write and read them. What a case has in addition is in `runner.results.case_result`.
+Events carry these values (`runner.results.events`), one fold counts them (`runner.results.fold`), and reports have
+them as lines (`runner.results.lines`). What a case has in addition is in `runner.results.case_result`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from enum import Enum
 
 from runner.results.test_place import TestPlace
-from scripttest import LogLine, Outcome, TestKey
+from runner.results.verdict import Verdict, verdict_of
+from runner.shapes.json_value import JsonValue
+from scripttest import LogLine, Outcome, Status, TestKey
 from scripttest.values import Value
 
 TYPE_CHECKING = False
@@ -19,11 +21,10 @@ if TYPE_CHECKING:
 
     from bindings import OutsideCall
     from runner.assertions.base import AssertionResult
-    from runner.results.case_result import CaseResult
-    from runner.results.judging import Judging
-    from runner.results.regradable import Regradable
+    from runner.results.case_result import CaseResult, Regradable
     from runner.results.repeating import Repeat
-    from runner.results.verdict import Verdict
+    from runner.results.stability import Attempt, Stability
+    from scripttest.typing_names import Record
 
 
 class SuiteKind(Enum):
@@ -96,73 +97,52 @@ class Suite(Value):
         return self.label[1:-1] if self.is_message else self.label if self.has_cases else self.id
 
 
-class Attempt(Value):
-    """One run of a test."""
+def _case_in(line: Record) -> CaseResult | None:
+    if "script" in line:
+        return None
+    from runner.results.case_result import CaseResult
+    from runner.shapes.codec import kept
 
-    run: int
-    """From 1."""
-    verdict: Verdict
-    duration_ms: int
-    answer: str
-    """Its output as a text that is equal for equal outputs; see `normalised`."""
-    output: Any = None
-    error: str | None = None
-    """Its first failure."""
-    score: float | None = None
-    """Of a conversation, 0 to 1."""
-    tokens: int = 0
-    cost: float | None = None
-    """US dollars."""
-    not_judged: int = 0
-    """How many of its criteria no judge could judge."""
-    judged: bool = True
-    """False: it passed, and nothing of it was judged."""
-    criteria: Mapping[str, float] | None = None
-    """Id of a criterion → 1 or 0, or its score; None: it has none."""
-    judging: Judging | None = None
-    """The result of several votes of judges; None if there were none."""
-
-    @property
-    def status(self) -> str:
-        """`passed`, `failed` or `skipped`."""
-        return self.verdict.status
+    return kept(CaseResult, line)
 
 
-class Stability(Value):
-    """What the runs of a test have in common."""
+def _regradable_in(line: Record) -> Regradable | None:
+    from runner.results.case_result import Regradable
+    from runner.shapes.codec import misfit_in, value_of
 
-    judged: int
-    """Runs that passed or failed."""
-    passed: int
-    failed: int
-    errors: int | None
-    """Runs that broke; None: none did."""
-    pass_rate: float
-    """Percent; see `pass_rate`."""
-    consistency: float
-    """Share of the runs whose output is the most frequent one, 0 to 1."""
-    stable: bool
-    """Whether all passed."""
-    classification: str
-    """`stable`, `mostly stable`, `unstable` or `highly unstable`."""
-    avg_duration_ms: int
-    min_duration_ms: int
-    max_duration_ms: int
-    std_deviation_ms: float
-    """Standard deviation of the population: these runs are not a sample."""
-    confidence_interval: tuple[float, float]
-    """Wilson score interval of the pass rate at 95 %, in percent."""
-    pass_at_k: dict[int, float]
-    """k → probability that at least one of k runs passes."""
-    pass_hat_k: dict[int, float]
-    """k → probability that all of k runs pass."""
-    avg_tokens: int | None = None
-    avg_cost: float | None = None
-    """US dollars."""
+    said = line.get("regrade")
+    return value_of(Regradable, said) if said is not None and misfit_in(Regradable, said) is None else None
 
 
-class TestResult(Value):
+def _outside_in(line: Record) -> tuple[OutsideCall, ...]:
+    from bindings import Answered, OutsideCall
+
+    return tuple(
+        OutsideCall(
+            name=call["call"],
+            answered=Answered(call["answered"]),
+            count=call.get("count") or 1,
+            message=call.get("message") or "",
+        )
+        for call in line.get("outside") or ()
+    )
+
+
+def _read_by(module: str, name: str) -> Any:
+    """A reader of another module, which is loaded when something is read."""
+
+    def read(line: Record) -> Any:
+        from importlib import import_module
+
+        return getattr(import_module(f"runner.results.{module}"), name)(line)
+
+    return read
+
+
+class TestResult(JsonValue):
     """How a test ended, or one run of it."""
+
+    __test__ = False
 
     suite: str
     name: str
@@ -183,12 +163,16 @@ class TestResult(Value):
     """
     stability: Stability | None = None
     """What the runs have in common; None when there were none, or all were skipped."""
+    variant: str = ""
+    """The variant that it ran with, in a report."""
     policy: Any = None
     """In the result of one run: the policy of its case, as its file has it; None: it has none."""
     repeat: Repeat | None = None
     """The state of the case's policy after its runs."""
-    record: dict[str, Any] | None = None
-    """Its line in the report of an earlier run, which this one resumes; None: it is of this run."""
+    digest: str = ""
+    """What stands for the content of its case in a report that is not ours."""
+    is_resumed: bool = False
+    """Whether it is from the report of an earlier run, which this one resumes."""
     fingerprint: Mapping[str, Any] | None = None
     """The digests of what it depends on, for a run that resumes this one; see `runner.fingerprints`."""
     regradable: Regradable | None = None
@@ -201,6 +185,60 @@ class TestResult(Value):
     """Whether the run ended before the case did: it is skipped, and has no verdict."""
     calls: dict[str, Any] | None = None
     """The calls of a script test, for spans: those of agents, models and tools, as in the trace of a case."""
+    __keys__ = {"name": "id", "policy": "repeat", "regradable": "regrade"}  # noqa: RUF012
+    __readers__ = {  # noqa: RUF012
+        "name": lambda line: str(line["id"]),
+        "case": _case_in,
+        "outcome": _read_by("outcomes", "outcome_in"),
+        "logs": _read_by("outcomes", "logs_in"),
+        "attempts": _read_by("stability", "attempts_in"),
+        "stability": _read_by("stability", "stability_in"),
+        "repeat": _read_by("repeating", "repeat_in"),
+        "outside": _outside_in,
+        "regradable": _regradable_in,
+        "calls": lambda _: None,
+        "is_resumed": lambda _: False,
+        "run": lambda line: line["run"] if isinstance(line.get("run"), int) else 0,
+    }
+
+    @property
+    def is_read(self) -> bool:
+        """Whether it is from a report."""
+        return "_line" in self.__dict__
+
+    @property
+    def line(self) -> Record:
+        """Its line in the report that it was read from, or as it was made for this run; it must not be changed."""
+        found: Record = self.__dict__.get("_line") or self.__dict__["_made"]
+        return found
+
+    @property
+    def id(self) -> str:
+        """Its name, as lines call it."""
+        return self.name
+
+    @property
+    def status(self) -> Status:
+        """`passed`, `failed` or `skipped`."""
+        return self.outcome.status
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on it."""
+        return verdict_of(self.outcome.status, self.outcome.cause)
+
+    @property
+    def as_run(self) -> Attempt:
+        """It as one run."""
+        from runner.results.judging import judging_of
+        from runner.results.stability import attempt_of
+
+        return attempt_of(self.outcome, self.case, self.run or 1, judging_of(self.case, self.judgements))
+
+    @property
+    def runs(self) -> tuple[Attempt, ...]:
+        """Its runs, of which there is at least one."""
+        return self.attempts or (self.as_run,)
 
     @property
     def place(self) -> TestPlace:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from runner.results.verdict import Verdict
+from runner.results.verdict import Verdict, verdict_of
 from runner.statistics.policies import Policy, read_policy
 from scripttest.typing_names import Record
 from scripttest.values import Value, fields_of
@@ -108,6 +108,14 @@ def repeat_record(repeat: Repeat) -> Record:
         "most": repeat.most,
     }
     return {**record, "exact_errors": list(repeat.exact_errors)} if repeat.exact_errors else record
+
+
+def repeat_in(line: Record) -> Repeat | None:
+    """The state of a policy after the runs of a case."""
+    runs = line.get("runs") or {}
+    if not isinstance(said := runs.get("repeat"), dict) or "policy" not in said:
+        return None
+    return repeat_of(said["policy"], [verdict_of(run["status"], run.get("cause")) for run in runs["attempts"]])
 
 
 def _exact(policy: Policy) -> tuple[Record, ...]:

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from runner.results.coverage import coverage_in
 from runner.results.events import Event, RunEnd, RunError, RunStart, RunStatus, SuiteEnd, SuiteStart, TestEnd, Warned
+from runner.results.lines import result_of
 from runner.results.looks import looks_in
+from runner.results.outcomes import outcome_in
 from runner.results.report import Report
-from runner.results.result_json import result_of
 from runner.results.snapshot_lines import snapshots_in
 from runner.results.suite_json import suite_of
 
@@ -17,7 +18,9 @@ def events_of(report: Report) -> Iterator[Event]:
     """The events of a run that was saved, suite after suite."""
     start, summary = report.start, report.summary
     suites = {
-        suite["id"]: suite_of(suite, several_turns=any(record.get("mode") for record in results))
+        suite["id"]: suite_of(
+            suite, several_turns=any(result.case is not None and result.case.in_turns for result in results)
+        )
         for suite, results in report.by_suite()
     }
     yield RunStart(
@@ -43,7 +46,8 @@ def events_of(report: Report) -> Iterator[Event]:
             selected = listed.get("selected", len(results))
             yield SuiteStart(suite=suite.id, selected=selected, total=listed.get("total", selected))
         for position, result in enumerate(results):
-            yield TestEnd(result=result_of(suite, position, result, report.root))
+            known = {"outcome": outcome_in(result.line, report.root)} if report.root else {}
+            yield TestEnd(result=result_of({**result.line, "position": position}, suite=suite.id, **known))
         if listed.get("ended", True):
             yield SuiteEnd(suite=suite.id)
     yield from (RunError(message=text, hint=report.hints.get(text)) for text in report.errors)

@@ -11,21 +11,22 @@ from runner.results.fold import Execution
 from runner.results.looks import looks_record
 from runner.results.suite_json import suite_record
 from runner.results.summary import summary_record, usage_record
-from scripttest.typing_names import Record
+from scripttest.typing_names import Protocol, Record, TypeVar
 from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from runner.results.model import TestResult
+
 
 class Report(Value):
-    """A run and its results, as JSON values.
+    """A run and its results, these in the order of the suites and their tests; all else as JSON values.
 
     | field | shape |
     | --- | --- |
     | `start` | `{timestamp, version, environment: {user_id, team_id, locale}, suites: [suite, ...], shard?, ...}` |
-    | `results` | the `result` lines of a JSONL report, in the order of the suites and their tests |
     | `errors`, `warnings` | texts |
     | `summary` | `{total, passed, failed, skipped, errors?, warnings?, duration_ms, usage?, status, ...}`;
     `usage` is `{input_tokens, output_tokens, cost?}` |
@@ -37,7 +38,7 @@ class Report(Value):
     """
 
     start: Record
-    results: list[Record]
+    results: list[TestResult]
     errors: list[str]
     warnings: list[str]
     summary: Record
@@ -53,6 +54,11 @@ class Report(Value):
     """Takes secrets out of what is read, or asked for, while the report is written; all else is clean."""
     text: str = ""
     """The whole JSONL file that it was read from; empty where it was no such file, or a damaged one."""
+
+    @property
+    def lines(self) -> list[Record]:
+        """The lines of the results."""
+        return [result.line for result in self.results]
 
     @property
     def suites(self) -> list[Record]:
@@ -73,11 +79,11 @@ class Report(Value):
         found: list[str] = self.start.get("result_flags") or self.start.get("flags") or []
         return found
 
-    def by_suite(self) -> list[tuple[Record, list[Record]]]:
+    def by_suite(self) -> list[tuple[Record, list[TestResult]]]:
         """Each suite with its results, also those that have none."""
-        found: dict[str, list[Record]] = {suite["id"]: [] for suite in self.suites}
-        for record in self.results:
-            found[record["suite"]].append(record)
+        found: dict[str, list[TestResult]] = {suite["id"]: [] for suite in self.suites}
+        for result in self.results:
+            found[result.suite].append(result)
         return [(suite, found[suite["id"]]) for suite in self.suites]
 
 
@@ -142,7 +148,7 @@ def _lists(run: Execution) -> list[Record]:
     and `[{id, started: false}]` for those whose tests were never known."""
     found: list[Record] = []
     for suite in run.suites.values():
-        ended, listed = run.of_suite[suite.id].total, run.listed.get(suite.id)
+        ended, listed = run.counts_by_suite[suite.id].total, run.listed.get(suite.id)
         if listed is None:
             found.append({"id": suite.name, "started": False})
         elif (listed.selected, listed.total) != (ended, ended) or suite.id not in run.ended:
@@ -151,7 +157,22 @@ def _lists(run: Execution) -> list[Record]:
     return found
 
 
-def in_order(suites: list[Record], results: list[Record]) -> list[Record]:
-    """Results in the order of the suites and of the tests in them; those that do not say their place, as they are."""
+def in_order(suites: list[Record], results: list[Placed]) -> list[Placed]:
+    """Results in the order of the suites and of the tests in them."""
     places = {suite["id"]: place for place, suite in enumerate(suites)}
-    return sorted(results, key=lambda record: (places[record["suite"]], record.get("position", 0)))
+    return sorted(results, key=lambda result: (places[result.suite], result.position))
+
+
+class HasPlace(Protocol):
+    """What belongs to a test."""
+
+    @property
+    def suite(self) -> str:
+        """The name of its suite."""
+
+    @property
+    def position(self) -> int:
+        """Its position in the suite, from 0."""
+
+
+Placed = TypeVar("Placed", bound=HasPlace)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from scripttest.values import Value, fields_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from runner.results.model import TestResult
 
 
 class ResultKey(Value):
@@ -35,6 +35,6 @@ class ResultKey(Value):
         return self.suite.removesuffix(f" [{self.variant}]") if self.variant else self.suite
 
 
-def key_of(record: Mapping[str, Any]) -> ResultKey:
+def key_of(result: TestResult) -> ResultKey:
     """The key of a result in a report."""
-    return ResultKey(suite=record["suite"], id=record["id"], variant=record.get("variant", ""))
+    return ResultKey(suite=result.suite, id=result.name, variant=result.variant)

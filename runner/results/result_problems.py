@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
 from typing import Any
 
+from bindings import Answered
+from runner.results.case_result import CaseResult
+from runner.results.model import TestResult
 from runner.results.start_problems import is_number
+from runner.shapes.codec import misfit_in
 from scripttest import Status
 from scripttest.typing_names import Record
 
@@ -31,6 +37,9 @@ FIELDS: dict[str, type | tuple[type, ...]] = {
 
 _OF_ATTEMPT = ("tokens", "cost", "not_judged")
 """The numbers of an attempt besides its duration and its score, where they are not null."""
+_TEXTS = ("type", "reason", "expected_text", "actual_text", "diff", "phase", "code_frame", "details")
+"""The texts of a failure, where they are not null."""
+_ANSWERED = frozenset(answered.value for answered in Answered)
 _DIGITS = 7
 """A number of runs has fewer digits."""
 _JUDGING = {"criteria", "voted", "votes", "verdicts", "scores"}
@@ -46,18 +55,20 @@ def result_problem(record: Record) -> str | None:
         is_odd = isinstance(value, int | float) and not (_is_score(value) if name == "score" else is_number(value))
         if value is not None and (is_odd or not isinstance(value, kind)):
             return f'the "{name}" of a result cannot be {json.dumps(value)[:40]}'
+    if problem := _problem_of_parts(record):
+        return problem
+    for cls in (TestResult, *(() if "script" in record else (CaseResult,))):
+        if path := misfit_in(cls, record):
+            top = re.split(r"[.\[]", path)[0]
+            at = "" if path == top else f" at {path}"
+            return f'the "{top}" of a result cannot be {json.dumps(_value_at(record, path))[:40]}{at}'
     figures = record.get("usage") or {}
     if not all(map(is_number, figures.values())):
         return 'the "usage" of a result does not hold numbers'
-    if not all(
-        isinstance(item, dict) and isinstance(item.get("message"), str) for item in record.get("warnings") or ()
-    ):
-        return 'the "warnings" of a result have no message'
-    outside = record.get("outside") or []
-    if not isinstance(outside, list) or not all(isinstance(call, dict) for call in outside):
-        return 'the "outside" of a result are not objects'
-    if problem := _problem_of_parts(record):
-        return problem
+    if key := _misfit_of_outcome(record):
+        return f'the "{key}" of a result are not as yao-test writes them'
+    if not _all(record.get("outside"), _is_call):
+        return 'the "outside" of a result are not calls'
     runs = record.get("runs") or record
     if not _are_figures(runs):
         return 'the "runs" of a result have figures that are not numbers'
@@ -65,6 +76,44 @@ def result_problem(record: Record) -> str | None:
     if not isinstance(attempts, list | tuple) or not all(map(_is_attempt, attempts)):
         return 'the "runs" of a result have attempts without a status or a duration'
     return _problem_of_repeat(record)
+
+
+def _misfit_of_outcome(record: Record) -> str | None:
+    """The first member that says otherwise how a test, or a subtest, ended than `runner.results.outcomes` does."""
+    lists: dict[str, Callable[[Any], bool]] = {
+        "failures": lambda item: (
+            _has_message(item) and all(isinstance(item.get(key, ""), str | None) for key in _TEXTS)
+        ),
+        "warnings": _has_message,
+        "steps": lambda step: isinstance(step.get("name"), str) and _misfit_of_outcome(step) is None,
+        "logs": lambda line: isinstance(line, str),
+        "log_levels": lambda level: isinstance(level, str),
+    }
+    return next((key for key, fits in lists.items() if not _all(record.get(key), fits)), None)
+
+
+def _all(items: Any, fits: Callable[[Any], bool]) -> bool:
+    return items is None or (isinstance(items, list | tuple) and all(map(fits, items)))
+
+
+def _has_message(item: Any) -> bool:
+    return isinstance(item, dict) and isinstance(item.get("message"), str) and _all(item.get("frames"), _is_frame)
+
+
+def _is_frame(item: Any) -> bool:
+    kinds = {"function": str, "file": str, "line": int, "column": int}
+    return isinstance(item, dict) and all(isinstance(item.get(key), kind) for key, kind in kinds.items())
+
+
+def _is_call(item: Any) -> bool:
+    return isinstance(item, dict) and isinstance(item.get("call"), str) and item.get("answered") in _ANSWERED
+
+
+def _value_at(record: Record, path: str) -> Any:
+    value: Any = record
+    for name in re.findall(r"[^.\[\]]+", path):
+        value = value[int(name)] if isinstance(value, list | tuple) else value.get(name)
+    return value
 
 
 def _problem_of_repeat(record: Record) -> str | None:

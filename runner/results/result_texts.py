@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runner.results.result_keys import key_of
 from runner.results.summary import unjudged
 from scripttest import Cause, Status
 from scripttest.typing_names import Record
@@ -104,7 +103,8 @@ def _graded(record: Record, limit: int) -> Iterator[tuple[str, list[str]]]:
 def name_of(record: Record, *, alone: bool = False) -> str:
     """The id of a result, and which run it was if there were several; `alone`, with its variant, where no suite is
     named beside it."""
-    name = key_of(record).name if alone else str(record["id"])
+    variant = record.get("variant") if alone else None
+    name = f"{record['id']} [{variant}]" if variant else str(record["id"])
     return f"{name} (run {record['run']})" if record.get("run") else name
 
 

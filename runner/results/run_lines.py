@@ -5,11 +5,10 @@ from __future__ import annotations
 from runner.results.events import AttemptEnd, Event, RunEnd, RunError, RunStart, TestEnd, TestStart, Warned
 from runner.results.fold import Execution
 from runner.results.json_text import json_line
+from runner.results.lines import runs_of, whole_text_of
 from runner.results.model import Suite, TestResult
 from runner.results.places import without_root
 from runner.results.report import end_record, start_record
-from runner.results.result_json import line_of
-from runner.results.stability_json import figures
 from runner.results.suite_json import has_cases
 from scripttest.typing_names import Record
 
@@ -29,7 +28,7 @@ def line_of_event(event: Event, so_far: Execution, goes_on: bool = False) -> str
         result = event.result
         if result.attempts:
             return _stability(result, so_far.suites[result.suite])
-        return None if goes_on and result.record is not None else _result(result, so_far)
+        return None if goes_on and result.is_resumed else whole_text_of(result, so_far.suites[result.suite])
     if isinstance(event, RunStart):
         if goes_on:
             return None
@@ -67,28 +66,11 @@ def error_line(message: str, hint: str | None) -> Record:
     return {"type": "error", "error": message, **({"hint": hint} if hint else {})}
 
 
-def result_text(result: TestResult, so_far: Execution) -> str:
-    """The line of a result, without its fingerprint."""
-    text = line_of(result, so_far).text
-    if result.regradable is not None:
-        from runner.results.regradable import regradable_record
-
-        text = f'{text[:-1]}, "regrade": {json_line(regradable_record(result.regradable))}}}'
-    return text
-
-
-def _result(result: TestResult, so_far: Execution) -> str:
-    text = result_text(result, so_far)
-    if result.fingerprint:
-        text = f'{text[:-1]}, "fingerprint": {json_line(result.fingerprint)}}}'
-    return text
-
-
 def _stability(result: TestResult, suite: Suite) -> str | None:
     if result.stability is None:
         return None
     head = {"type": "stability", "suite": suite.name, "position": result.position, "id": result.name}
     not_judged = {"not_judged": result.outcome.not_judged} if result.outcome.not_judged else {}
     return json_line(
-        {**head, "status": result.outcome.status, **figures(result.stability, result.repeat), **not_judged}
+        {**head, "status": result.outcome.status, **runs_of(result.stability, repeat=result.repeat), **not_judged}
     )

@@ -5,28 +5,28 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from runner.errors import ConfigurationError
 from runner.results.certainty import certainty_of
-from runner.results.combining import of_lines
+from runner.results.combining import of_runs
 from runner.results.counts import counted, status_of
 from runner.results.events import RunStatus
-from runner.results.inconclusive import line_settled
+from runner.results.inconclusive import apply_inconclusive_policy, policy_in
 from runner.results.json_text import plain
+from runner.results.lines import as_read, from_seed, result_of
 from runner.results.looks import looks_in, looks_record
+from runner.results.model import TestResult
 from runner.results.report import Report, in_order
 from runner.results.result_problems import result_problem
-from runner.results.stability_json import from_seed
 from runner.results.start_problems import HINT, start_problem
-from runner.results.suite_json import AGENT_TEST, KINDS, SCRIPT_TEST, blank_suite, has_cases
+from runner.results.suite_json import AGENT_TEST, KINDS, SCRIPT_TEST, blank_suite, has_cases, suite_of
 from runner.results.summary import counts_record, usage_record
 from runner.results.upstream import from_upstream, is_upstream
 from runner.security.files import read_bytes
 from scripttest.typing_names import Record
-from scripttest.values import fields_of
 
 _RUN_STATUSES = {status.value: status for status in RunStatus}
 OF_RUNS = ("runs_per_case", "min_pass_rate")
@@ -69,19 +69,17 @@ def load(path: Path, *, count: bool = True) -> Report:
 def read_text(path: object, text: str, cut: bool = False, *, count: bool = True) -> Report:
     """The same of the text of a report; `path` is what messages call it, and `cut` says whether the text ends in the
     middle of a letter."""
-    report = _Reader(path, count).read(text, cut)
-    if not _HALF.search(text):
-        return report
-    return report.replace(**plain({name: value for name, value in fields_of(report).items() if name != "clean"}))
+    return _Reader(path, count, plain if _HALF.search(text) else None).read(text, cut)
 
 
 class _Reader:
-    def __init__(self, path: object, count: bool) -> None:
+    def __init__(self, path: object, count: bool, clean: Callable[[Any], Any] | None) -> None:
         self._path = path
         self._count = count
+        self._clean = clean
         self._start: Record = {}
         self._suites: dict[str, Record] = {}
-        self._results: list[Record] = []
+        self._results: list[TestResult] = []
         self._errors: list[str] = []
         self._warnings: list[str] = []
         self._damage: list[str] = []
@@ -126,12 +124,18 @@ class _Reader:
         if not self._summary:
             self._damage.append(f"{self._path}: the run did not end, there is no summary")
 
+    def _cleaned(self, value: Any) -> Any:
+        """A value without halves of surrogate pairs, where the report has some."""
+        return value if self._clean is None else self._clean(value)
+
     def _take(self, record: Record, where: str, position: int) -> int:
         """Takes one line; 1 for a result."""
         kind = record["type"]
         if kind == "start":
             self._begin(record, where)
-        elif kind == "result":
+            return 0
+        record = self._cleaned(record)
+        if kind == "result":
             self._results.append(self._result(record, where, position))
             return 1
         elif kind == "error":
@@ -145,15 +149,11 @@ class _Reader:
         return 0
 
     def _begin(self, line: Record, where: str) -> None:
-        problem = start_problem(line)
+        problem = start_problem(line) or ("it names no suites" if line.get("suites") is None else None)
         if problem:
             raise _broken(where, problem, HINT)
-        suites = line.get("suites")
-        if suites is None:  # as the first versions wrote it
-            agent = str(line.get("agent_id") or "")
-            suites = [blank_suite(id, SCRIPT_TEST, agent) for id in line.get("scripts") or []]
-            suites += [blank_suite(label, AGENT_TEST, agent) for label in line.get("inputs") or []]
-        for suite in suites:
+        line = self._cleaned(line)
+        for suite in line["suites"]:
             self._suites.setdefault(suite["id"], {**blank_suite(suite["id"], suite["kind"], ""), **suite})
         if not self._start:
             self._start = self._started(line.get("timestamp"), line.get("version"), line.get("environment"))
@@ -167,7 +167,7 @@ class _Reader:
         who = {key: str(known.get(key, "")) for key in ("user_id", "team_id", "locale")}
         return {"timestamp": str(timestamp or ""), "version": str(version or ""), "environment": {**known, **who}}
 
-    def _result(self, record: Record, where: str, position: int) -> Record:
+    def _result(self, record: Record, where: str, position: int) -> TestResult:
         problem = result_problem(record)
         if problem:
             raise _broken(where, problem, HINT)
@@ -180,14 +180,16 @@ class _Reader:
             known = self._suites[suite] = blank_suite(suite, kind, str(self._start.get("agent_id") or ""))
         of_script = {} if has_cases(known) else {"script": suite}
         head = {"type": "result", "suite": suite, "position": record.get("position", position), "id": record["id"]}
-        found = {**head, **of_script, **record, "suite": suite, "position": head["position"], "duration_ms": duration}
-        return found
+        return result_of(
+            {**head, **of_script, **record, "suite": suite, "position": head["position"], "duration_ms": duration}
+        )
 
     def _document(self, text: str) -> None:
         try:
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise self._bad_json(error, 1) from error
+        value = self._cleaned(value)
         if is_upstream(value):
             value = from_upstream(value)
         several = isinstance(value, dict) and value.get("type") == "test_run"
@@ -262,14 +264,16 @@ class _Reader:
             text=self._text,
         )
 
-    def _counted(self, results: list[Record], of_whole: Record) -> Record:
+    def _counted(self, results: list[TestResult], of_whole: Record) -> Record:
         """The summary of the results, with what the file has about the whole run."""
         counts, ended = counted(results), self._summary
         status = _RUN_STATUSES.get(str(ended.get("status"))) or status_of(counts, bool(self._errors))
         duration = ended.get("duration_ms")
         return {
             **counts_record(counts),
-            "duration_ms": duration if isinstance(duration, int) else sum(record["duration_ms"] for record in results),
+            "duration_ms": duration
+            if isinstance(duration, int)
+            else sum(result.line["duration_ms"] for result in results),
             **of_whole,
             **usage_record(counts),
             **certainty_of(counts),
@@ -279,18 +283,20 @@ class _Reader:
             "completed_at": ended.get("completed_at"),
         }
 
-    def _together(self) -> list[Record]:
+    def _together(self) -> list[TestResult]:
         """The results; one for all runs of a test."""
-        found: dict[tuple[str, int, str], list[Record]] = {}
-        for record in self._results:
-            found.setdefault((record["suite"], record["position"], record["id"]), []).append(record)
+        found: dict[tuple[str, int, str], list[TestResult]] = {}
+        for result in self._results:
+            found.setdefault((result.suite, result.position, result.name), []).append(result)
         least = self._start.get("min_pass_rate", 100)
-        results: list[Record] = []
-        for records in found.values():
-            runs = [record for record in records if isinstance(record.get("run"), int)]
-            results += [record for record in records if not isinstance(record.get("run"), int)]
-            flags = (*self._start.get("flags", ()), *self._start.get("result_flags", ()))
-            results += [line_settled(of_lines(runs, least), flags)] if runs else []
+        policy = policy_in((*self._start.get("flags", ()), *self._start.get("result_flags", ())))
+        results: list[TestResult] = []
+        for made in found.values():
+            runs = sorted((result for result in made if result.run), key=lambda result: result.run)
+            results += [result for result in made if not result.run]
+            if runs:
+                combined = apply_inconclusive_policy(of_runs(runs, least), policy)
+                results.append(as_read(combined, suite_of(self._suites[combined.suite]), combined.suite))
         return results
 
     def _bad_json(self, error: Exception, line: int) -> ConfigurationError:

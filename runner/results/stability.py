@@ -10,23 +10,126 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from runner.amounts import mean
-from runner.results.model import Attempt, Stability
-from runner.results.verdict import Verdict
+from runner.amounts import Cost, mean
+from runner.results.criteria import criteria_of
+from runner.results.failure_texts import error_text
+from runner.results.judging import Judging
+from runner.results.verdict import Verdict, verdict_of
+from runner.shapes.codec import value_of
+from scripttest import Cause, Status
 from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from runner.results.case_result import CaseResult
+    from scripttest import Outcome
+    from scripttest.typing_names import Record
+
 CLASSES = ((100.0, "stable"), (80.0, "mostly stable"), (50.0, "unstable"), (0.0, "highly unstable"))
 """Pass rate in percent from which on a test is in a class."""
+_FIGURES = {
+    *("count", "passed", "failed", "pass_rate", "consistency", "stable", "classification", "avg_duration_ms"),
+    *("min_duration_ms", "max_duration_ms", "std_deviation_ms", "confidence_interval"),
+}
 SHOWN_K = (1, 2, 3, 5, 10, 20, 50, 100)
 """Values of k, besides the number of runs, for which pass@k and pass^k are given."""
 Z = 1.959963984540054
 """Two-sided 95 % point of the normal distribution."""
+
+
+CAUSES = {Verdict.BROKEN: Cause.INFRASTRUCTURE.value, Verdict.INCONCLUSIVE: Cause.INCONCLUSIVE.value}
+"""The causes that runs without a verdict name."""
+
+
+class Attempt(Value):
+    """One run of a test."""
+
+    run: int
+    """From 1."""
+    verdict: Verdict
+    duration_ms: int
+    answer: str = ""
+    """Its output as a text that is equal for equal outputs; see `normalised`."""
+    output: Any = None
+    error: str | None = None
+    """Its first failure."""
+    score: float | None = None
+    """Of a conversation, 0 to 1."""
+    tokens: int = 0
+    cost: Cost | None = None
+    not_judged: int = 0
+    """How many of its criteria no judge could judge."""
+    judged: bool = True
+    """False: it passed, and nothing of it was judged."""
+    criteria: Mapping[str, float] | None = None
+    """Id of a criterion → 1 or 0, or its score; None: it has none."""
+    judging: Judging | None = None
+    """The result of several votes of judges; None if there were none."""
+    __members__ = "run status duration_ms output error cause score tokens cost not_judged judged criteria judging"
+    __beside__ = "verdict answer"
+    __readers__ = {"verdict": lambda line: verdict_of(line["status"], line.get("cause"))}  # noqa: RUF012
+
+    @property
+    def passed(self) -> bool:
+        """Whether it passed."""
+        return self.verdict is Verdict.PASSED
+
+    @property
+    def status(self) -> Status:
+        """`passed`, `failed` or `skipped`."""
+        return self.verdict.status
+
+    @property
+    def cause(self) -> str | None:
+        """Why it has no verdict, if it has none."""
+        return CAUSES.get(self.verdict)
+
+
+def _by_k(name: str) -> Any:
+    return lambda line: {int(k): value for k, value in (line.get(name) or {}).items()}
+
+
+class Stability(Value):
+    """What the runs of a test have in common."""
+
+    judged: int
+    """Runs that passed or failed."""
+    passed: int
+    failed: int
+    errors: int | None = None
+    """Runs that broke; None: none did."""
+    pass_rate: float
+    """Percent; see `pass_rate`."""
+    consistency: float
+    """Share of the runs whose output is the most frequent one, 0 to 1."""
+    stable: bool
+    """Whether all passed."""
+    classification: str
+    """`stable`, `mostly stable`, `unstable` or `highly unstable`."""
+    avg_duration_ms: int
+    min_duration_ms: int
+    max_duration_ms: int
+    std_deviation_ms: float
+    """Standard deviation of the population: these runs are not a sample."""
+    confidence_interval: tuple[float, float]
+    """Wilson score interval of the pass rate at 95 %, in percent."""
+    pass_at_k: dict[int, float]
+    """k → probability that at least one of k runs passes."""
+    pass_hat_k: dict[int, float]
+    """k → probability that all of k runs pass."""
+    avg_tokens: int | None = None
+    avg_cost: float | None = None
+    """US dollars."""
+    __keys__ = {"judged": "count"}  # noqa: RUF012
+    __writers__ = {  # noqa: RUF012
+        name: lambda figures, name=name: {str(k): value for k, value in getattr(figures, name).items()} or ...
+        for name in ("pass_at_k", "pass_hat_k")
+    }
+    __readers__ = {"pass_at_k": _by_k("pass_at_k"), "pass_hat_k": _by_k("pass_hat_k")}  # noqa: RUF012
 
 
 def stability_of(attempts: Sequence[Attempt], stops: bool = False) -> Stability | None:
@@ -62,6 +165,65 @@ def stability_of(attempts: Sequence[Attempt], stops: bool = False) -> Stability 
         avg_tokens=tokens or None,
         avg_cost=round(mean(costs), 6) if costs else None,
     )
+
+
+def attempt_of(outcome: Outcome, case: CaseResult | None, run: int = 1, judging: Judging | None = None) -> Attempt:
+    """The attempt that one run of a test is."""
+    found = Attempt(
+        run=run,
+        verdict=verdict_of(outcome.status, outcome.cause),
+        duration_ms=round(outcome.milliseconds),
+        error=error_text(outcome.decisive) if outcome.decisive else None,
+        not_judged=outcome.not_judged,
+    )
+    if case is None:
+        return found.replace(judging=judging)
+    return found.replace(
+        output=list(case.transcript) if case.scores_turns else case.output,
+        score=case.score,
+        tokens=case.tokens,
+        cost=case.cost,
+        judged=_is_judged(outcome, case),
+        criteria=criteria_of(case) or None,
+        judging=judging,
+    )
+
+
+def answer_of_run(outcome: Outcome, case: CaseResult | None) -> str:
+    """What a run answered, as a text that is equal for equal answers. What a script test answers is how it ended."""
+    if case is None:
+        errors = list(map(error_text, outcome.failures))
+        return normalised([outcome.status, errors if len(errors) > 1 else errors[0] if errors else None])
+    if case.turns:
+        return normalised([turn.response if turn.output is None else turn.output for turn in case.turns])
+    return normalised(list(case.transcript) if case.scores_turns else case.output)
+
+
+def _is_judged(outcome: Outcome, case: CaseResult) -> bool:
+    """Whether anything that could fail was judged, in a case that passed although something was not."""
+    if not outcome.not_judged or outcome.status != Status.PASSED:
+        return True
+    checks: list[Any] = [*case.assertions, *(case.final_assertions or ()), *(case.checkpoints or ())]
+    checks += [check for turn in case.turns for check in turn.assertions]
+    checks += [check for entry in case.scores for check in entry.assertions]
+    return any(check.judged for check in checks)
+
+
+def attempts_in(line: Record) -> tuple[Attempt, ...]:
+    """The runs of a test."""
+    runs = line.get("runs") or line
+    return tuple(value_of(Attempt, run) for run in runs.get("attempts") or ())
+
+
+def stability_in(line: Record) -> Stability | None:
+    """What the runs of a test have in common: as the line has it, else as it is computed from them."""
+    runs = line.get("runs") or line
+    if "attempts" not in runs:
+        return None
+    needed = {"pass_at_k", "pass_hat_k"} if "repeat" not in runs else set()
+    if needed | _FIGURES <= {key for key, value in runs.items() if value is not None}:
+        return value_of(Stability, runs)
+    return stability_of(attempts_in(line), stops="repeat" in runs)
 
 
 def pass_rate(passed: int, count: int) -> float:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from runner.amounts import cost_record
 from runner.results.counts import Counts, counted
+from runner.results.stability import pass_rate
+from runner.results.verdict import DECIDED, Verdict
 from runner.security.terminal import in_line
 from scripttest.typing_names import Record
 
@@ -13,17 +15,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from runner.results.model import TestResult
+
 COST_DIGITS = 12
 """Digits of a sum of costs, in US dollars: what the order of adding changes comes behind them."""
 
 
-def counts_of(results: Iterable[Mapping[str, Any]]) -> Record:
+def counts_of(results: Iterable[TestResult]) -> Record:
     """`{total, passed, failed, skipped, errors?, warnings?, missing_calls?, not_judged?, checks_nothing?,
     checks_nothing_first?}`; see `summary_record`."""
     return counts_record(counted(results))
 
 
-def usage_of(results: Iterable[Mapping[str, Any]]) -> Record:
+def usage_of(results: Iterable[TestResult]) -> Record:
     """`{usage: {input_tokens, output_tokens, cost?}}`: what all results took together; empty where no model was
     asked."""
     return usage_record(counted(results))
@@ -61,6 +65,27 @@ def usage_record(counts: Counts) -> dict[str, Any]:
         return {}
     usage: dict[str, Any] = {"input_tokens": counts.input_tokens, "output_tokens": counts.output_tokens}
     return {"usage": {**usage, **cost_record(None if counts.cost is None else round(counts.cost, COST_DIGITS))}}
+
+
+def stability_summary(results: Sequence[TestResult]) -> Record:
+    """`{total_cases, total_runs, overall_pass_rate, stable_cases, unstable_cases}` of the results of a run; a test that
+    could only run once counts as one run, one that was skipped or broke as none."""
+    made = [
+        (found.passed, found.judged)
+        if (found := result.stability) is not None
+        else (int(result.verdict is Verdict.PASSED), 1)
+        for result in results
+        if result.stability is not None or result.verdict in DECIDED
+    ]
+    passed, counts = (sum(numbers) for numbers in (zip(*made, strict=True) if made else ((), ())))
+    stable = sum(one == count for one, count in made)
+    return {
+        "total_cases": len(results),
+        "total_runs": counts,
+        "overall_pass_rate": pass_rate(passed, counts),
+        "stable_cases": stable,
+        "unstable_cases": len(made) - stable,
+    }
 
 
 def remarks(summary: dict[str, Any]) -> list[str]:

@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from runner.results.change_report import ChangeReport
 from runner.results.change_verdict import adjusted, change_between
 from runner.results.judged_cases import JudgedCase, judged_cases
+from runner.results.lines import result_of
 from runner.results.looks import looks_in
+from runner.results.model import TestResult
 from runner.results.report import Report
 from runner.results.result_keys import ResultKey, key_of
 from runner.results.sides import Sides
 from runner.results.value_texts import answer_of, as_text
 from runner.statistics import PassCount
-from scripttest.typing_names import Record
 from scripttest.values import Value
 
 LONGEST = 4000
@@ -84,9 +85,9 @@ def part_of(report: Report, variant: str) -> Report:
         if suite["id"] in names
     ]
     results = [
-        {**{key: value for key, value in record.items() if key != "variant"}, "suite": names[record["suite"]]}
-        for record in report.results
-        if record["suite"] in names
+        result_of({**result.line, "variant": "", "suite": names[result.suite]})
+        for result in report.results
+        if result.suite in names
     ]
     return report.replace(start={**report.start, "suites": suites}, results=results, text="", origin={})
 
@@ -105,13 +106,13 @@ def verdicts_on(report: Report) -> VariantsCompared:
 def matrix(parts: Sequence[Report]) -> list[MatrixRow]:
     """One row for each case, with all variants. Cases that differ come first."""
     known = [judged_cases(part) for part in parts]
-    shown: list[dict[ResultKey, Record]] = [{key_of(record): record for record in part.results} for part in parts]
+    shown = [{key_of(result): result for result in part.results} for part in parts]
     keys = dict.fromkeys(key for cases in known for key in cases)
     rows = [
         MatrixRow(
             key=key,
             cases=tuple(cases.get(key) for cases in known),
-            answers=tuple(_answer(records.get(key)) for records in shown),
+            answers=tuple(_answer(results.get(key)) for results in shown),
         )
         for key in keys
     ]
@@ -135,6 +136,6 @@ def marked(first: str, other: str) -> Marked:
     return Marked(first=tuple(left), other=tuple(right))
 
 
-def _answer(record: Record | None) -> str:
-    answer = None if record is None else answer_of(record)
+def _answer(result: TestResult | None) -> str:
+    answer = None if result is None else answer_of(result.line)
     return "" if answer is None else as_text(answer)

@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import StrEnum
 
 from scripttest import Cause, Status
-from scripttest.typing_names import Protocol
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from scripttest import Outcome
 
 
 class Verdict(StrEnum):
@@ -57,12 +49,8 @@ _OF_STATUS: dict[str, Verdict] = {
 }
 
 
-class HasOutcome(Protocol):
-    """A test, or one run of it, that has ended."""
-
-    @property
-    def outcome(self) -> Outcome:
-        """How it ended."""
+DECIDED = (Verdict.PASSED, Verdict.FAILED)
+"""The verdicts that say something of what was tested."""
 
 
 def verdict_of(status: str, cause: str | None) -> Verdict:
@@ -71,13 +59,3 @@ def verdict_of(status: str, cause: str | None) -> Verdict:
     if cause is not None and status == Status.FAILED and cause in _NONE:
         return _NONE[cause]
     return _OF_STATUS[status]
-
-
-def verdict_on(result: HasOutcome) -> Verdict:
-    """The verdict on a result."""
-    return verdict_of(result.outcome.status, result.outcome.cause)
-
-
-def verdict_in(record: Mapping[str, Any]) -> Verdict:
-    """The verdict on the result in a line of a report."""
-    return verdict_of(record["status"], record.get("cause"))

@@ -13,6 +13,8 @@ from runner.errors import ConfigurationError, did_you_mean
 from runner.results.counts import counted
 from runner.results.fingerprint_changes import changed_in
 from runner.results.histories import as_runs
+from runner.results.lines import result_of
+from runner.results.model import TestResult
 from runner.results.report import Report
 from runner.results.result_keys import ResultKey
 from runner.results.result_keys import key_of as result_key
@@ -20,7 +22,6 @@ from runner.results.summary import counts_record
 from runner.store.rows import key_of
 from runner.store.store import Store
 from runner.store.stored import StoredRun
-from scripttest.typing_names import Record
 from scripttest.values import Value
 
 MOST = 10
@@ -58,17 +59,17 @@ def baseline_of(store: Store, name: str, run: Report, leave_out: str | None = No
             or "A run of it that came to its end has to be in the store; see docs/history.md"
         )
         raise ConfigurationError(f"Cannot compare with {name}: the store {store.folder} has no other run of it", hint)
-    wanted = {result_key(record) for record in run.results}
+    wanted = {result_key(result) for result in run.results}
     whole = _whole_suites(run)
-    newest: dict[ResultKey, Record] = {}
+    newest: dict[ResultKey, TestResult] = {}
     parts: list[tuple[StoredRun, Report]] = []
     for one in candidates:
         report = in_all_runs(store.report(one.id))
-        results = [record for record in report.results if _counts(record, newest, wanted, whole)]
-        for record in results:
-            newest.setdefault(result_key(record), record)
+        results = [result for result in report.results if _counts(result, newest, wanted, whole)]
+        for result in results:
+            newest.setdefault(result_key(result), result)
         if results:
-            suites = {record["suite"] for record in results}
+            suites = {result.suite for result in results}
             start = {**report.start, "suites": [suite for suite in report.suites if suite["id"] in suites]}
             summary = {**report.summary, **counts_record(counted(results))}
             parts.append((one, report.replace(start=start, results=results, summary=summary, text="")))
@@ -90,7 +91,7 @@ def in_all_runs(report: Report) -> Report:
     if len(set(keys.values())) < len(keys):
         return report
     suites = [{**suite, "id": keys[suite["id"]]} for suite in report.suites]
-    results = [{**record, "suite": keys[record["suite"]]} for record in report.results]
+    results = [result_of({**result.line, "suite": keys[result.suite]}) for result in report.results]
     listed = [{**one, "id": keys.get(one["id"], one["id"])} for one in report.summary.get("suites") or ()]
     summary = {**report.summary, **({"suites": listed} if listed else {})}
     return report.replace(start={**report.start, "suites": suites}, results=results, summary=summary, text="")
@@ -118,12 +119,14 @@ def _whole_suites(run: Report) -> frozenset[str]:
     )
 
 
-def _counts(record: Record, newest: Mapping[ResultKey, Record], wanted: set[ResultKey], whole: frozenset[str]) -> bool:
+def _counts(
+    result: TestResult, newest: Mapping[ResultKey, TestResult], wanted: set[ResultKey], whole: frozenset[str]
+) -> bool:
     """Whether a result belongs to the baseline."""
-    key = result_key(record)
-    if key not in wanted and record["suite"] not in whole:
+    key = result_key(result)
+    if key not in wanted and result.suite not in whole:
         return False
     known = newest.get(key)
     if known is None:
         return True
-    return None not in (known.get("fingerprint"), record.get("fingerprint")) and not changed_in(known, record)
+    return None not in (known.fingerprint, result.fingerprint) and not changed_in(known, result)

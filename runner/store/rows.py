@@ -10,12 +10,11 @@ from hashlib import blake2b
 from typing import Any
 
 from runner.amounts import Estimate
-from runner.results.case_json import is_cut_short
+from runner.results.criteria import score_in
 from runner.results.json_text import json_line
-from runner.results.judged_cases import judged_cases
-from runner.results.report import Report
+from runner.results.judged_cases import judged_case
+from runner.results.model import TestResult
 from runner.results.suite_json import has_cases
-from runner.results.verdict import verdict_in
 from scripttest.typing_names import Record
 from scripttest.values import Value
 
@@ -67,36 +66,33 @@ def id_of(start: Record) -> str:
     return digest_of(json.dumps([told, suites], sort_keys=True))
 
 
-def row_of(suite: Record, record: Record, line: str | None, attempt: int, fingerprint: Any) -> Row:
+def row_of(suite: Record, result: TestResult, line: str | None, attempt: int) -> Row:
     """The row of a result.
 
     Args:
         suite: the record of its suite.
-        record: the result; for a test with several runs, it contains them.
         line: the line to store, without the fingerprint; None for a verdict without a line.
         attempt: 0 for the verdict on a test, otherwise the number of the run.
-        fingerprint: digests of what it depends on; None if not known.
     """
-    report = Report(start={"suites": [suite]}, results=[record], errors=[], warnings=[], summary={})
-    (case,) = judged_cases(report).values()
-    runs = case.runs
+    runs = judged_case([result], suite).runs
+    fingerprint, case = result.fingerprint, result.case
     cost = _mean([run.cost for run in runs])
-    made_of = json.dumps(fingerprint, sort_keys=True, ensure_ascii=False) if isinstance(fingerprint, dict) else None
+    made_of = json.dumps(fingerprint, sort_keys=True, ensure_ascii=False) if fingerprint else None
     values = {
         "suite": key_of(suite),
-        "position": record["position"],
-        "test": str(record["id"]),
+        "position": result.position,
+        "test": result.name,
         "attempt": attempt,
-        "verdict": verdict_in(record).value,
-        "cause": NOT_ENDED if is_cut_short(record) else record.get("cause"),
+        "verdict": result.verdict.value,
+        "cause": NOT_ENDED if result.cut_short else result.outcome.cause,
         "passed": sum(run.passed for run in runs),
         "judged": len(runs),
-        "score": _mean([run.score for run in runs]),
-        "duration_ms": _mean([run.milliseconds for run in runs]) or record.get("duration_ms") or 0,
-        "tokens": _mean([run.tokens for run in runs]),
+        "score": _mean([score_in(run.score) for run in runs]),
+        "duration_ms": _mean([run.duration_ms for run in runs]) or round(result.outcome.milliseconds),
+        "tokens": _mean([run.tokens or None for run in runs]),
         "cost": cost,
         "cost_estimated": int(isinstance(cost, Estimate)),
-        "connector": record.get("connector") or suite.get("connector") or None,
+        "connector": (case.connector if case is not None else "") or suite.get("connector") or None,
         "made_of": digest_of(made_of) if made_of is not None else None,
         "line": None if line is None else packed(line),
     }

@@ -13,8 +13,8 @@ from queue import Empty, SimpleQueue
 from runner.errors import RunnerError
 from runner.results.events import AttemptEnd, Event, RunEnd, RunError, RunStart, SuiteEnd, SuiteStart, TestEnd, Warned
 from runner.results.fold import Execution
-from runner.results.result_json import line_of
-from runner.results.run_lines import line_of_event, result_text
+from runner.results.lines import whole_text_of
+from runner.results.run_lines import line_of_event
 from runner.results.suite_json import suite_record
 from runner.store.database import RunLock, StoreError, changing, close, open_for_writing, open_store, understood
 from runner.store.places import FILE
@@ -85,9 +85,9 @@ class RunWriter:
             if result.attempts:
                 self._send_result(result, so_far, line_of_event(event, so_far), 0)
             else:
-                self._send_result(result, so_far, result_text(result, so_far), 0)
+                self._send_result(result, so_far, self._text(result, so_far), 0)
         elif isinstance(event, AttemptEnd):
-            self._send_result(event.result, so_far, result_text(event.result, so_far), event.result.run)
+            self._send_result(event.result, so_far, self._text(event.result, so_far), event.result.run)
         elif isinstance(event, RunStart):
             self._begin(event, so_far)
         elif isinstance(event, SuiteStart):
@@ -186,16 +186,18 @@ class RunWriter:
         self._writer.send(begin)
 
     def _send_result(self, result: TestResult, so_far: Execution, text: str | None, attempt: int) -> None:
-        suite, record = self._suites[result.suite], line_of(result, so_far).record
-        fingerprint = result.fingerprint
-        if "fingerprint" in record:  # of an earlier session
-            fingerprint = record["fingerprint"]
-            text = None if text is None else line_without_fingerprint(record)
+        suite = self._suites[result.suite]
 
         def insert(database: sqlite3.Connection) -> None:
-            insert_result(database, self._run, self._session, row_of(suite, record, text, attempt, fingerprint))
+            insert_result(database, self._run, self._session, row_of(suite, result, text, attempt))
 
         self._writer.send(insert)
+
+    @staticmethod
+    def _text(result: TestResult, so_far: Execution) -> str:
+        if result.is_read:  # of an earlier session
+            return line_without_fingerprint(result.line)
+        return whole_text_of(result, so_far.suites[result.suite], with_fingerprint=False)
 
     def _remark(self, line: str | None) -> None:
         def insert(database: sqlite3.Connection) -> None:

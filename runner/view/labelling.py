@@ -9,6 +9,7 @@ from typing import Any
 from runner.errors import ConfigurationError
 from runner.results.judgements import Judgement, JudgementKey, judgements_in
 from runner.results.labels import Label, text_of_labels
+from runner.results.lines import result_of
 from runner.results.value_texts import as_text, text_of
 from runner.store.store import Store
 from runner.store.stored import StoredLabel
@@ -134,7 +135,7 @@ def _questions(store: Store, run: str, suite: str, test: str) -> list[Question]:
     for one in [one for one in found if one.attempt] or found:
         line = store.line(one.seq)
         attempt = line["run"] if isinstance(line.get("run"), int) else 0
-        asked = [*_whole_answer(line, attempt or 1), *judgements_in([line])]
+        asked = [*_whole_answer(line, attempt or 1), *judgements_in([result_of(line)])]
         questions += [Question(judgement=judgement, attempt=attempt) for judgement in asked]
     return questions
 

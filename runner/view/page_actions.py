@@ -9,7 +9,6 @@ from runner.errors import ConfigurationError
 from runner.reporters.html.compared import comparison_record, variants_record
 from runner.results.change_verdict import adjusted, change_between
 from runner.results.comparison import compare
-from runner.results.criteria import objects_in
 from runner.results.fingerprint_changes import ARROW, change_text
 from runner.results.sides import Sides
 from runner.results.value_texts import answer_of, as_text
@@ -122,8 +121,8 @@ class PageActions:
         run, result = self.runs.run(id), self.runs.result(id, place)
         if application is None or self.runs.elsewhere(run):
             return None
-        parts = (result, *objects_in(result.get("turns")))
-        attachments = (one for part in parts for one in objects_in(part.get("attachments")))
+        parts = (result, *(result.get("turns") or ()))
+        attachments = (one for part in parts for one in (part.get("attachments") or ()))
         sent = next((one for one in attachments if one.get("source") == source), None)
         file = self.runs.root / self.runs.suite(id, result)["file"]
         if sent is None or not source.startswith(SCHEME) or application_of(file) != application:

@@ -17,7 +17,9 @@ from runner.reporters.html.data import Rows, entry_of, index_of
 from runner.results.certainty import certainty_of
 from runner.results.counts import Counts
 from runner.results.json_text import json_line
+from runner.results.model import TestResult
 from runner.results.report import Report
+from runner.results.result_keys import key_of as result_key
 from runner.results.suite_json import shown_name
 from runner.results.summary import summary_record, usage_record
 from runner.results.verdict import Verdict
@@ -161,7 +163,7 @@ class StoredRuns:
         results = self.report(id).results
         if not 0 <= place < len(results):
             raise MissingError(f"Run {id} has no result {place}")
-        return results[place]
+        return results[place].line
 
     def suite(self, id: str, result: Record) -> Record:
         """The suite of a result of a run, as reports have it; `key` is what the store calls it."""
@@ -173,7 +175,7 @@ class StoredRuns:
         places = [shown.place_of(key) for key in keys]
         if None in places:
             raise MissingError(f"Run {id} has no result {keys[places.index(None)]}")
-        return [shown.report.results[place] for place in places if place is not None]
+        return [shown.report.results[place].line for place in places if place is not None]
 
     def run(self, id: str) -> StoredRun:
         """A run of the store. Raises MissingError."""
@@ -228,7 +230,7 @@ def _status_of(run: StoredRun) -> str:
 class _Shown(Value):
     """A result on a page."""
 
-    result: Record
+    result: TestResult
     source: str
     """The result as JSON."""
     row: Record
@@ -275,7 +277,9 @@ class RunPages:
         if len(self._shown) - known < len(part.results):  # tests of an earlier session ran again
             self._counts, known = Counts(), 0
         for place in range(known, len(self._shown)):
-            self._counts.add_record(self._shown[place].result, place)
+            result = self._shown[place].result
+            self._counts.add(result, result.suite, result_key(result).name, place)
+            self._counts.take_case(result.case)
         counts = self._counts
         figures = {**summary_record(counts, counts.milliseconds), **usage_record(counts), **certainty_of(counts)}
         self._show(part.replace(summary={**figures, "status": part.summary["status"]}), rows)
@@ -310,25 +314,25 @@ class RunPages:
             self._put(self._place(result), result, rows)
         return rows
 
-    def _place(self, result: Record) -> int:
+    def _place(self, result: TestResult) -> int:
         where = _where(result)
         if where not in self._places:
-            name = f"{result['suite']}/{result['id']}"
+            name = f"{result.suite}/{result.name}"
             nth = self._named[name] = self._named.get(name, 0) + 1
             self._places[where] = len(self._places)
             self._keys.append(name if nth == 1 else f"{name}~{nth}")
         return self._places[where]
 
-    def _put(self, place: int, result: Record, rows: Rows) -> None:
-        source = json_line(result)
+    def _put(self, place: int, result: TestResult, rows: Rows) -> None:
+        source = json_line(result.line)
         if place < len(self._shown) and self._shown[place].source == source:
             return
-        row, text = rows.made(entry_of(result, source), self._keys[place])
-        row["position"] = result["position"]
+        row, text = rows.made(entry_of(result.line, source), self._keys[place])
+        row["position"] = result.position
         self._shown[place : place + 1] = [
             _Shown(result=result, source=source, row=row, text=text, changed=self.revision)
         ]
 
 
-def _where(result: Record) -> tuple[str, int]:
-    return result["suite"], result["position"]
+def _where(result: TestResult) -> tuple[str, int]:
+    return result.suite, result.position

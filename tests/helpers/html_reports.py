@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from runner.results.lines import result_of
 from runner.results.report import Report
 from runner.results.summary import counts_of
 
@@ -25,7 +26,8 @@ def result(suite: str, id: str, status: str = "passed", ms: int = 12, **more: An
 
 def report(suites: list[Record], results: list[Record], **more: Any) -> Report:
     """A report of results, whose summary is counted."""
-    counts = counts_of(results)
+    made = list(map(result_of, results))
+    counts = counts_of(made)
     return Report(
         start={
             "timestamp": more.get("timestamp", "2026-11-22T09:30:00Z"),
@@ -33,7 +35,7 @@ def report(suites: list[Record], results: list[Record], **more: Any) -> Report:
             "environment": {"user_id": "test-user", "team_id": "test-team", "locale": "en-us"},
             "suites": suites,
         },
-        results=results,
+        results=made,
         errors=more.get("errors", []),
         warnings=more.get("warnings", []),
         summary={

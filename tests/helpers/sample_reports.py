@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.reporters import maker_for_file
+from runner.results.lines import result_of
 from runner.results.report import Record, Report
 from runner.results.summary import counts_of
 
@@ -46,12 +47,13 @@ def result(id: str = "T001", status: str = "passed", **more: Any) -> Record:
 
 def report(*results: Record, suites: tuple[Record, ...] = (SUITE,), **summary: Any) -> Report:
     """A report of results."""
-    counts = counts_of(list(results))
+    counts = counts_of(map(result_of, results))
     status = "failed" if counts["failed"] or counts.get("errors") else "passed"
     end = {**counts, "duration_ms": 12345, "status": status, "completed_at": "2024-12-17T10:00:12Z", **summary}
     start = {"timestamp": "2024-12-17T10:00:00Z", "version": "0.10.5", "environment": ENVIRONMENT}
     placed = [{**record, "position": position} for position, record in enumerate(results)]
-    return Report(start={**start, "suites": list(suites)}, results=placed, errors=[], warnings=[], summary=end)
+    made = list(map(result_of, placed))
+    return Report(start={**start, "suites": list(suites)}, results=made, errors=[], warnings=[], summary=end)
 
 
 def odd(text: str) -> Report:

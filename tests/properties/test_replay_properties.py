@@ -30,10 +30,10 @@ from runner.results.case_result import (
 )
 from runner.results.events import RunEnd, RunError, RunStart, SuiteEnd, SuiteStart, Warned
 from runner.results.fold import Execution
+from runner.results.lines import line_of, result_of
 from runner.results.looks import Looks
 from runner.results.model import Suite, SuiteKind
 from runner.results.replay import events_of
-from runner.results.result_json import result_line, result_of
 from runner.results.saved import load
 from runner.security.secrets import Secrets
 from scripttest import Failure, Location, LogLine, Outcome, ResultWarning, StackFrame
@@ -255,12 +255,12 @@ def test_a_script_result_is_read_as_it_was_written(
 ) -> None:
     outcome = outcome.replace(warnings=warned)
     result = model.TestResult(suite=SCRIPTS.id, name="x", position=0, outcome=outcome, logs=lines)
-    assert result_of(SCRIPTS, 0, result_line(result, SCRIPTS)) == result
+    assert result_of(line_of(result, SCRIPTS), suite=SCRIPTS.id, position=0) == result
 
 
 @given(results(CASES, 3))
 def test_a_case_result_is_read_as_it_was_written(result: model.TestResult) -> None:
-    found = result_of(CASES, 3, result_line(result, CASES))
+    found = result_of(line_of(result, CASES), suite=CASES.id, position=3)
     assert found.case is not None and result.case is not None
     assert fields_of(found.case) == fields_of(result.case)
     assert found == result

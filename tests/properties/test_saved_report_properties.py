@@ -131,8 +131,8 @@ def test_a_report_that_is_cut_off_at_any_byte_gives_all_whole_lines(tmp_path: Pa
             assert not records, length
             continue
         expected = {(record["suite"], record["id"]) for record in records if record["type"] == "result"}
-        assert {(record["suite"], record["id"]) for record in found.results} == expected, length
-        assert len(found.results) == len(expected)
+        assert {(record["suite"], record["id"]) for record in found.lines} == expected, length
+        assert len(found.lines) == len(expected)
         torn = not content.endswith(b"\n") and (not content or len(content.splitlines()) != len(records))
         warned = sum("ends in the middle of this line" in warning for warning in found.warnings)
         assert warned == torn, (length, found.warnings)

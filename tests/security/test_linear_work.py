@@ -17,7 +17,6 @@ from bindings.models import query_sql
 from bindings.models.sql_bounds import expansions
 from bindings.models.validation import _NUMBER
 from runner.modes.awaiting import looks_like_question
-from runner.results.older_reports import _FRAME
 from runner.results.places import near
 from runner.scripted.templates import _compile
 from runner.security.secrets import Secrets
@@ -63,7 +62,6 @@ HURTS: dict[str, tuple[Callable[[str], Any], Callable[[int], str]]] = {
     "questions: blanks": (looks_like_question, lambda n: "a" + " " * n + "b."),
     "questions: brackets": (looks_like_question, lambda n: "( " * n),
     "places": (lambda text: near(text, "/app"), lambda n: "/app/," * n),
-    "frames of reports": (_FRAME.fullmatch, lambda n: "at " + " (a:1" * n),
     "templates": (_compile, lambda n: "{{" * n),
 }
 

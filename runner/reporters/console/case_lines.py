@@ -15,12 +15,12 @@ from runner.results.case_result import (
     TrialResult,
     TrialsNoise,
     TurnResult,
+    graded_turn,
 )
 from runner.results.counts import Counts
 from runner.results.events import RunEnd, RunStatus, SuiteStart
 from runner.results.model import Suite, TestResult
 from runner.results.result_texts import trials_text
-from runner.results.turn_json import graded_turn
 from runner.results.value_texts import as_text, called, cut, one_line, text_of, written
 from runner.security.terminal import in_line
 from scripttest import Status

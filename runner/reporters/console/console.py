@@ -150,7 +150,7 @@ class ConsoleReporter:
             self._stabilities().add(in_line(f"{suite}{result.name}"), result.stability)
         if outcome.warnings and not self._detailed:
             self._warned.append((run.suites[result.suite], result))
-        if result.record is not None:
+        if result.is_resumed:
             return
         if self._detailed and result.case is not None:
             text = self._lines().case(run.suites[result.suite], result)
@@ -213,9 +213,9 @@ class ConsoleReporter:
         return text
 
     def _suite_end(self, id: str, run: Execution) -> None:
-        if self._detailed or self._options.quiet or (id not in run.listed and not run.of_suite[id].total):
+        if self._detailed or self._options.quiet or (id not in run.listed and not run.counts_by_suite[id].total):
             return
-        counts = run.of_suite[id]
+        counts = run.counts_by_suite[id]
         if not counts.total:
             return
         status = "failed" if counts.bad else "skipped" if counts.skipped == counts.total else "passed"

@@ -11,9 +11,9 @@ from runner.columns import aligned
 from runner.reporters.console.style import SINGLE, WIDTH, Style, count, in_milliseconds
 from runner.results.certainty import certainty_of, judges_text, part_rows, rate_text
 from runner.results.counts import Counts
-from runner.results.criteria import Part
-from runner.results.model import Stability, Suite, TestResult
-from runner.results.stability import CLASSES, pass_rate
+from runner.results.criteria import Group
+from runner.results.model import Suite, TestResult
+from runner.results.stability import CLASSES, Stability, pass_rate
 from runner.security.terminal import in_line
 
 TYPE_CHECKING = False
@@ -53,7 +53,7 @@ def rate_table(counts: Counts, style: Style) -> str:
     found = part_rows(certainty_of(counts), PART_ROWS)
     if not found:
         return ""
-    rows = [(_part_name(row.part), row.cases, row.rate, row.score) for row in found]
+    rows = [(_part_name(row.group), row.cases, row.rate, row.score) for row in found]
     used = [at for at in range(len(RATES)) if at == 0 or any(row[at] for row in rows)]
     head, *lines = map(_row, aligned([[row[at] for at in used] for row in (RATES, *rows)]))
     return "\n".join([SINGLE, "  Rates (with 95 % intervals)", SINGLE, style.paint(head, "dim"), *lines]) + "\n"
@@ -186,11 +186,11 @@ def _coverage_cells(found: dict[str, Figure], style: Style) -> str:
     return "  ".join(cells)
 
 
-def _part_name(part: Part) -> str:
-    line = " ".join(part.name.split())
+def _part_name(group: Group) -> str:
+    line = " ".join(group.name.split())
     if len(line) > PART_WIDTH:
-        line = f"...{line[3 - PART_WIDTH :]}" if part.kind == "suite" else f"{line[: PART_WIDTH - 3]}..."
-    return f"{part.kind} {line}"
+        line = f"...{line[3 - PART_WIDTH :]}" if group.kind == "suite" else f"{line[: PART_WIDTH - 3]}..."
+    return f"{group.kind} {line}"
 
 
 def _stability_cells(name: str, found: Stability) -> tuple[str, ...]:

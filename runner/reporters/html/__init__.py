@@ -15,11 +15,12 @@ from pathlib import Path
 from runner.errors import ConfigurationError
 from runner.reporters.console.style import count
 from runner.reporters.document import DocumentReporter
-from runner.reporters.html.data import blocks_of, entry_of, packed
+from runner.reporters.html.data import Entry, blocks_of, entry_of, packed
 from runner.results.events import RunStatus
 from runner.results.json_text import json_line
+from runner.results.lines import line_of, text_of
+from runner.results.model import Suite, TestResult
 from runner.results.report import Report
-from runner.results.result_json import ResultLine
 from runner.results.result_texts import counts_text
 from runner.results.snapshot_lines import in_words, snapshots_in
 from runner.results.summary import remarks
@@ -71,10 +72,10 @@ class HtmlReporter(DocumentReporter):
         web_app("app")
         super().__init__(target)
 
-    def take(self, line: ResultLine) -> Record:
+    def take(self, result: TestResult, suite: Suite) -> Entry:
         """The data of a result."""
-        text = line.text  # first, for that says at less cost whether there is something to clean
-        return entry_of(line.record, text)
+        text = text_of(result, suite)  # first, for that says at less cost whether there is something to clean
+        return entry_of(line_of(result, suite), text)
 
     def render(self, report: Report) -> str:
         """The page."""
@@ -82,7 +83,7 @@ class HtmlReporter(DocumentReporter):
             return render(report)
         from runner.reporters.html.compared import variants_in
 
-        return render(report, variants=variants_in(report))
+        return render(report, variants=variants_in(report, report.results))
 
 
 def render(

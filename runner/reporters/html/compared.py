@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from runner.errors import ConfigurationError
@@ -15,6 +15,7 @@ from runner.reporters.variants import as_matrix
 from runner.results.change_report import ChangeReport
 from runner.results.changes import KINDS, Change, Comparison
 from runner.results.fingerprint_changes import change_text
+from runner.results.lines import result_of
 from runner.results.report import Report
 from runner.results.result_keys import ResultKey, key_of
 from runner.results.sides import Sides
@@ -44,7 +45,7 @@ def comparison_record(
     changes = {(change.suite, change.id): change for change in found.changes}
     rows: dict[int, Record] = {}
     for at, result in enumerate(report.results):
-        change = changes[result["suite"], result["id"]]
+        change = changes[result.suite, result.name]
         if change.kinds or change.regression:
             kinds = [[kind, fact_of(kind, change)] for kind in change.kinds]
             made_of = {"made_of": change_text(change.parts)} if change.parts else {}
@@ -116,16 +117,15 @@ def _places(report: Report, baseline: Report) -> list[int]:
     second."""
     known: dict[ResultKey, list[int]] = defaultdict(list)
     for at in range(len(baseline.results) - 1, -1, -1):
-        result = baseline.results[at]
-        known[key_of(result)].append(at)
+        known[key_of(baseline.results[at])].append(at)
     keys = map(key_of, report.results)
     return [known[key].pop() if known.get(key) else -1 for key in keys]
 
 
-def variants_in(report: Report) -> Record | None:
+def variants_in(report: Report, entries: Iterable[Any]) -> Record | None:
     """What the page says of the variants of a run, of which the results are those of the page; None when they cannot be
     compared."""
-    return variants_of_records(report.replace(results=[json.loads(entry["text"]) for entry in report.results]))
+    return variants_of_records(report.replace(results=[result_of(json.loads(entry.text)) for entry in entries]))
 
 
 def variants_of_records(report: Report) -> Record | None:

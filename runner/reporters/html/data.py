@@ -21,15 +21,17 @@ from pathlib import Path
 from runner.reporters.console.rerun_command import command_of, has_failed_step
 from runner.results.coverage import METRICS, CoverageReport, Figure, coverage_in, figures, lines, totals, uncovered
 from runner.results.json_text import json_line
+from runner.results.model import TestResult
 from runner.results.report import Report
 from runner.results.stability import normalised
 from runner.results.suite_json import suite_of
 from runner.results.value_texts import text_of
-from runner.results.verdict import Verdict, verdict_in, verdict_of
+from runner.results.verdict import Verdict, verdict_of
 from runner.security.files import read_bytes, read_named
 from runner.security.walk import CODE
 from scripttest import Cause, Status
 from scripttest.typing_names import Record
+from scripttest.values import Value
 
 BLOCK_SIZE = 400_000
 """Characters of JSON after which a block ends."""
@@ -62,16 +64,16 @@ class Rows:
         self._commands = [command_of(suite_of(suite), _flags(suite, report.start)) for suite in report.suites]
         self._taken: dict[str, int] = {}
 
-    def made(self, result: Record, key: str | None = None) -> tuple[Record, str]:
+    def made(self, result: TestResult | Entry, key: str | None = None) -> tuple[Record, str]:
         """The row of a result, and `[record, extra]` as JSON. `key` is that of the row, where it has one already."""
-        entry = result if isinstance(result, Entry) else entry_of(result, json_line(result))
-        row = entry["row"]
-        row["key"] = key or self._key(f"{entry['suite']}/{row['id']}")
-        row["suite"] = place = self._places[entry["suite"]]
-        extra = f'"command": {json_line(self._commands[place](row["id"], entry["in_step"]))}'
-        if entry["placed"] and (found := self.frames.of(entry["placed"])):
+        entry = result if isinstance(result, Entry) else entry_of(result.line, json_line(result.line))
+        row = entry.row
+        row["key"] = key or self._key(f"{entry.suite}/{row['id']}")
+        row["suite"] = place = self._places[entry.suite]
+        extra = f'"command": {json_line(self._commands[place](row["id"], entry.in_step))}'
+        if entry.placed and (found := self.frames.of(entry.placed)):
             extra += f', "frames": {json_line(found)}'
-        return row, f"[{entry['text']}, {{{extra}}}]"
+        return row, f"[{entry.text}, {{{extra}}}]"
 
     def _key(self, name: str) -> str:
         count = self._taken[name] = self._taken.get(name, 0) + 1
@@ -123,18 +125,33 @@ def packed(text: str) -> str:
     return b64encode(compress(text.encode(), 1, mtime=0)).decode()
 
 
-class Entry(Record):
-    """What the page needs of a result: `{suite, position, row, text, placed, in_step}`. The row has no key and no
-    suite yet, `text` is the JSON of the result, `placed` its record if that names places in files, and `in_step` is
-    whether a step of it failed."""
+class Entry(Value):
+    """What the page needs of a result."""
+
+    suite: str
+    position: int
+    row: Record
+    """Its row in the index, which has no key and no suite yet."""
+    text: str
+    """The JSON of the result."""
+    placed: Record | None
+    """Its line, if that names places in files."""
+    in_step: bool
+    """Whether a step of it failed."""
 
 
 def entry_of(record: Record, text: str) -> Entry:
     """Makes the entry of a result, of which `text` is the JSON."""
     row = _row(record)
     placed = record if record["status"] == Status.FAILED or record.get("warnings") else None
-    at = {"suite": record["suite"], "position": record.get("position", 0)}
-    return Entry(**at, row=row, text=text, placed=placed, in_step=has_failed_step(record))
+    return Entry(
+        suite=record["suite"],
+        position=record.get("position", 0),
+        row=row,
+        text=text,
+        placed=placed,
+        in_step=has_failed_step(record),
+    )
 
 
 def _row(record: Record) -> Record:
@@ -209,7 +226,9 @@ def _excerpt(text: str) -> str:
 def _runs(runs: Record) -> Record:
     """The figures of several runs; `marks` has a character for each of the first attempts."""
     figures = {key: runs[key] for key in FIGURES if key in runs}
-    figures["marks"] = "".join(MARKS[verdict_in(attempt)] for attempt in runs.get("attempts", ())[:SHOWN_MARKS])
+    figures["marks"] = "".join(
+        MARKS[verdict_of(attempt["status"], attempt.get("cause"))] for attempt in runs.get("attempts", ())[:SHOWN_MARKS]
+    )
     return figures
 
 

@@ -79,7 +79,7 @@ def test_script_tests_have_the_same_results_as_without_it(app: MakeApplication, 
     with Store(here.root / "store") as store:
         (run,) = store.runs()
         kept = store.report(run.id)
-    assert sorted(one["id"] for one in kept.results) == sorted(
+    assert sorted(one["id"] for one in kept.lines) == sorted(
         one.get("name") or one["id"] for part in there["reports"] for one in part["results"]
     )
     assert (run.state, kept.summary["failed"]) == ("failed", there["summary"]["failed"])

@@ -294,7 +294,7 @@ def test_old_runs_leave_a_store_by_age_and_by_size(two: Callable[[], Application
     assert os.path.getsize(here.root / "a" / FILE) < before
     with Store(here.root / "a") as store:
         assert labelled.id in {run.id for run in store.runs()}
-        assert len(store.report("latest").results) == 3
+        assert len(store.report("latest").lines) == 3
     assert newest.id != labelled.id
     with Store(here.root / "a") as store:
         store.put_label(StoredLabel(run=labelled.id, suite="s", test="small", passed=None, made_at=newest.started_at))

@@ -87,7 +87,7 @@ def test_results_that_neither_has_are_elsewhere(here: Application, store_first: 
     later = f"Error: The report r.jsonl does not have all results: they are in {spare}\n"
     assert (later in run.stdout) == store_first
 
-    assert [result["id"] for result in load(spare).results] == ["TestA", "TestB", "TestC", "TestD"]
+    assert [result["id"] for result in load(spare).lines] == ["TestA", "TestB", "TestC", "TestD"]
     shutil.rmtree(here.root / "store")
     again = here.run("--resume", str(spare), "--store", "store")
     assert (again.code, again.stderr) == (0, "")

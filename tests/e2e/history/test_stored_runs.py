@@ -52,7 +52,7 @@ def test_a_run_is_kept_as_its_report_has_it(here: Application) -> None:
     with kept(here) as store:
         (found,) = store.runs()
         again = store.report(found.id)
-        assert (again.start, again.results, again.summary) == (report.start, report.results, report.summary)
+        assert (again.start, again.lines, again.summary) == (report.start, report.lines, report.summary)
         assert report.start["run_id"] == found.id
         assert (found.state, found.reports) == ("failed", ("r.jsonl",))
         assert found.counts == {"passed": 2, "failed": 2, "skipped": 1}
@@ -61,9 +61,9 @@ def test_a_run_is_kept_as_its_report_has_it(here: Application) -> None:
         assert results["bad"].cause == "assertion"
         assert results["bad"].suite == "assistants/demo/tests/cases.jsonl"
         assert (results["good"].passed, results["good"].judged, results["off"].judged) == (1, 1, 0)
-        assert store.fingerprint(results["good"].made_of) == again.results[0]["fingerprint"]
+        assert store.fingerprint(results["good"].made_of) == again.lines[0]["fingerprint"]
         line = store.line(results["bad"].seq)
-        assert line == next(record for record in report.results if record["id"] == "bad")
+        assert line == next(record for record in report.lines if record["id"] == "bad")
 
 
 def test_each_run_of_a_test_is_kept_and_the_verdict_on_it(here: Application) -> None:
@@ -71,7 +71,7 @@ def test_each_run_of_a_test_is_kept_and_the_verdict_on_it(here: Application) -> 
     report = load(here.root / "r.jsonl")
     with kept(here) as store:
         again = store.report("latest")
-        assert (again.results, again.summary) == (report.results, report.summary)
+        assert (again.lines, again.summary) == (report.lines, report.summary)
         results = [result for result in store.results(store.run("latest").id) if result.test == "good"]
         assert [(result.attempt, result.passed, result.judged) for result in results] == [
             (1, 1, 1),
@@ -145,7 +145,7 @@ def test_a_run_is_followed_killed_and_resumed_as_one(here: Application) -> None:
             assert whole.counts == {"passed": 4, "failed": 1}
             later = store.results(found.id, after=seen[-1].seq)
             assert {result.test for result in later} == {f"Test{n}" for n in range(5)}
-            assert sorted(record["id"] for record in store.report(found.id).results) == [f"Test{n}" for n in range(5)]
+            assert sorted(record["id"] for record in store.report(found.id).lines) == [f"Test{n}" for n in range(5)]
     assert lines_of(here.root / "r.jsonl")[0]["run_id"] == found.id
 
 
@@ -273,7 +273,7 @@ def test_a_folder_that_takes_nothing_costs_the_store_alone(here: Application) ->
     assert run.code == 3
     assert "Cannot use the store <app>/store: " in run.stdout
     report = load(here.root / "r.jsonl")
-    assert len(report.results) == 5
+    assert len(report.lines) == 5
     assert report.summary["total"] == 5
 
 
@@ -311,7 +311,7 @@ def test_a_store_that_cannot_be_written_is_read(here: Application) -> None:
         path.chmod(path.stat().st_mode & ~0o222)
     code = (
         "import sys; from pathlib import Path; from runner.store.store import Store\n"
-        "with Store(Path(sys.argv[1])) as store: print(len(store.report('latest').results))"
+        "with Store(Path(sys.argv[1])) as store: print(len(store.report('latest').lines))"
     )
     said = subprocess.run(
         [*unprivileged(), sys.executable, "-c", code, str(folder)], capture_output=True, text=True, check=False
@@ -324,7 +324,7 @@ def test_a_disk_that_takes_no_more_costs_the_store_alone(here: Application) -> N
     run = here.spawn(*BOTH, "-o", "r.jsonl", "--store", "store", prefix=("/usr/bin/prlimit", "--fsize=30000"))
     assert run.code == 3, run
     assert "Cannot use the store <app>/store: the disk" in run.stdout
-    assert len(load(here.root / "r.jsonl").results) == 5
+    assert len(load(here.root / "r.jsonl").lines) == 5
     put_in_later(here, run.stdout)
     listed = here.run("store", "list", "--store", "store").stdout
     assert listed.endswith("\n1 run\n")
@@ -420,7 +420,7 @@ def test_what_can_be_read_of_a_damaged_store_is_merged(here: Application) -> Non
         "Error: Cannot read 1 run of bad: damaged\nHint: All other runs were copied\n",
     )
     with kept(here, "good") as store:
-        assert [len(store.report(run.id).results) for run in store.runs()] == [1, 2, 2]
+        assert [len(store.report(run.id).lines) for run in store.runs()] == [1, 2, 2]
 
 
 def test_a_damaged_store_costs_the_store_alone(here: Application) -> None:
@@ -431,4 +431,4 @@ def test_a_damaged_store_costs_the_store_alone(here: Application) -> None:
     run = here.run(*BOTH, "-o", "r.jsonl", "--store", "store")
     assert run.code == 3
     assert "Cannot use the store <app>/store: it is damaged\n" in run.stdout
-    assert len(load(here.root / "r.jsonl").results) == 5
+    assert len(load(here.root / "r.jsonl").lines) == 5

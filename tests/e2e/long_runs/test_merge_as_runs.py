@@ -27,7 +27,7 @@ def test_reports_of_the_same_cases_become_one_with_runs(app: MakeApplication) ->
     assert (run.code, run.stderr) == (0, "")
     assert run.stdout.endswith("29 passed, 1 failed, 0 skipped in 5 reports\n")
     for name in ("history.jsonl", "history.json"):
-        x = next(record for record in load(here.root / name).results if record["id"] == "x")
+        x = next(record for record in load(here.root / name).lines if record["id"] == "x")
         assert (x["status"], x["runs"]["count"], x["runs"]["passed"], x["runs"]["errors"]) == ("failed", 4, 3, 1)
         assert [run["run"] for run in x["runs"]["attempts"]] == [1, 2, 3, 4, 5]
     found = here.run("diff", "history.jsonl", "now.jsonl", "-o", "d.json")
@@ -41,14 +41,14 @@ def test_runs_of_reports_with_runs_are_counted_on(app: MakeApplication) -> None:
     again = here.run("merge", "1.jsonl", "2.jsonl", "--as-runs", "-o", "h.jsonl")
 
     assert again.code == 0
-    found = {record["id"]: record["runs"] for record in load(here.root / "h.jsonl").results}
+    found = {record["id"]: record["runs"] for record in load(here.root / "h.jsonl").lines}
     assert {id: (one["passed"], one["count"]) for id, one in found.items()} == {
         "c0": (3, 5),
         "c1": (3, 5),
         "new": (1, 1),
     }
     assert here.run("merge", "h.jsonl", "2.jsonl", "--as-runs", "-o", "h2.jsonl").code == 0
-    assert load(here.root / "h2.jsonl").results[0]["runs"]["count"] == 7
+    assert load(here.root / "h2.jsonl").lines[0]["runs"]["count"] == 7
 
 
 def test_runs_of_a_case_that_said_something_else_are_left_out(app: MakeApplication) -> None:
@@ -57,7 +57,7 @@ def test_runs_of_a_case_that_said_something_else_are_left_out(app: MakeApplicati
     run = here.run("merge", "1.jsonl", "2.jsonl", "--as-runs", "-o", "h.jsonl")
 
     assert run.stderr == "Warning: 1.jsonl: cases that were changed in a later report are left out: x\n"
-    found = {record["id"]: record["runs"]["count"] for record in load(here.root / "h.jsonl").results}
+    found = {record["id"]: record["runs"]["count"] for record in load(here.root / "h.jsonl").lines}
     assert found == {"c0": 2, "c1": 2, "x": 1}
 
 
@@ -132,4 +132,4 @@ def test_honest_runs_of_one_second_are_runs(ran: Application) -> None:
     for second in ("same-two.jsonl", "two.json", "run:latest"):
         run = ran.run("merge", "same-one.jsonl", second, "--as-runs", "-o", "honest.jsonl")
         assert run.code == 0, run
-        assert load(ran.root / "honest.jsonl").results[0]["runs"]["count"] == 2
+        assert load(ran.root / "honest.jsonl").lines[0]["runs"]["count"] == 2

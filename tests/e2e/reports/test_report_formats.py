@@ -336,7 +336,7 @@ def test_no_report_holds_the_content_of_attachments(app: MakeApplication) -> Non
     for text in [page, *((here.root / name).read_text("utf-8") for name in names if name != "r.html")]:
         assert b64encode(picture).decode()[:200] not in text
         assert "UklGR" not in text
-    records = {record["id"]: record for record in load(here.root / "r.jsonl").results}
+    records = {record["id"]: record for record in load(here.root / "r.jsonl").lines}
     assert records["talk"]["output"][0]["content"][1:] == [
         {"type": "image_url", "image_url": {"url": "data:image/png;base64,… (12 KB)", "detail": "auto"}},
         {"type": "input_audio", "input_audio": {"data": "… (9 KB)", "format": "wav"}},

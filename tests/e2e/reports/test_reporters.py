@@ -66,7 +66,7 @@ def test_the_name_of_a_link_says_the_format_and_its_target_is_written(small: App
 
     assert (shown.code, shown.stderr, shown.stdout) == (0, "", "Wrote <app>/r.md\n")
     assert [(small.root / name).is_symlink() for name in names] == [True] * 3
-    assert [len(load(small.root / f"kept/r-{end}").results) for end in ("jsonl", "json")] == [4, 4]
+    assert [len(load(small.root / f"kept/r-{end}").lines) for end in ("jsonl", "json")] == [4, 4]
     assert (small.root / "kept/r-md").read_text().startswith("# Test Report\n")
 
 
@@ -84,7 +84,7 @@ def test_a_built_in_reporter_decides_the_format_of_the_first_file(small: Applica
     small.run(*BOTH, "-r", id, "-o", "odd.name", "-o", "r.jsonl")
 
     assert (small.root / "odd.name").read_text().startswith(first)
-    assert len(load(small.root / "r.jsonl").results) == 4
+    assert len(load(small.root / "r.jsonl").lines) == 4
 
 
 def test_a_reporter_without_a_file_has_standard_output_and_the_console_standard_error(small: Application) -> None:
@@ -206,7 +206,7 @@ def test_an_agent_that_fails_loses_no_results(
     (said,) = [line for line in run.stdout.splitlines() if line.startswith("Error: ")]
     assert said.startswith("Error: Cannot make <app>/r.html with my.reporter: ") and why in said
     assert said.endswith("; the results are in <app>/r.html.json")
-    assert [record["id"] for record in load(here.root / "r.html.json").results] == ["TestA", "TestB"]
+    assert [record["id"] for record in load(here.root / "r.html.json").lines] == ["TestA", "TestB"]
 
 
 def test_an_unknown_agent_is_said_before_anything_runs(small: Application) -> None:

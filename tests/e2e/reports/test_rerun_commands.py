@@ -101,7 +101,7 @@ def test_the_commands_of_a_report_give_its_results_again(
     here = app(FILES)
     first = here.run(*arguments, "-o", "../first.jsonl", "-o", "../first.html", directory=folder)
     (whole,) = here.root.parent.rglob("first.jsonl")
-    results = {(record["suite"], record["id"]): record for record in load(whole).results}
+    results = {(record["suite"], record["id"]): record for record in load(whole).lines}
     commands = copied(whole.with_suffix(".html"))
     assert commands.keys() == results.keys(), first
     printed = re.findall(r"^  Run it again: (.*)$", first.stdout, re.M)
@@ -121,7 +121,7 @@ def once(here: Application, command: str, folder: str) -> dict[tuple[str, str], 
     assert words[0] == "yao-test"
     run = here.run(*words[1:], "-o", str(again), directory=folder)
     assert run.code != 2, run
-    return {(record["suite"], record["id"]): said(record) for record in load(again).results}
+    return {(record["suite"], record["id"]): said(record) for record in load(again).lines}
 
 
 def test_the_flags_that_change_nothing_are_left_out(app: MakeApplication) -> None:

@@ -76,7 +76,7 @@ def test_show_writes_and_prints_any_format(saved: Application) -> None:
     golden = (GOLDEN / "mixed.md").read_text()
     assert (saved.root / "deep/r.md").read_text() == golden
     assert (printed.code, printed.stdout) == (0, golden)
-    assert load(saved.root / "r.jsonl").results == load(GOLDEN / "mixed.jsonl").results
+    assert load(saved.root / "r.jsonl").lines == load(GOLDEN / "mixed.jsonl").lines
 
 
 def test_show_uses_what_there_is_of_a_run_that_was_killed(saved: Application) -> None:
@@ -223,7 +223,7 @@ def test_extract_writes_some_results_as_json(saved: Application) -> None:
     assert (run.code, run.stdout) == (0, "Wrote 4 files into <app>/out\n")
     records = {path.name: json.loads(path.read_text()) for path in (saved.root / "out").iterdir()}
     assert sorted(records) == ["T-2-id-b.json", "T003.json", "T004.json", "turns.json"]
-    by_id = {record["id"]: record for record in load(GOLDEN / "cases.jsonl").results}
+    by_id = {record["id"]: record for record in load(GOLDEN / "cases.jsonl").lines}
     assert records["turns.json"] == by_id["turns"]
 
 
@@ -286,7 +286,7 @@ def test_merge_joins_parts_and_the_later_one_wins(app: MakeApplication) -> None:
     assert (run.code, run.stderr) == (0, "Warning: c.jsonl b is in 1.jsonl and in 2.jsonl, which wins\n")
     assert run.stdout == "Wrote <app>/all.jsonl\nWrote <app>/all.md\n2 passed, 0 failed, 1 skipped in 2 parts\n"
     whole = load(here.root / "all.jsonl")
-    assert sorted((record["id"], record["status"]) for record in whole.results) == [
+    assert sorted((record["id"], record["status"]) for record in whole.lines) == [
         ("a", "passed"),
         ("b", "passed"),
         ("c", "skipped"),
@@ -351,4 +351,4 @@ def test_merge_of_a_report_with_itself_changes_nothing(app: MakeApplication) -> 
     run = here.run("merge", "a.jsonl", "a.jsonl", "-o", "m.json")
 
     assert run.stdout.endswith("1 passed, 1 failed, 0 skipped in 2 parts\n")
-    assert [record["id"] for record in load(here.root / "m.json").results] == ["good", "bad"]
+    assert [record["id"] for record in load(here.root / "m.json").lines] == ["good", "bad"]

@@ -131,7 +131,7 @@ def test_saved_lines_and_a_saved_document_are_the_same_report(app: MakeApplicati
         "-i", "assistants", "--runs", "3", "--min-pass-rate", "50", "-o", str(paths[0]), "-o", str(paths[1])
     )
 
-    of_lines, of_document = (json.loads(json.dumps(load(path).results)) for path in paths)
+    of_lines, of_document = (json.loads(json.dumps(load(path).lines)) for path in paths)
     for record in of_lines:
         for key in (
             "fingerprint",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 from pathlib import Path
@@ -38,7 +39,10 @@ def test_the_records_of_the_page_are_those_of_its_example(tmp_path: Path) -> Non
 def test_every_key_of_a_record_is_on_the_page(tmp_path: Path) -> None:
     from sample_conversations import BROKEN, CONVERSATION, DYNAMIC, SIMULATED, STATIC, WITHOUT_ANSWER
 
-    from runner.results.case_json import case_record
+    from runner.results.lines import line_of
+    from runner.results.model import Suite, SuiteKind
+
+    suite = Suite(id="trips", kind=SuiteKind.CASE_FILE, label="trips", file="", agent="demo")
 
     text = PAGE.read_text("utf-8")
     keys: set[str] = set()
@@ -51,7 +55,7 @@ def test_every_key_of_a_record_is_on_the_page(tmp_path: Path) -> None:
             collect(item)
 
     for result in (STATIC, WITHOUT_ANSWER, SIMULATED, BROKEN, DYNAMIC, CONVERSATION):
-        record = case_record(result)
+        record = copy.deepcopy(line_of(result, suite))
         for turn in record["turns"]:
             turn["input"] = turn["output"] = None
             for call in turn.get("tool_calls", ()):

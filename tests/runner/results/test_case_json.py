@@ -6,7 +6,15 @@ from typing import Any
 
 from sample_conversations import BROKEN, CONVERSATION, DYNAMIC, SIMULATED, STATIC, WITHOUT_ANSWER
 
-from runner.results.case_json import case_record
+from runner.results.lines import line_of
+from runner.results.model import Suite, SuiteKind, TestResult
+
+SUITE = Suite(id="trips", kind=SuiteKind.CASE_FILE, label="trips", file="", agent="demo")
+
+
+def case_record(result: TestResult) -> dict[str, Any]:
+    """The line of a case without what says where it stands."""
+    return {key: value for key, value in line_of(result, SUITE).items() if key not in ("type", "suite", "position")}
 
 
 def assertion(type: str, value: Any, passed: bool, actual: Any, message: str = "", **more: Any) -> dict[str, Any]:

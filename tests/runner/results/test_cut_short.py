@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 
 from runner.results import events, model
-from runner.results.case_json import case_record, is_cut_short
 from runner.results.case_result import CaseResult, TurnResult
 from runner.results.fold import Execution
+from runner.results.lines import line_of, result_of
 from runner.results.model import SuiteKind
-from runner.results.result_json import result_line, result_of
-from runner.results.turn_json import turn_of, turn_record
+from runner.shapes.codec import json_of, value_of
 from scripttest import Outcome, Status
 
 SUITE = model.Suite(id="/app/a.jsonl", kind=SuiteKind.CASE_FILE, label="a.jsonl", file="/app/a.jsonl", agent="shop")
@@ -41,15 +40,14 @@ def test_what_was_cut_short_is_counted_and_read_whatever_its_reason_says(reason:
     run.add(events.TestEnd(result=result))
     assert (run.cut, run.counts.skipped) == (int(cut_short), 1)
 
-    line = result_line(result, SUITE)
-    assert is_cut_short(line) is cut_short
-    assert result_of(SUITE, 0, line) == result
+    line = line_of(result, SUITE)
+    assert result_of(line, suite=SUITE.id, position=0) == result
     assert line.get("cut_short", False) is cut_short
-    assert "cut_short" not in case_record(skipped("later", False))
+    assert "cut_short" not in line_of(skipped("later", False), SUITE)
 
 
 @pytest.mark.parametrize("said", ({"skip_reason": "nobody is there"}, {"error": "nobody is there"}))
 @pytest.mark.parametrize("no_next_turn", [True, False])
 def test_a_turn_in_which_nobody_could_answer_is_read(said: dict[str, Any], no_next_turn: bool) -> None:
     turn = TurnResult(turn=2, input=None, source="", status=Status.SKIPPED, no_next_turn=no_next_turn, **said)
-    assert turn_of(turn_record(turn)) == turn
+    assert value_of(TurnResult, json_of(turn)) == turn

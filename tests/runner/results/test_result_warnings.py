@@ -202,9 +202,7 @@ def test_the_warnings_of_all_runs_are_those_of_the_test_each_once(tmp_path: Path
     runs = [("TestCart", TIMER), ("TestCart",), ("TestCart", TIMER, other)]
     written = Written(tmp_path, *(script(*of, run=at) for at, of in enumerate(runs, 1)), runs=3)
     assert written.counts.warnings == 2
-    assert (
-        load(tmp_path / "r.jsonl").results[0]["warnings"] == json.loads(written.text("json"))["results"][0]["warnings"]
-    )
+    assert load(tmp_path / "r.jsonl").lines[0]["warnings"] == json.loads(written.text("json"))["results"][0]["warnings"]
 
 
 def test_strict_makes_failures_of_warnings(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -25,7 +24,7 @@ def save(folder: Path, content: str | bytes) -> Path:
 def test_lines_and_document_hold_the_same(stream: str) -> None:
     lines, document = load(GOLDEN / f"{stream}.jsonl"), load(GOLDEN / f"{stream}.json")
 
-    assert document.results == lines.results
+    assert document.lines == lines.lines
     assert document.summary == lines.summary
     assert document.start["environment"] == lines.start["environment"]
     assert [suite["id"] for suite in document.suites] == [suite["id"] for suite in lines.suites]
@@ -37,7 +36,7 @@ def test_a_file_that_ends_anywhere_gives_every_whole_line(tmp_path: Path) -> Non
     for end in range(len(START.encode()), len(content), 97):
         found = load(save(tmp_path, content[:end]))
         whole = sum(at <= end for at in ends) - 1  # a line is whole without its end, too
-        assert len(found.results) == min(whole, len(RESULTS)), end
+        assert len(found.lines) == min(whole, len(RESULTS)), end
         assert (found.summary["status"], found.summary["total"]) == ("interrupted", whole), end
         assert found.warnings[-1].endswith("r.jsonl: the run did not end, there is no summary")
         in_the_middle = end - 1 not in ends and end not in ends
@@ -50,27 +49,13 @@ def test_a_file_that_ends_within_a_letter_or_in_zeros_gives_every_whole_line(tmp
     astronaut = LINES.encode().index("👩".encode())
     for tail in (b"", b"\0" * 600):
         found = load(save(tmp_path, LINES.encode()[: astronaut + 2] + tail))
-        assert len(found.results) == len(RESULTS) - 1
+        assert len(found.lines) == len(RESULTS) - 1
 
 
 def test_results_come_in_the_order_of_their_tests(tmp_path: Path) -> None:
     found = load(save(tmp_path, START + "".join(reversed(RESULTS)) + SUMMARY))
 
     assert found.replace(text="") == load(GOLDEN / "mixed.jsonl").replace(text="")
-
-
-def test_a_file_of_an_older_version_is_read(tmp_path: Path) -> None:
-    start = {key: value for key, value in json.loads(START).items() if key not in ("suites", "environment")}
-    old = [{k: v for k, v in json.loads(line).items() if k != "position"} for line in RESULTS]
-    for record in old:
-        if "script" in record:
-            del record["suite"]
-    found = load(save(tmp_path, "".join(json.dumps(line) + "\n" for line in [start, *old, json.loads(SUMMARY)])))
-
-    now = load(GOLDEN / "mixed.jsonl")
-    assert [record["id"] for record in found.results] == [record["id"] for record in now.results]
-    assert [(suite["id"], suite["kind"]) for suite in found.suites] == [(s["id"], s["kind"]) for s in now.suites]
-    assert found.start["environment"] == {"user_id": "", "team_id": "", "locale": ""}
 
 
 def test_a_line_of_a_newer_version_is_passed_over(tmp_path: Path) -> None:
@@ -158,7 +143,7 @@ def test_what_is_no_file_is_said(kind: str, tmp_path: Path) -> None:
 def test_any_text_is_read_as_it_was_written(text: str, extension: str, tmp_path: Path) -> None:
     written(report(result(input=text, output=[text])), tmp_path, extension)
 
-    (record,) = load(tmp_path / f"report.{extension}").results
+    (record,) = load(tmp_path / f"report.{extension}").lines
 
     kept = text.encode("utf-8", "backslashreplace").decode()
     assert (record["input"], record["output"]) == (kept, [kept])
@@ -170,6 +155,6 @@ def test_numbers_that_json_has_no_word_for_are_texts(extension: str, count: int,
     many = [result(f"T{number}", output={"a": [float("inf"), float("nan")]}) for number in range(count)]
     written(report(*many), tmp_path, extension)
 
-    record = load(tmp_path / f"report.{extension}").results[-1]
+    record = load(tmp_path / f"report.{extension}").lines[-1]
 
     assert record["output"] == {"a": ["Infinity", "NaN"]}

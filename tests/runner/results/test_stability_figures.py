@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 
-from runner.results.combining import of_lines
-from runner.results.model import Attempt
+from runner.results.combining import of_runs
+from runner.results.lines import as_in_seed, from_seed, line_of, result_of
+from runner.results.model import Suite, SuiteKind, TestResult
 from runner.results.stability import (
+    Attempt,
+    answer_of_run,
     classification,
     confidence_interval,
     consistency,
@@ -19,7 +22,7 @@ from runner.results.stability import (
     shown_of,
     stability_of,
 )
-from runner.results.stability_json import as_in_seed, attempt_of, from_seed, runs_record, stability_summary
+from runner.results.summary import stability_summary
 from runner.results.verdict import Verdict
 from scripttest.values import fields_of
 
@@ -266,6 +269,20 @@ def record(run: int, status: str, **more: Any) -> dict[str, Any]:
     return {"id": "a", "run": run, "status": status, "duration_ms": 10 * run, "input": "Hi", "output": "yes", **more}
 
 
+SUITE = Suite(id="", kind=SuiteKind.CASE_FILE, label="", file="", agent="demo")
+
+
+def combined(*lines: dict[str, Any]) -> dict[str, Any]:
+    """The line of a test from those of its runs."""
+    results = sorted(map(result_of, lines), key=lambda result: result.run)
+    return line_of(of_runs(results, 100), SUITE)
+
+
+def answer(line: dict[str, Any]) -> str:
+    result: TestResult = result_of(line)
+    return answer_of_run(result.outcome, result.case)
+
+
 def test_records_of_runs_become_the_record_of_the_test() -> None:
     """The first run that ended like the test, what all took, and the figures."""
     usage = {"input_tokens": 5, "output_tokens": 1}
@@ -274,10 +291,9 @@ def test_records_of_runs_become_the_record_of_the_test() -> None:
         record(1, P, usage={**usage, "cost": 0.5}, model_calls=2),
     ]
 
-    found = of_lines(lines, 100)
+    found = combined(*lines)
 
-    runs = found.pop("runs")
-    assert found == {
+    assert {key: value for key, value in found.items() if key in (*lines[0], "model_calls", "usage")} == {
         "id": "a",
         "status": F,
         "duration_ms": 15,
@@ -287,14 +303,14 @@ def test_records_of_runs_become_the_record_of_the_test() -> None:
         "model_calls": 3,
         "usage": {"input_tokens": 10, "output_tokens": 2, "cost": 0.5},
     }
-    assert runs["attempts"] == [
+    assert found["runs"]["attempts"] == [
         {"run": 1, "status": P, "duration_ms": 10, "output": "yes", "tokens": 6, "cost": 0.5},
         {"run": 2, "status": F, "duration_ms": 20, "output": "no", "error": "it is no", "tokens": 6},
     ]
 
 
 def test_a_result_as_the_seed_prints_it_leads_back_to_the_record() -> None:
-    found = of_lines([record(1, P), record(2, F, error="no"), record(3, P)], 100)
+    found = combined(record(1, P), record(2, F, error="no"), record(3, P))
 
     printed = as_in_seed(found)
 
@@ -317,17 +333,18 @@ def test_a_result_as_the_seed_prints_it_leads_back_to_the_record() -> None:
 
 def test_the_answer_of_a_conversation_is_what_the_agent_said_in_each_turn() -> None:
     turns = [{"input": "Hi", "output": "yes"}, {"input": "So?", "output": "no"}]
-    one = attempt_of(record(1, P, turns=turns, output=["the transcript"]))
-    other = attempt_of(record(2, P, turns=[{**turn, "input": "Hey"} for turn in turns], output=["another one"]))
+    one = answer(record(1, P, turns=turns, output=["the transcript"]))
+    other = answer(record(2, P, turns=[{**turn, "input": "Hey"} for turn in turns], output=["another one"]))
 
-    assert one.answer == other.answer == normalised(["yes", "no"])
+    assert one == other == normalised(["yes", "no"])
 
 
 def test_the_answer_of_a_script_test_is_how_it_ended() -> None:
-    passed = {"status": P, "duration_ms": 1, "logs": ["a"]}
-    failed = {"status": F, "duration_ms": 1, "error": "boom", "logs": []}
+    script = {"id": "a", "script": "scripts.demo.a"}
+    passed = {**script, "status": P, "duration_ms": 1, "logs": ["a"]}
+    failed = {**script, "status": F, "duration_ms": 1, "error": "boom", "logs": []}
 
-    answers = [attempt_of(line, 1).answer for line in (passed, {**passed, "logs": ["b"]}, failed)]
+    answers = [answer(line) for line in (passed, {**passed, "logs": ["b"]}, failed)]
 
     assert answers[0] == answers[1] != answers[2]
 
@@ -337,11 +354,11 @@ def test_the_summary_counts_tests_and_runs() -> None:
     shaky = stability_of(attempts(P, F))
     assert steady is not None and shaky is not None
     results = [
-        {"status": P, "runs": runs_record(steady, [])},
-        {"status": F, "runs": runs_record(shaky, [])},
-        {"status": F, "cause": "error"},
-        {"status": F, "cause": "infrastructure"},
-        {"status": S},
+        result_of({"id": "a", "status": P}, stability=steady),
+        result_of({"id": "b", "status": F}, stability=shaky),
+        result_of({"id": "c", "status": F, "cause": "error"}),
+        result_of({"id": "d", "status": F, "cause": "infrastructure"}),
+        result_of({"id": "e", "status": S}),
     ]
 
     assert stability_summary(results) == {

@@ -13,26 +13,26 @@ from runner.environment import Environment
 from runner.reporters import maker_for_file
 from runner.reporters.html import render
 from runner.results.counts import counted, status_of
+from runner.results.lines import result_of
+from runner.results.model import TestResult
 from runner.results.report import Report
-from runner.results.stability_json import attempt_of
 from runner.results.summary import counts_of, usage_of
-from runner.results.verdict import Verdict, verdict_in, verdict_of
+from runner.results.verdict import Verdict, verdict_of
 from runner.security.secrets import Secrets
 
-Record = dict[str, Any]
 SUITE = {"id": "a.jsonl", "kind": "agent_test", "label": "a.jsonl", "file": "a.jsonl", "agent": "a", "connector": ""}
 
 
-def result(id: str, status: str, **more: Any) -> Record:
+def result(id: str, status: str, **more: Any) -> TestResult:
     head = {"type": "result", "suite": "a.jsonl", "position": 0, "id": id}
-    return {**head, "status": status, "duration_ms": 3, "input": "x", **more}
+    return result_of({**head, "status": status, "duration_ms": 3, "input": "x", **more})
 
 
 GREEN, RED = "%2317753a", "%23c4232f"
 BROKEN = result("broken", "failed", cause="infrastructure", error="the judge is gone")
 
 
-def report(*results: Record, errors: tuple[str, ...] = ()) -> Report:
+def report(*results: TestResult, errors: tuple[str, ...] = ()) -> Report:
     counts = counted(results)
     start = {"timestamp": "2026-01-01T00:00:00Z", "version": "1", "environment": {}, "suites": [SUITE]}
     summary = {**counts_of(results), "duration_ms": 9, "status": status_of(counts, bool(errors)), "completed_at": None}
@@ -55,8 +55,8 @@ def test_only_what_broke_is_no_verdict_on_the_test(status: str, cause: str | Non
     found = verdict_of(status, cause)
     assert found is Verdict(verdict)
     assert found.status == status
-    assert verdict_in({"status": status, "cause": cause}) is found
-    assert attempt_of(result("a", status, cause=cause), 1).verdict is found
+    assert result("a", status, cause=cause).verdict is found
+    assert result("a", status, cause=cause).as_run.verdict is found
 
 
 def test_counts_tell_what_broke_from_what_failed() -> None:

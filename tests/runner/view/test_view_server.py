@@ -221,7 +221,7 @@ def test_a_run_is_as_its_report_has_it(view: View, runs: list[dict[str, Any]]) -
     with Store(view.folder) as store:
         saved = store.report(first["id"])
     results = [result for result, _ in view.get(f"/api/runs/{first['id']}/block-0")]
-    assert results == saved.results
+    assert results == saved.lines
     assert [row["id"] for row in index["rows"]] == [result["id"] for result in results]
     assert index["summary"]["failed"] == 1
     assert view.get(f"/api/runs/{first['id']}/block-1") == []

@@ -94,9 +94,9 @@ def test_the_shown_results_are_exported_as_json_that_can_be_read_again(
     saved = tmp_path / "results.json"
     download.value.save_as(saved)
     read = load(saved)
-    kept = [one for one in whole[0].results if one["status"] == "failed" and one["cause"] != "infrastructure"]
+    kept = [one for one in whole[0].lines if one["status"] == "failed" and one["cause"] != "infrastructure"]
     ignored = ("position", "script")
-    assert [{key: value for key, value in one.items() if key not in ignored} for one in read.results] == [
+    assert [{key: value for key, value in one.items() if key not in ignored} for one in read.lines] == [
         {key: value for key, value in one.items() if key not in ignored} for one in kept
     ]
     assert {key: read.summary[key] for key in ("total", "passed", "failed", "skipped")} == {
@@ -148,19 +148,19 @@ def test_an_export_counts_as_the_fold_does(open_report: Any, seed: int) -> None:
                 key: value for key, value in summary.items() if key in {*expected, "errors", "warnings"}
             } == expected
         assert parts.keys() == {one["suite"] for one in chosen}
-        assert made["summary"] == (of_fold(chosen) if len(chosen) < len(whole.results) else whole.summary)
+        assert made["summary"] == (of_fold(chosen) if len(chosen) < len(whole.lines) else whole.summary)
         for label in selected:
             page.get_by_label(label, exact=True).select_option("")
 
-    check(whole.results)
-    check([one for one in whole.results if one["suite"] == CASES], Suite=CASES)
+    check(whole.lines)
+    check([one for one in whole.lines if one["suite"] == CASES], Suite=CASES)
     for shown, verdicts in {
         "passed": ["passed"],
         "failed": ["failed"],
         "error": ["broken", "inconclusive"],
         "skipped": ["skipped"],
     }.items():
-        check([one for one in whole.results if verdict_in(one) in verdicts], Status=shown)
+        check([one for one in whole.lines if verdict_in(one) in verdicts], Status=shown)
 
 
 def of_fold(results: list[dict[str, Any]]) -> dict[str, Any]:

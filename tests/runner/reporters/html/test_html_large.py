@@ -48,4 +48,4 @@ def test_ten_thousand_results_need_few_elements(open_report: Any, tmp_path: Path
 def test_the_file_is_much_smaller_than_its_results(tmp_path: Path) -> None:
     report = many(2_000)
 
-    assert len(render(report)) < len(str(report.results)) / 5
+    assert len(render(report)) < len(str(report.lines)) / 5

@@ -328,7 +328,7 @@ def test_variants_are_a_matrix_with_their_answers_side_by_side(chromium: Chromiu
         for id, said in answers.items()
     ]
     kept = report(suites, results)
-    entries = [entry_of(record, json_line(record)) for record in kept.results]
+    entries = [entry_of(record, json_line(record)) for record in kept.lines]
     path = tmp_path / "variants.html"
     path.write_text(render(kept.replace(results=entries), variants=variants_in(kept.replace(results=entries))))
     page = chromium.usual

@@ -28,7 +28,7 @@ def two_variants() -> Any:
 
 def test_each_result_is_named_with_its_variant(open_report: Any, tmp_path: Path) -> None:
     made, path = two_variants(), tmp_path / "named.html"
-    for record in made.results:
+    for record in made.lines:
         runs = {"count": 2, "passed": 2, "pass_rate": 100, "consistency": 1, "avg_duration_ms": 1, "min_duration_ms": 1}
         record["runs"] = {**runs, "max_duration_ms": 2, "std_deviation_ms": 0, "attempts": []}
         record["runs"] |= {"passed": 1, "pass_rate": 50.0} if record["id"] == "dog" else {}
