@@ -6,6 +6,7 @@ in its repository.
 | the command, and an argument that is a program | all in its folder and below: a program loads what lies beside it |
 | another file, but for a data base of SQLite | itself, and the programs in its folder and below |
 | a folder | the programs in it and below; other words may name files in it |
+| a pattern that a shell expands, such as `tools/*.mjs` | what it matches, each as if it were named |
 
 Words are the command, the arguments and the values of `env`, also their parts, as in `--import=./hook.mjs`, and modules
 as Python has them (`-m tools.server`). Left out are packages that are installed in the application (`node_modules`,
@@ -17,6 +18,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,9 @@ from runner.security.walk import CODE, DEFINING, is_at_or_below, is_test, walk
 from scripttest import anywhere, open_file
 
 _PARTS = re.compile(r"[\s\"'`=:;,()|&<>@\[\]{}]+")
+_WORDS_OF_SHELL = re.compile(r"[\s\"'`;|&()<>]+")
+_SHELL = re.compile(r"(?:ba|z|da|fi|k|c|tc)?sh")
+_HAS_WILDCARD = re.compile(r"[*?\[]")
 _ENDINGS = frozenset(
     (
         *CODE,
@@ -72,6 +77,9 @@ def program_files(definition: Any, root: Path, variables: Mapping[str, str]) -> 
     words = [*filled, *(_filled(value, variables) for value in (env.values() if isinstance(env, dict) else ()))]
     places = _Places(root)
     named = places.named(name for word in words for name in _names(word))
+    of_shell = [part for word in words for part in _WORDS_OF_SHELL.split(word)]
+    if any(_SHELL.fullmatch(os.path.basename(part)) for part in of_shell):
+        named += places.matching(part for part in of_shell if _HAS_WILDCARD.search(part))
     mains, found = places.mains(filled), set()
     for interpreter in [_interpreter(path) for path in mains]:
         mains += places.mains(interpreter) if interpreter else []
@@ -117,6 +125,27 @@ class _Places:
         self._folders += list(dict.fromkeys(folders))[:_MOST_FOLDERS]
         found = (self._inside(folder, name) for folder in self._folders for name in names)
         return list(dict.fromkeys(path for path in found if path is not None))
+
+    def matching(self, patterns: Iterable[str]) -> list[str]:
+        """The real paths of the files and folders that a shell makes of patterns."""
+        beside = [part.partition("/")[2] if part.startswith("$") else part for part in dict.fromkeys(patterns)]
+        return [path for folder in self._folders for part in beside for path in self._matching(folder, part)]
+
+    def _matching(self, folder: str, pattern: str) -> Iterator[str]:
+        pattern = os.path.normpath(os.path.join(folder, pattern))
+        fixed = _HAS_WILDCARD.split(pattern)[0].rpartition("/")[0]
+        top, wanted = os.path.realpath(fixed), pattern[len(fixed) + 1 :].split("/")
+        if not is_at_or_below(top, self._top):
+            return
+
+        def enters(above: str, name: str) -> bool:
+            is_deep = above[len(top) :].count("/") >= len(wanted) and "**" not in wanted
+            return not is_deep and self._enters(above, name)
+
+        for one in walk(top, root=self._top, enters=enters):
+            for path in (one.path, *(f"{one.path}/{name}" for name in one.files)):
+                if _fits(path[len(top) + 1 :].split("/"), wanted) and (real := self._inside(one.path, path)):
+                    yield real
 
     def mains(self, words: list[str]) -> list[str]:
         """The real path of the command, and of the file that an interpreter runs."""
@@ -166,6 +195,13 @@ class _Places:
 def _filled(word: Any, variables: Mapping[str, str]) -> str:
     text = str(word)
     return variables.get(text[len("$ENV.") :], "") if text.startswith("$ENV.") else text
+
+
+def _fits(parts: list[str], wanted: list[str]) -> bool:
+    """Whether a path fits a pattern, part by part; `**` stands for any folders."""
+    if "**" in wanted:
+        return fnmatchcase("/".join(parts), "/".join(wanted).replace("**/", "*"))
+    return len(parts) == len(wanted) and all(map(fnmatchcase, parts, wanted))
 
 
 def _names(word: str) -> Iterator[str]:

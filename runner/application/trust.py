@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 FILE = "yao-test.trust"
 FOLDERS = (*DEFINING, "langs", "models")
 """Folders of which every file is trusted."""
-_ENTERED = {"agent", "connectors", "mcps", "prompts", "locales", "assets"}
+_ENTERED = {"agent", "connectors", "mcps", "prompts", "locales", "langs", "assets"}
 """Folders that are read to their end, whatever the names of those in them."""
 _TESTS = re.compile(r"_test\.[cm]?[jt]sx?\Z")
 _SETTINGS = re.compile(r"app\.(?:yao|json|jsonc)|yao-test\.toml")

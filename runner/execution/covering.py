@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from runner.application.application import repository_of
 from runner.options.values import misses_in
 from runner.results.coverage import CoverageReport
+from runner.security.walk import walk
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -20,5 +21,12 @@ if TYPE_CHECKING:
 def coverage_of(coverage: Coverage, thresholds: Collection[CoverageThreshold], root: Path) -> CoverageReport:
     """The coverage of a run that has ended, with the thresholds that it misses; `root` is that of the application."""
     folder = os.path.relpath(root, repository_of(root))
-    found = CoverageReport(files=coverage.finish(), folder="" if folder == os.curdir else folder)
+    tops = (root / "assistants", root / "scripts")
+    folders = walk(*tops, root=root, enters=_holds_scripts, follows=False)
+    there = [f"{one.path}/{name}" for one in folders for name in one.files]
+    found = CoverageReport(files=coverage.finish(there), folder="" if folder == os.curdir else folder)
     return found.replace(misses=misses_in(found.miss, thresholds))
+
+
+def _holds_scripts(_: str, name: str) -> bool:
+    return name != "node_modules" and not name.startswith(".")

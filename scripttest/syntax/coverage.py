@@ -10,7 +10,7 @@ import json
 import os
 from array import array
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -95,11 +95,15 @@ class Coverage:
             self._last[name] = self._made[key]
             return self._last[name].loaded
 
-    def finish(self) -> dict[str, Record]:
-        """Path from the root → the coverage of each file, also of those that nothing has loaded, sorted. A file that
-        has changed counts from then on, and one that is gone does not count."""
+    def finish(self, files: Iterable[str]) -> dict[str, Record]:
+        """Path from the root → the coverage of each file, sorted. A file that has changed counts from then on, and one
+        that is gone does not count.
+
+        Args:
+            files: the paths of all files below `assistants/` and `scripts/`; scripts that nothing has loaded count too.
+        """
         boundary = Boundary(Path(self._root))
-        there = {os.path.relpath(path, self._root): path for path in self._all_files()}
+        there = {name: path for path in files if (name := self._name(path)) is not None}
         for name in self._last.keys() - there.keys():
             del self._last[name]
         for name, path in there.items():
@@ -152,14 +156,6 @@ class Coverage:
             return None
         is_handler = folders[:1] == ["scripts"] or (folders[:1] == ["assistants"] and "src" in folders[1:])
         return name if is_handler else None
-
-    def _all_files(self) -> list[str]:
-        found = []
-        for top in ("assistants", "scripts"):
-            for folder, folders, files in os.walk(f"{self._root}/{top}"):
-                folders[:] = [name for name in folders if name != "node_modules" and not name.startswith(".")]
-                found += [path for file in files if self._name(path := f"{folder}/{file}") is not None]
-        return found
 
     def _counts(self) -> array[int]:
         """The sums of the counters of all workers."""

@@ -62,6 +62,9 @@ FILES = {
     "/mcps/shell.mcp.yao": stdio("sh", "-c", "$PWD/shells/one/s; ${PWD}/shells/two/s"),
     "/shells/one/s": "1",
     "/shells/two/s": "1",
+    "/mcps/globs.mcp.yao": stdio("sh", "-c", "cat steps/*/0?.txt data/steps/[0-9].txt | sh; echo --from=*"),
+    "/steps/one/01.txt": "1",
+    "/data/steps/1.txt": "1",
     "/mcps/files.mcp.yao": stdio("npx", "server-filesystem", "./data"),
     "/tools/w.py": "import helper",
     "/tools/helper.dat": "1",
@@ -204,6 +207,12 @@ ATTEMPTS = {
     "what a runner of tasks reads": {"Makefile": ("serve:", "changed"), "made/s.py": ("2", "changed")},
     "another file that it would take first": {"GNUmakefile": ("serve:", "new")},
     "the interpreter that a program names": {"voices/in": ("2", "changed"), "tones/t.txt": ("2", "changed")},
+    "what a shell makes of a pattern": {
+        "steps/one/01.txt": ("2", "changed"),
+        "steps/two/02.txt": ("1", "new"),
+        "data/steps/1.txt": ("2", "changed"),
+    },
+    "translations in a folder that is called as one of packages": {"langs/en/node_modules/x.yml": ("a: c", "new")},
     "programs from the working directory": {"shells/one/s": ("2", "changed"), "shells/two/s": ("2", "changed")},
 }
 
@@ -242,6 +251,7 @@ FREE = {
     "snapshots": {"assistants/demo/src/__snapshots__/x_test.ts.snap": "1"},
     "documents": {"README.md": "2", "docs/a.md": "1"},
     "packages": {"node_modules/p/index.js": "1", ".venv/lib/p.py": "1"},
+    "what no pattern matches": {"steps/one/x.txt": "1", "steps/01.txt": "1", "data/steps/x.txt": "1"},
     "reports": {"reports/run.json": "{}"},
 }
 
