@@ -18,18 +18,18 @@ from runner.reporters.console.change_lines import (
     COLORS,
     WITH_ERROR,
     aligned,
-    as_rows,
-    as_text,
-    end_of,
+    changed_parts,
+    changes_end,
+    changes_text,
     fact_of,
     overview,
-    parts_of,
     verdict_line,
+    verdicts_text,
 )
 from runner.reporters.console.style import Style
 from runner.reporters.console.verdict_lines import CASE_HEAD, HEAD, case_rows, measure_rows, sentences
 from runner.reporters.markdown_pieces import block, details, inline, table
-from runner.reporters.variants import ROWS, as_answers, as_matrix
+from runner.reporters.variants import ROWS, answers_text, matrix_rows
 from runner.results.change_report import ChangeReport, Noise, Verdict
 from runner.results.change_verdict import adjusted, change_between
 from runner.results.changes import KINDS, STANDARD, Change, Comparison, Side, Thresholds
@@ -154,13 +154,13 @@ def diff(
     style = Style(environment.colors and not no_color)
     if is_of_variants:
         rows = matrix([before, *others])
-        environment.stdout.write(aligned(as_matrix(rows[:ROWS], names)) + as_answers(rows, names, style) + "\n")
+        environment.stdout.write(aligned(matrix_rows(rows[:ROWS], names)) + answers_text(rows, names, style) + "\n")
     if len(others) > 1 or is_of_variants:
         environment.stdout.write(aligned(overview(verdicts, names, "Variant" if is_of_variants else "Report")))
-        environment.stdout.write(as_rows(verdicts, names[1:], style))
+        environment.stdout.write(verdicts_text(verdicts, names[1:], style))
     else:
-        lists = as_tables(found, environment, style) if environment.terminal else as_text(found, style)
-        environment.stdout.write(lists + as_rows(verdicts, names[1:], style))
+        lists = as_tables(found, environment, style) if environment.terminal else changes_text(found, style)
+        environment.stdout.write(lists + verdicts_text(verdicts, names[1:], style))
     for path in paths:
         write_text(environment, path, _document(path, before, others, found, verdicts, names, is_of_variants))
     if fail_on and any(verdict.fails(on_unsure=fail_on == "unsure") for verdict in verdicts):
@@ -252,7 +252,7 @@ def as_tables(found: Comparison, environment: Environment, style: Style) -> str:
             text += table_of(kind.key, changes, environment, style.colors)
             if kind.key == "changed":
                 text += "".join(f"{line}\n" for change in changes for line in (f"{change.id}:", *change.diff))
-    return text + end_of(found)
+    return text + changes_end(found)
 
 
 COMMAND = ": yao-test "
@@ -279,7 +279,7 @@ def as_markdown(
         return text
     rows = [(kind.title, str(number)) for kind in KINDS if (number := len(found.of(kind.key)))]
     text += f"{verdict_line(found)}\n\n" + (table(("Kind", "Results"), rows) if rows else "")
-    if parts := parts_of(found):
+    if parts := changed_parts(found):
         text += f"Since the older run, {inline(parts)}.\n\n"
     for kind in KINDS:
         changes = found.of(kind.key)

@@ -17,7 +17,7 @@ from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.reporters.console.style import count
 from runner.reporters.console.style import count as counted
-from runner.reporters.console.trust_lines import text_of
+from runner.reporters.console.trust_lines import trust_text
 from runner.results.calibration import trust_in, trust_record
 from runner.results.judgements import Judgement, JudgementKey, judgements_in, prices_in
 from runner.results.labels import Label, drawn, read_labels, text_of_labels
@@ -197,7 +197,7 @@ def calibrate(
         raise ConfigurationError(
             f"Cannot calibrate {report}: {', '.join(labels)} has no labels yet", "Fill in true or false under passed"
         )
-    environment.stdout.write(text_of(found))
+    environment.stdout.write(trust_text(found))
     if on_answers:
         environment.stdout.write(
             f"Left out: {count(on_answers, 'label')} of whole answers, which no judge has judged.\n"

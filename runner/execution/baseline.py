@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.reporters.console.change_lines import as_rows, as_text
+from runner.reporters.console.change_lines import changes_text, verdicts_text
 from runner.reporters.console.style import DOUBLE, Style, count
 from runner.results.change_verdict import change_between
 from runner.results.comparison import compare
@@ -23,4 +23,4 @@ def comparison_text(place: StorePlace, name: str, colors: bool) -> str:
     of = f"{count(len(baseline.runs), 'run')}, the newest one of {newest.started_at[:10]}"
     head = f"{DOUBLE}\n  {style.paint(f'Compared with {name}', 'bold')} ({of})\n{DOUBLE}\n"
     verdict = change_between(baseline.report, run, names=Sides(a=name, b="this run"))
-    return head + as_text(compare(baseline.report, run), style) + as_rows([verdict], [name], style)
+    return head + changes_text(compare(baseline.report, run), style) + verdicts_text([verdict], [name], style)

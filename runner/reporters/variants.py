@@ -42,7 +42,7 @@ class VariantReporter:
         if isinstance(event, RunEnd):
             report = self._collector.report(so_far)
             try:
-                self._write(text_of(report, self._style))
+                self._write(variants_text(report, self._style))
             except ConfigurationError as error:
                 self._write(f"The variants cannot be compared. {error.message}\n")
 
@@ -50,7 +50,7 @@ class VariantReporter:
         """Does nothing."""
 
 
-def as_matrix(rows: Sequence[MatrixRow], names: Sequence[str]) -> list[Row]:
+def matrix_rows(rows: Sequence[MatrixRow], names: Sequence[str]) -> list[Row]:
     """The head, then how often each case passes in each variant."""
     several = len({row.key.suite for row in rows}) > 1
     table: list[Row] = [("Case", *names)]
@@ -60,16 +60,16 @@ def as_matrix(rows: Sequence[MatrixRow], names: Sequence[str]) -> list[Row]:
     return table
 
 
-def text_of(report: Report, style: Style) -> str:
+def variants_text(report: Report, style: Style) -> str:
     """What the console says of the variants of a run. Raises ConfigurationError."""
     compared = verdicts_on(report)
     names, verdicts = compared.names, compared.verdicts
     rows = matrix(compared.parts)
     text = f"{DOUBLE}\n  {style.paint('Variants', 'bold')}\n{DOUBLE}\n"
-    text += aligned(as_matrix(rows[:ROWS], names))
+    text += aligned(matrix_rows(rows[:ROWS], names))
     if len(rows) > ROWS:
         text += f"  ... and {len(rows) - ROWS} more, {sum(row.differs for row in rows)} of all differ\n"
-    text += as_answers(rows, names, style)
+    text += answers_text(rows, names, style)
     text += "\n" + aligned(overview(verdicts, names, "Variant"))
     for verdict, name in zip(verdicts, names[1:], strict=True):
         first, *rest = sentences(verdict, Sides(a=names[0], b=name))
@@ -78,7 +78,7 @@ def text_of(report: Report, style: Style) -> str:
     return text
 
 
-def as_answers(rows: Sequence[MatrixRow], names: Sequence[str], style: Style) -> str:
+def answers_text(rows: Sequence[MatrixRow], names: Sequence[str], style: Style) -> str:
     """The answers of cases that do not pass as often in each variant, below each other."""
     shown = [row for row in rows if row.differs and len(set(row.answers)) > 1][:ANSWERS]
     return "".join(f"\n  {row.key.name}\n{_answers(row, names, style)}" for row in shown)

@@ -20,7 +20,7 @@ from runner.store.store import Store
 from runner.store.stored import StoredResult, StoredRun
 from runner.version import VERSION
 from runner.view.labelling import Labelling
-from runner.view.reruns import Reruns, commands_of, shown
+from runner.view.reruns import Reruns, as_typed, commands_of
 from runner.view.runs import StoredRuns
 from scripttest.typing_names import Record
 
@@ -139,7 +139,7 @@ class PageActions:
 
     def plan(self, id: str, keys: Sequence[str]) -> Record:
         """`{commands}`: what `start` would start, as a person would type it."""
-        return {"commands": [shown(words) for words in self._commands(id, keys)]}
+        return {"commands": [as_typed(words) for words in self._commands(id, keys)]}
 
     def start(self, id: str, keys: Sequence[str]) -> Record:
         """Runs the results of these rows again, or all of a run: `Reruns.record`."""

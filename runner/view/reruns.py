@@ -116,7 +116,7 @@ def _parts(names: list[str]) -> Iterator[list[str]]:
         yield part
 
 
-def shown(words: Words) -> str:
+def as_typed(words: Words) -> str:
     """A command line as a person would type it."""
     return join(["yao-test", *words])
 
@@ -144,7 +144,7 @@ class Reruns:
             if self._record["state"] == "running":
                 raise ConfigurationError("Cannot start it: something is still running", "Stop that, or wait")
             self._stopped = False
-            self._record = {"state": "running", "of": run, "commands": [*map(shown, commands)], "output": ""}
+            self._record = {"state": "running", "of": run, "commands": [*map(as_typed, commands)], "output": ""}
         Thread(target=self._run, args=(commands,), daemon=True).start()
         return self.record()
 

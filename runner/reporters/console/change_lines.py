@@ -76,7 +76,7 @@ def fact_of(kind: str, change: Change) -> str:
     return f"{was.status} → {now.status}" + (f" ({runs_of(change)} runs passed)" if change.is_repeated else "")
 
 
-def parts_of(found: Comparison) -> str:
+def changed_parts(found: Comparison) -> str:
     """What the results of the two runs were made of that is not the same: `the model of local changed (12 results)`;
     empty when there is nothing, or it is not known."""
     return ", ".join(f"{change_text([part])} ({count(number, 'result')})" for part, number in found.parts.items())
@@ -117,23 +117,23 @@ MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {
 """Key of a measure → its name, and how a value of it is written."""
 
 
-def as_text(found: Comparison, style: Style) -> str:
+def changes_text(found: Comparison, style: Style) -> str:
     """The changes for the console."""
     text = ""
     for kind in KINDS:
         if changes := found.of(kind.key):
             text += style.paint(f"{kind.title} ({len(changes)})\n", COLORS[kind.tone])
             text += "".join(_lines_of(kind.key, change) for change in changes) + "\n"
-    return text + end_of(found)
+    return text + changes_end(found)
 
 
-def end_of(found: Comparison) -> str:
+def changes_end(found: Comparison) -> str:
     """A summary of the lists, and which parts of the application have changed."""
-    parts = parts_of(found)
+    parts = changed_parts(found)
     return (f"Since the older run, {parts}\n" if parts else "") + f"{verdict_line(found)}\n"
 
 
-def as_rows(verdicts: Sequence[ChangeReport], names: Sequence[str], style: Style) -> str:
+def verdicts_text(verdicts: Sequence[ChangeReport], names: Sequence[str], style: Style) -> str:
     """The verdicts for the console: a row for each figure, the cases that fell, and what it means."""
     text = ""
     for verdict, name in zip(verdicts, names, strict=True):

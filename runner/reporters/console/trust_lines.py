@@ -19,7 +19,7 @@ LONG = 60
 """Characters of a criterion."""
 
 
-def text_of(found: Trusted) -> str:
+def trust_text(found: Trusted) -> str:
     """A table of the criteria, and its conclusion."""
     text = aligned([HEAD, *map(_row, found.each[-ROWS:])]) if found.each else ""
     return text + "".join(f"{line}\n" for line in [*_of_labels(found), *_of_votes(found), *_of_orders(found)])

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from runner.errors import ConfigurationError
-from runner.reporters.console.change_lines import fact_of, measures_of, overview, parts_of, verdict_line
+from runner.reporters.console.change_lines import changed_parts, fact_of, measures_of, overview, verdict_line
 from runner.reporters.console.verdict_lines import case_rows, measure_rows, parts_shown, sentences
-from runner.reporters.variants import as_matrix
+from runner.reporters.variants import matrix_rows
 from runner.results.change_report import ChangeReport
 from runner.results.changes import KINDS, Change, Comparison
 from runner.results.fingerprint_changes import change_text
@@ -60,7 +60,7 @@ def comparison_record(
         "worse": found.is_worse,
         "compared": found.compared,
         "measures": measures_of(found),
-        "parts": parts_of(found),
+        "parts": changed_parts(found),
         "kinds": [
             {"key": kind.key, "title": kind.title, "tone": kind.tone, "count": number}
             for kind, number in counted
@@ -141,7 +141,7 @@ def variants_record(compared: VariantsCompared) -> Record:
     differs, answers: [[[text, differs], ...], ...], answers_differ}, ...], left_out}`; `said` has a list for each
     variant but the first, `answers` the pieces of each answer, those marked that the first answer does not have."""
     names, verdicts, found = compared.names, compared.verdicts, matrix(compared.parts)
-    head, *rows = as_matrix(found[:ROWS], names)
+    head, *rows = matrix_rows(found[:ROWS], names)
     return {
         "overview": overview(verdicts, names, "Variant"),
         "said": [
