@@ -149,24 +149,24 @@ class AgentProcesses:
         """The answer of a provider, which is also written into the ledger. Raises ProcessError."""
         ledger = call.scope.chat.world.ledger
         noted = called(call.name, call.args)
-        is_agent = noted.startswith("agents.")  # the runtime writes those down
-        if noted and not is_agent:
-            ledger.begin(noted)
+        own = "" if noted.startswith("agents.") else noted  # the runtime writes those of agents down
+        if own:
+            ledger.begin(own)
         try:
             value = await provider(call)
         except (AgentError, RunnerError, ScriptError, ProcessError) as error:
             failure = self._failure(call, noted, error)
-            if noted and not is_agent:
-                ledger.fail(noted, failure)
-            elif failure.missing and not is_agent:
+            if own:
+                ledger.fail(own, failure)
+            elif failure.missing and not noted:
                 ledger.note_failure(call.name, failure)
             raise failure from error
         except Exception:
-            if noted and not is_agent:
-                ledger.end(noted)
+            if own:
+                ledger.end(own)
             raise
-        if noted and not is_agent:
-            ledger.end(noted)
+        if own:
+            ledger.end(own)
         return value
 
     def _failure(self, call: _ProcessCall, noted: str, error: Any) -> ProcessError:

@@ -4,8 +4,7 @@
 | --- | --- |
 | `base` | the interface of a server, and its errors |
 | `servers` | finds the server of an id, in the `*.mcp.yao` files; the processes `mcp.*` of scripts |
-| `process` | servers whose tools are functions of scripts, or other processes |
-| `mapping` | the files that describe such tools, and the arguments of their calls |
+| `process` | servers whose tools are functions of scripts, or other processes, and the files that describe them |
 | `client` | servers that are separate programs or services, over stdio, SSE and streamable HTTP |
 | `remote` | connections to these, as sessions of the MCP SDK |
 | `guard` | runs the process of a server over stdio, and leaves no process behind |

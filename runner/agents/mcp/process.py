@@ -1,14 +1,32 @@
-"""An MCP server whose tools are processes: script functions, or whatever else the run can call."""
+"""An MCP server whose tools are processes: script functions, or whatever else the run can call.
+
+Files below the server's mapping folder describe its tools, resources and prompts, and the arguments of calls; each may
+also end in `.json` or `.jsonc`:
+
+| file | content |
+| --- | --- |
+| `schemes/<tool>.in.yao` | JSON Schema of the arguments, with `description` and `x-process-args` |
+| `schemes/<tool>.out.yao` | JSON Schema of the result |
+| `schemes/<tool>.jsonl`, `resources/<name>.jsonl` | examples `{name, description?, input, output?}`, one on each line |
+| `resources/<name>.res.yao` | `uri` with `{param}`, `name`, `description`, `mimeType`, `schema`, `x-process-args` |
+| `prompts/<name>.pmt.yao` | `description`, `arguments[]`, and `messages[]` or `template` |
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import json
+import re
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, unquote
 
 from runner.agents.mcp.base import Item, Tool, ToolAnswer, ToolError, no_such_tool, text_content, validate
-from runner.agents.mcp.mapping import MappingFile, match_uri, process_arguments, read_mapping, read_samples, render
+from runner.application.documents import read_json
+from runner.application.json_parts import KEEP_ONE, given_twice, repeated_keys
 from runner.errors import ConfigurationError, did_you_mean
+from runner.security.files import read_text
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.connectors.http import Endpoint
@@ -16,6 +34,26 @@ if TYPE_CHECKING:
 CallProcess = Callable[[str, list[Any], Any], Awaitable[Any]]
 """(process name, arguments, context) → JSON value; raises `bindings.ProcessError`. The context is the caller's
 own: what the process gets as its last argument."""
+
+SUFFIXES = (".yao", ".json", ".jsonc")
+_IF = re.compile(r"\{\{\s*#if\s+([\w.]+)\s*\}\}((?:(?!\{\{\s*#if\b).)*?)\{\{\s*/if\s*\}\}", re.S)
+_ELSE = re.compile(r"\{\{\s*else\s*\}\}")
+_VARIABLE = re.compile(r"\{\{\s*([\w.]+)\s*\}\}")
+
+
+class MappingFile(Value):
+    """A file that describes a tool, a resource or a prompt."""
+
+    path: Path
+    content: dict[str, Any]
+
+
+class MatchedUri(Value):
+    """A URI that fits a template."""
+
+    path: dict[str, str]
+    """The parameters in its path."""
+    query: dict[str, str]
 
 
 class ProcessServer:
@@ -58,7 +96,15 @@ class ProcessServer:
 
     async def list_tools(self) -> list[Tool]:
         """See `Server`. `description` and `x-process-args` are not part of the schema."""
-        return [self._tool(name) for name in self._tools]
+        return [
+            Tool(
+                name=name,
+                description=str(self._inputs.get(name, {}).get("description") or ""),
+                schema=_plain(self._inputs.get(name, {})),
+                output=_plain(self._outputs[name]) if name in self._outputs else None,
+            )
+            for name in self._tools
+        ]
 
     async def call_tool(self, name: str, arguments: Item, context: Any) -> ToolAnswer:
         """See `Server`. The arguments are checked against the tool's schema before the process is called."""
@@ -91,8 +137,6 @@ class ProcessServer:
     async def read_resource(self, uri: str, context: Any) -> Item:
         """See `Server`. Without `x-process-args` the process is given the URI. Its parameters are texts: `schema` is of
         the content."""
-        from bindings import ProcessError
-
         what = f'Cannot read resource "{uri}" of MCP server {self.id}'
         for name, file in self._resource_files.items():
             resource = file.content
@@ -109,10 +153,7 @@ class ProcessServer:
                     "query": {key: parameters[key] for key in matched.query},
                 },
             )
-            try:
-                value = await self._call_process(self._resources[name], [uri] if mapped is None else mapped, context)
-            except ProcessError as error:
-                raise ToolError(f"{what}: {error.message}", error.code) from error
+            value = await self._answer(self._resources[name], [uri] if mapped is None else mapped, context, what)
             mime = resource.get("mimeType")
             return {"contents": [{"uri": uri, **({"mimeType": mime} if mime else {}), "text": _text(value)}]}
         raise ToolError(f"{what}: there is no such resource", 404, self._known_resources())
@@ -139,17 +180,12 @@ class ProcessServer:
 
     async def get_prompt(self, name: str, arguments: Item, context: Any = None) -> Item:
         """See `Server`. A prompt without a file is what its process answers: a text, messages, or the whole."""
-        from bindings import ProcessError
-
         what = f'Cannot get prompt "{name}" of MCP server {self.id}'
         if name not in self._prompt_files:
             if name not in self._prompts:
                 known = {**self._prompt_files, **self._prompts}
                 raise ToolError(f"{what}: there is no such prompt", 404, _known(name, known))
-            try:
-                value = await self._call_process(self._prompts[name], [arguments], context)
-            except ProcessError as error:
-                raise ToolError(f"{what}: {error.message}", error.code) from error
+            value = await self._answer(self._prompts[name], [arguments], context, what)
             if isinstance(value, dict) and "messages" in value:
                 return value
             return {"messages": [_message(item) for item in (value if isinstance(value, list) else [_text(value)])]}
@@ -174,19 +210,17 @@ class ProcessServer:
     async def close(self) -> None:
         """See `Server`: there is nothing to end."""
 
-    def _tool(self, name: str) -> Tool:
-        schema = self._inputs.get(name, {})
-        output = self._outputs.get(name)
-        return Tool(
-            name=name,
-            description=str(schema.get("description") or ""),
-            schema=_plain(schema),
-            output=None if output is None else _plain(output),
-        )
+    async def _answer(self, process: str, arguments: list[Any], context: Any, what: str) -> Any:
+        """The answer of a process. Raises ToolError, which begins with `what`."""
+        from bindings import ProcessError
+
+        try:
+            return await self._call_process(process, arguments, context)
+        except ProcessError as error:
+            raise ToolError(f"{what}: {error.message}", error.code) from error
 
 
 def _processes(definition: Item, key: str, file: Path) -> dict[str, str]:
-    """Name → process of a section of the definition."""
     section = definition.get(key) or {}
     if not isinstance(section, dict) or not all(isinstance(process, str) for process in section.values()):
         raise ConfigurationError(
@@ -197,7 +231,6 @@ def _processes(definition: Item, key: str, file: Path) -> dict[str, str]:
 
 
 def _said(file: MappingFile, *fields: str) -> Item:
-    """Those of some fields that a file has."""
     return {field: file.content[field] for field in fields if file.content.get(field)}
 
 
@@ -249,3 +282,118 @@ def _rendered(message: Item, variables: Item) -> Item:
     if isinstance(content, dict) and isinstance(content.get("text"), str):
         content = {**content, "text": render(content["text"], variables)}
     return {**message, "content": content}
+
+
+def read_mapping(folder: Path, kind: str, purpose: str) -> dict[str, MappingFile]:
+    """Name → the files `<name>.<kind>.yao` in a folder, sorted. Raises ConfigurationError."""
+    found = {}
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        suffix = next((f".{kind}{end}" for end in SUFFIXES if path.name.endswith(f".{kind}{end}")), None)
+        if suffix is not None:
+            value = read_json(path, purpose)
+            if not isinstance(value, dict):
+                raise ConfigurationError(f"Cannot read {purpose} {path}: it is not an object")
+            found[path.name.removesuffix(suffix)] = MappingFile(path=path, content=value)
+    return found
+
+
+def read_samples(path: Path) -> list[dict[str, Any]]:
+    """The examples in a `.jsonl` file, empty when there is none. Raises ConfigurationError with the position."""
+    if not path.is_file():
+        return []
+    try:
+        lines = read_text(path).splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ConfigurationError(f"Cannot read samples {path}: {why}") from error
+    samples: list[dict[str, Any]] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or line.lstrip().startswith("//"):
+            continue
+        try:
+            value = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise ConfigurationError(f"Cannot read samples {path}:{number}:{error.colno}: {error.msg}") from error
+        if not isinstance(value, dict):
+            raise ConfigurationError(f"Cannot read samples {path}:{number}: it is not an object")
+        for found in repeated_keys(line):
+            twice = given_twice(found.key, f"{path}:{number}:{found.first + 1}")
+            raise ConfigurationError(f"Cannot read samples {path}:{number}:{found.again + 1}: {twice}", KEEP_ONE)
+        samples.append({"name": "", "input": None, **value, "index": len(samples)})
+    return samples
+
+
+def process_arguments(template: Any, whole: Mapping[str, Any], fields: Mapping[str, Any]) -> list[Any] | None:
+    """The arguments of the process for a call, by an `x-process-args` list; None if there is no list.
+
+    Args:
+        template: items of the list. `":name"` is one of `whole`, `"$name.a.b"` a field of one of `fields`, `"$a.b"` a
+            field of their `args`; null if it is missing. Anything else is a constant.
+    """
+    return [_filled(item, whole, fields) for item in template] if isinstance(template, list) else None
+
+
+def _filled(item: Any, whole: Mapping[str, Any], fields: Mapping[str, Any]) -> Any:
+    if not isinstance(item, str):
+        return item
+    if item.startswith(":") and item[1:] in whole:
+        return whole[item[1:]]
+    if not item.startswith("$") or len(item) == 1:
+        return item
+    first, *path = item[1:].split(".")
+    if first in fields and path:
+        return _field(fields[first], path)
+    return _field(fields["args"], [first, *path])
+
+
+def _field(value: Any, path: list[str]) -> Any:
+    for part in path:
+        if isinstance(value, dict):
+            value = value.get(part)
+        elif isinstance(value, list) and part.isdecimal() and int(part) < len(value):
+            value = value[int(part)]
+        else:
+            return None
+    return value
+
+
+def match_uri(template: str, uri: str) -> MatchedUri | None:
+    """The path parameters and the query of a URI that fits a template such as `orders://{id}/items?page={page}`; None
+    if it does not. The query's names may come in any order, and more of them than the template has; a name that the
+    template has must be there."""
+    path, _, wanted = template.partition("?")
+    given_path, _, given = uri.partition("?")
+    pieces = re.split(r"\{(\w+)\}", path)
+    names = pieces[1::2]
+    pattern = "".join("([^/?#]+)" if at % 2 else re.escape(piece) for at, piece in enumerate(pieces))
+    match = re.fullmatch(pattern, given_path)
+    if match is None:
+        return None
+    query = dict(parse_qsl(given, keep_blank_values=True))
+    parameters = {name: unquote(text) for name, text in zip(names, match.groups(), strict=True)}
+    for key, text in parse_qsl(wanted, keep_blank_values=True):
+        variable = re.fullmatch(r"\{(\w+)\}", text)
+        if key not in query or (variable is None and query[key] != text):
+            return None
+        if variable is not None:
+            parameters[variable[1]] = query[key]
+    return MatchedUri(path=parameters, query=query)
+
+
+def render(text: str, variables: Mapping[str, Any]) -> str:
+    """Fills `{{name}}` (missing: empty) and `{{#if name}}...{{else}}...{{/if}}` into a prompt."""
+
+    def choose(match: re.Match[str]) -> str:
+        yes, *no = _ELSE.split(match[2], maxsplit=1)
+        return yes if _field(dict(variables), match[1].split(".")) else "".join(no)
+
+    def fill(match: re.Match[str]) -> str:
+        value = _field(dict(variables), match[1].split("."))
+        if value is None:
+            return ""
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+    replaced = 1
+    while replaced:
+        text, replaced = _IF.subn(choose, text)
+    return _VARIABLE.sub(fill, text)

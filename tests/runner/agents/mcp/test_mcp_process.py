@@ -10,7 +10,7 @@ from mcp_application import Processes, use, write
 
 from bindings import ProcessError
 from runner.agents.mcp.base import Tool, ToolAnswer, ToolError
-from runner.agents.mcp.mapping import match_uri, process_arguments, render
+from runner.agents.mcp.process import match_uri, process_arguments, render
 from runner.errors import ConfigurationError
 
 ARGUMENTS = {"order": {"id": 7, "lines": [{"sku": "A"}, {"sku": "B"}]}, "note": None, "args": "own"}
