@@ -1,4 +1,4 @@
-"""Reads case files: JSONL and what people write for it, JSON, YAML; and cases that come as JSON values, from a
+"""Reads case files: JSONL and what people write for it, JSON, YAML, CSV; and cases that come as JSON values, from a
 generator for instance, which are checked as those of a file.
 
 A file is read twice. The first pass finds everything that is wrong with it, so that nothing runs in that case. The
@@ -21,6 +21,7 @@ from runner.cases.selection import Chosen, Fault, Needs, faults, needs_of
 from runner.cases.validation import Batch, Validator
 from runner.errors import ConfigurationError
 from runner.security.files import open_text
+from runner.security.walk import TABLES
 from scripttest.values import Value
 
 CHECKED_AT_ONCE = 1 << 15
@@ -31,6 +32,7 @@ READ_AT_ONCE = 1 << 14
 YAML = (".yaml", ".yml")
 _IDS = "Give each case of a file its own id"
 _HINT = "A case file holds JSON objects, one a line, or a list of them in JSON or YAML"
+_HINT_OF_TABLES = "The first row of a table names the fields, such as id,input,expected; each row below is a case"
 _NOWHERE = Entry(line=0, column=0, text="", places={(): Position(line=0, column=0)})
 
 
@@ -95,7 +97,8 @@ class CaseFile:
         """Reads the whole file for the first time. Blocks, for some microseconds for each case.
 
         Args:
-            path: the file; `.yaml` and `.yml` are YAML, anything else is JSON in one of its forms.
+            path: the file; `.yaml` and `.yml` are YAML, `.csv` and `.tsv` tables, anything else is JSON in one of its
+                forms.
             lenient: ignore unknown fields with a warning, instead of refusing the file.
             chosen: whether a case runs (`runner.cases.selection.chooser`); by default all do.
             name: name of the file in messages; by default its path.
@@ -139,7 +142,8 @@ class CaseFile:
         self.total = len(found.lines)
         self.count = self.total - len(found.left_out) + len(self.needs.added)
         if not self.total:
-            raise ConfigurationError(f"Cannot read cases from {self.name}: the file has no cases", _HINT)
+            hint = _HINT_OF_TABLES if self.path.suffix.lower() in TABLES else _HINT
+            raise ConfigurationError(f"Cannot read cases from {self.name}: the file has no cases", hint)
         self.warnings = warnings.lines()
         if absent.count:
             raise AbsentFilesError(absent, self)
@@ -212,6 +216,11 @@ class CaseFile:
             if not self.path.is_file():
                 why = "it is not a file" if self.path.exists() else "there is no such file"
                 raise ConfigurationError(f"Cannot read cases from {self.name}: {why}")
+            if self.path.suffix.lower() in TABLES:
+                from runner.cases.csv_rows import entries_of as rows_of
+
+                yield from map(validator.of_entries, rows_of(self.path, problems))
+                return
             with open_text(self.path) as file:
                 if self.path.suffix.lower() in YAML:
                     from runner.cases.yaml_entries import entries_of
@@ -233,7 +242,8 @@ class CaseFile:
                 wrong = next((column for column, letter in enumerate(line, 1) if "\udc80" <= letter <= "\udcff"), None)
                 if wrong:
                     where = f"{self.name}:{number}:{wrong}"
-                    return ConfigurationError(f"Cannot read cases from {where}: not UTF-8 text", "Save it as UTF-8")
+                    hint = 'Save it as "CSV UTF-8"' if self.path.suffix.lower() in TABLES else "Save it as UTF-8"
+                    return ConfigurationError(f"Cannot read cases from {where}: not UTF-8 text", hint)
         return ConfigurationError(f"Cannot read cases from {self.name}: it changed while it was read")
 
 

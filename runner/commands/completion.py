@@ -22,6 +22,7 @@ from runner.planning.case_source import CaseInput
 from runner.planning.inputs import everything, resolve_application, resolve_inputs
 from runner.planning.test_functions import functions_in
 from runner.security.files import open_text, read_text
+from runner.security.walk import is_collected
 
 VARIABLE = "_YAO_TEST_COMPLETE"
 """The shell sets this variable when it asks for completions; `runner.commands.main` looks for it."""
@@ -119,7 +120,7 @@ def _inputs(application: Application, options: RunOptions, environment: Environm
         cases = agent.folder / "tests"
         files = sorted(cases.glob("*")) if cases.is_dir() else []
         for file in files:
-            if file.suffix in (".jsonl", ".yaml", ".yml"):
+            if is_collected(str(file)):
                 yield os.path.relpath(file, environment.directory)
 
 

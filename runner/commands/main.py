@@ -196,9 +196,10 @@ def _fitted(found: Configured) -> tuple[RunOptions, Settings]:
 
 def _only_cases(inputs: Sequence[str], directory: Path) -> bool:
     """Whether all inputs are case files, which need no script host."""
+    from runner.security.walk import CASE_FILES
+
     return bool(inputs) and all(
-        input.lower().endswith((".jsonl", ".json", ".yaml", ".yml")) and os.path.isfile(directory / input)
-        for input in inputs
+        input.lower().endswith(CASE_FILES) and os.path.isfile(directory / input) for input in inputs
     )
 
 

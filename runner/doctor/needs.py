@@ -25,7 +25,7 @@ from runner.doctor.findings import AgentFindings, Extra, Findings, Need, NeedKin
 from runner.doctor.script_calls import MOST_NAMED, Reader, ScriptCall
 from runner.errors import ConfigurationError, MissingError, RunnerError, did_you_mean, sentences
 from runner.security.files import read_text
-from runner.security.walk import SUFFIXES, files_below, holds_tests, is_report, is_test
+from runner.security.walk import CASE_FILES, SUFFIXES, files_below, holds_tests, is_report, is_test
 from scripttest import system_walls
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ _GROUPS = ("mcp", "store", "stores", "http", "session")
 """First words of processes all of which a run answers, or that are looked at in another way."""
 _NO_HANDLER = ("builtin", "disabled", "default")
 """Values of `uses` that name no agent."""
-_CASES = (".jsonl", ".json", ".yaml", ".yml")
 _VARIABLE = re.compile(r"\"\$ENV\.(\w+)\"")
 _SEARCH_MOCK = re.compile(r"\bsearch\"?\s*:\s*[\[{\n]")
 """`mocks.search` of a case, as JSON or YAML."""
@@ -312,7 +311,7 @@ class _Written:
         return any(_fits(pattern, name) or _fits(pattern, bare) for pattern in patterns)
 
     def _files(self) -> Iterator[Path]:
-        for place, endings in (("src", ()), ("tests", (*_CASES, *SUFFIXES))):
+        for place, endings in (("src", ()), ("tests", (*CASE_FILES, *SUFFIXES))):
             for path in files_below(self._folder / place, root=self._root, enters=holds_tests):
                 if is_test(path) or (path.endswith(endings) and not is_report(os.path.basename(path))):
                     yield Path(path)

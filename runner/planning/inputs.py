@@ -11,9 +11,18 @@ from runner.application.application import Application, TestModule, find_root, t
 from runner.errors import ConfigurationError, beside_missing
 from runner.options.options import RunOptions, absolute
 from runner.planning.case_source import CaseInput, GeneratorInput
-from runner.security.walk import CODE, SUFFIXES, is_closed, is_report, is_test, looks_like_test, walk
+from runner.security.walk import (
+    CASE_FILES,
+    CODE,
+    SUFFIXES,
+    is_closed,
+    is_collected,
+    is_report,
+    is_test,
+    looks_like_test,
+    walk,
+)
 
-CASE_SUFFIXES = (".jsonl", ".json", ".yaml", ".yml")
 _FILES_OF_AGENTS = ("prompts.yml", "replies.yml", "runner.yml")
 """YAML files beside `package.yao` that are no case files."""
 RENAME = "Rename one of them, or delete it"
@@ -214,7 +223,7 @@ def _resolve(input: str, options: RunOptions, every: Modules, directory: Path) -
         raise ConfigurationError(
             f"Cannot run {path}: it is not a test file", f"Tests are in {stem}_test{suffix} beside it"
         )
-    elif path is not None and (path.is_file() or path.suffix.lower() in CASE_SUFFIXES):
+    elif path is not None and (path.is_file() or path.suffix.lower() in CASE_FILES):
         if not path.exists():
             raise ConfigurationError(
                 f"Cannot read case file {path}: there is no such file", beside_missing(path, _may_hold_cases)
@@ -317,12 +326,12 @@ def _case_files(path: Path, application: Application) -> Iterator[Path]:
     for folder in walk(*_tops(path, application), root=application.root):
         if os.path.basename(folder.path) == "tests":
             for name in folder.files:
-                if name.endswith((".jsonl", ".yaml", ".yml")) and not is_report(name):
+                if is_collected(f"{folder.path}/{name}"):
                     yield Path(folder.path, name)
 
 
 def _may_hold_cases(name: str) -> bool:
-    return name.lower().endswith(CASE_SUFFIXES) and not is_report(name)
+    return name.lower().endswith(CASE_FILES) and not is_report(name)
 
 
 def _agent(

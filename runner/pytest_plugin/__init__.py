@@ -30,12 +30,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Takes test modules and case files of agents."""
     is_module = file_path.stem.endswith("_test") and file_path.suffix in (".ts", ".tsx", ".mts", ".cts", ".js")
-    is_cases = file_path.suffix in (".jsonl", ".yaml", ".yml") and file_path.parent.name == "tests"
-    if not is_module and not is_cases:
+    if not is_module and not (file_path.parent.name == "tests" and _is_case_file(file_path)):
         return None
     from runner.pytest_plugin.collecting import collected
 
     return collected(file_path, parent)
+
+
+def _is_case_file(path: Path) -> bool:
+    if path.suffix.lower() not in (".jsonl", ".yaml", ".yml", ".csv", ".tsv"):
+        return False
+    from runner.security.walk import is_collected
+
+    return is_collected(str(path))
 
 
 def pytest_sessionfinish(session: Any) -> None:

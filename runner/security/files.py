@@ -16,7 +16,7 @@ from scripttest import DATA_LIMIT, RefusedFileError, belongings_of, holds_secret
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TextIO
+    from typing import BinaryIO, TextIO
 
 Judge = Callable[[str], "str | None"]
 
@@ -54,6 +54,12 @@ def reader_below(root: Path, limit: int) -> Callable[[str], bytes]:
 def read_text(path: Path, errors: str = "strict") -> str:
     """The UTF-8 text of a file, its line ends as `\\n`. Raises as `read_bytes`, and UnicodeDecodeError."""
     return read_bytes(path).decode("utf-8-sig", errors).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def open_binary(path: Path) -> BinaryIO:
+    """Opens a file that is read piece by piece, however large. Raises as `read_bytes`."""
+    judge = _judge_of(path)
+    return open(path if judge is None else open_file(str(path), judge, None), "rb")
 
 
 def open_text(path: Path, errors: str = "strict") -> TextIO:

@@ -12,12 +12,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from scripttest.values import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SUFFIXES = (".ts", ".tsx", ".mts", ".cts", ".js")
 """Endings of scripts and test files. Where several files have one name, the first ending wins."""
@@ -26,6 +23,12 @@ CODE = (*SUFFIXES, ".jsx", ".mjs", ".cjs")
 DEFINING = ("agent", "assistants", "connectors", "mcps", "scripts")
 """Folders of the application whose files define agents, and how they connect."""
 _CLOSED = ("node_modules", "dist", "types", "__snapshots__")
+TABLES = (".csv", ".tsv")
+COLLECTED = (".jsonl", ".yaml", ".yml")
+CASE_FILES = (*COLLECTED, ".json", *TABLES)
+"""What names of case files end in; those of `COLLECTED` are run without being named."""
+_HEAD = 1 << 16
+"""Bytes in which the header of a table stands."""
 _REPORT = r"output-\d{14}(-\d+)?(\.calls)?\.jsonl"
 _LIKE_TESTS = ("_test", ".test", "_spec", ".spec")
 """Ends of names that people give to test files."""
@@ -53,6 +56,28 @@ class Folder(Value):
 def is_closed(name: str) -> bool:
     """Whether a folder of that name holds no tests and no agents."""
     return name in _CLOSED or name.startswith(".")
+
+
+def is_collected(path: str) -> bool:
+    """Whether a file in a folder `tests` is named like a case file, and for a table (CSV, TSV) also has a column
+    `input`: other tables are data."""
+    if path.lower().endswith(TABLES):
+        return _has_inputs(path)
+    return path.endswith(COLLECTED) and not is_report(os.path.basename(path))
+
+
+def _has_inputs(table: str) -> bool:
+    from runner.security.files import open_binary
+
+    try:
+        with open_binary(Path(table)) as file:
+            head = file.read(_HEAD)
+    except OSError:
+        return False
+    text = head.decode("utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", "replace")
+    lines = text.split("\n")
+    names = lines[1 if lines[0].lower().startswith("sep=") and len(lines) > 1 else 0]
+    return "input" in (name.strip(' "\r') for name in re.split("[,;\t]", names))
 
 
 def is_report(name: str) -> bool:

@@ -1,0 +1,225 @@
+"""Case files as tables: CSV and TSV, as Excel, LibreOffice, Numbers and databases write them (RFC 4180, also with `;`
+or tabs between cells, and `sep=;` in a first line). The first row names the fields; each row below is a case.
+
+| column | is |
+| --- | --- |
+| `input`, `expected`, any field of a case | that field |
+| `options.connector` | a field within a field |
+| `assert.contains` | an assertion of that type, whose `value` the cell is |
+| `assert.json_path:$.a` | the same, with a `path` |
+| `assert.regex` | an assertion whose `pattern` the cell is; `criteria` of `agent`, `name` of `tool_called` |
+| any other | a variable, which `{{ name }}` in the other cells stands for |
+
+Cells are texts, except where a field is a number, a boolean or a list (with commas between its elements). Where a field
+is an object, and for assertions on more than texts, they are JSON (`5`, `true`, `"5"`). Empty cells are absent. Without
+an `id`, a case is called after its row: `row 2`. Places are rows and columns as a spreadsheet counts them, from 1.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping
+from itertools import chain, islice
+from pathlib import Path
+from types import UnionType
+from typing import Any, TextIO, Union, get_args, get_origin
+
+from runner.application.json_parts import JsonPath, Position
+from runner.assertions import TYPES
+from runner.assertions.model import Assertion
+from runner.cases.entries import Entry
+from runner.cases.kinds import further_models
+from runner.cases.model import Case
+from runner.cases.problems import Problem, Problems
+from runner.cases.tables import VARS
+from runner.security.files import open_binary
+from runner.shapes.declared import Model, fields_of
+from scripttest.values import Value
+
+ASSERT = "assert"
+_AT_ONCE = 500
+"""Rows that are checked together."""
+_LONGEST = 16 << 20
+"""Characters of a cell."""
+_MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_AFTER_COLON = {"tool_called": "name", "tool_not_called": "name", "snapshot": "name", "agent": "use"}
+"""Type of an assertion → what stands behind the colon of its column, if that is not a path."""
+_CELL = {"regex": "pattern", "agent": "criteria", "script": "script", "tool_called": "name", "tool_not_called": "name"}
+"""Type of an assertion → what its cell is, if that is not the value."""
+_OF_TEXT = (
+    "equals",
+    "contains",
+    "not_contains",
+    "icontains",
+    "starts_with",
+    "delegated",
+    "file_contains",
+    "preference",
+)
+"""Types of assertions whose value is a text, also where it looks like a number."""
+_WORDS = {"true": True, "false": False, "yes": True, "no": False}
+Kind = frozenset[Any]
+
+
+class _Column(Value):
+    """What the cells of a column are."""
+
+    path: JsonPath
+    kinds: Kind
+    """The types that the field takes; empty: any, and the cell stays a text."""
+    is_json: bool = False
+    """Whether a cell that is JSON counts as that: the value that a path leads to may be a number."""
+    assertion: Mapping[str, str] | None = None
+    """What the assertion has besides the cell."""
+
+
+def entries_of(path: Path, problems: Problems) -> Iterator[list[Entry]]:
+    """The rows of a table as entries, some hundred at a time. What cannot be read is added to the problems. Raises
+    OSError and UnicodeDecodeError."""
+    row = 0
+    with _open(path) as file:
+        try:
+            rows = _rows(file, path)
+            row, header = next(rows, (1, []))
+            columns = list(_columns(header, row, problems))
+            entries = (_entry(number, cells, columns, problems) for number, cells in rows if any(cells))
+            while some := list(islice(entries, _AT_ONCE)):
+                row = some[-1].line
+                yield some
+        except csv.Error as error:
+            problems.add(Problem(position=Position(line=row + 1, column=1), text=f"broken CSV: {error}"))
+
+
+def _open(path: Path) -> TextIO:
+    raw = open_binary(path)
+    encoding = _MARKS.get(raw.read(2), "utf-8-sig")
+    raw.seek(0)
+    return io.TextIOWrapper(raw, encoding=encoding, newline="")
+
+
+def _rows(file: TextIO, path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The rows with their numbers; cells without blanks around them."""
+    csv.field_size_limit(_LONGEST)
+    first, begin = file.readline(), 1
+    if first.lower().startswith("sep=") and len(first.rstrip("\r\n")) == 5:
+        between, lines, begin = first[4], iter(file), 2
+    else:
+        head = first
+        while head.count('"') % 2 and (more := file.readline()):
+            head += more
+        between = "\t" if path.suffix.lower() == ".tsv" else max(",;\t", key=_bare(head).count)
+        lines = chain(io.StringIO(head, newline=""), file)
+    reader = csv.reader(lines, delimiter=between, strict=True)
+    for number, cells in enumerate(reader, begin):
+        yield number, [cell.strip() for cell in cells]
+
+
+def _bare(head: str) -> str:
+    """A header without its quoted names."""
+    return "".join(head.split('"')[::2])
+
+
+def _columns(header: list[str], row: int, problems: Problems) -> Iterator[_Column | None]:
+    known = {}
+    for model in (*further_models(), Case):
+        known.update(_fields(model))
+    seen: set[str] = set()
+    for at, name in enumerate(header, 1):
+        if name in seen and not name.startswith(f"{ASSERT}."):
+            text = f'there are two columns "{name}"'
+            problems.add(Problem(position=Position(line=row, column=at), text=text, hint="Give each its own name"))
+        seen.add(name)
+        first, *within = name.split(".")
+        if not name:
+            yield None
+        elif first == ASSERT and within:
+            yield _asserted(name.partition(".")[2])
+        elif first in known or first.startswith("x-"):
+            yield _Column(path=(first, *within), kinds=_kinds_at(known.get(first, frozenset()), within))
+        else:
+            yield _Column(path=(VARS, name), kinds=frozenset())
+
+
+def _asserted(said: str) -> _Column:
+    type = max((name for name in TYPES if f"{said}:".startswith(f"{name}:")), key=len, default=said.partition(":")[0])
+    behind = said[len(type) + 1 :]
+    extra = {_AFTER_COLON.get(type, "path"): behind} if behind else {}
+    field = "value" if _CELL.get(type) in extra else _CELL.get(type, "value")
+    is_json = field == "value" and type not in _OF_TEXT
+    kinds = _fields(Assertion)[field]
+    return _Column(path=(ASSERT, field), kinds=kinds, is_json=is_json, assertion={"type": type, **extra})
+
+
+def _fields(model: type[Model]) -> dict[str, Kind]:
+    return {name: _flat(field.annotation) for field in fields_of(model).values() for name in field.spellings}
+
+
+def _flat(annotation: Any) -> Kind:
+    """The types of a union, and of what annotates them."""
+    if hasattr(annotation, "__metadata__"):
+        return _flat(annotation.__origin__)
+    if get_origin(annotation) in (Union, UnionType):
+        return frozenset().union(*map(_flat, get_args(annotation)))
+    return frozenset() if annotation is Any else frozenset({annotation})
+
+
+def _kinds_at(kinds: Kind, within: list[str]) -> Kind:
+    for name in within:
+        model = next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Model)), None)
+        kinds = _fields(model).get(name, frozenset()) if model is not None else frozenset()
+    return kinds
+
+
+def _entry(row: int, cells: list[str], columns: list[_Column | None], problems: Problems) -> Entry:
+    value: dict[str, Any] = {}
+    places: dict[JsonPath, Position] = {(): Position(line=row, column=1)}
+    for at, cell in enumerate(cells, 1):
+        column = columns[at - 1] if at <= len(columns) else None
+        place = Position(line=row, column=at)
+        if column is None and cell:
+            problems.add(Problem(position=place, text=f"`{cell[:40]}` stands in a column without a name"))
+        if column is None or not cell:
+            continue
+        content = _json(cell) if column.is_json else _content(cell, column.kinds)
+        if column.assertion is not None:
+            checks = value.setdefault(ASSERT, [])
+            places |= {(ASSERT, len(checks)): place}
+            checks.append({**column.assertion, str(column.path[-1]): content})
+            continue
+        inside: Any = value
+        for name in column.path[:-1]:
+            inside = inside.setdefault(name, {})
+        inside[column.path[-1]] = content
+        places |= {column.path[:depth]: place for depth in range(1, len(column.path) + 1)}
+    value.setdefault("id", f"row {row}")
+    return Entry(line=row, column=1, text=json.dumps(value, ensure_ascii=False), places=places)
+
+
+def _content(cell: str, kinds: Kind) -> Any:
+    """The cell as its field takes it; a text where it does not fit, of which the check of the case tells."""
+    if bool in kinds and cell.lower() in _WORDS:
+        return _WORDS[cell.lower()]
+    if float in kinds or int in kinds:
+        return _number(cell)
+    if not kinds or any(isinstance(kind, type) and issubclass(kind, str) for kind in kinds):
+        return cell
+    if cell[0] in "[{":
+        return _json(cell)
+    return [part.strip() for part in cell.split(",") if part.strip()] if list[str] in kinds else cell
+
+
+def _json(cell: str) -> Any:
+    try:
+        return json.loads(cell)
+    except ValueError:
+        return cell
+
+
+def _number(cell: str) -> Any:
+    try:
+        number = float(cell.replace(",", "."))
+    except ValueError:
+        return cell
+    return int(number) if number.is_integer() else number

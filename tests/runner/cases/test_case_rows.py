@@ -1,0 +1,117 @@
+"""Tables (CSV, TSV) as case files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from case_files import read, refusal
+
+from runner.security.walk import is_collected
+
+
+def cases(folder: Path, text: str | bytes, name: str = "cases.csv") -> list[dict[str, Any]]:
+    return [located.case.model_dump(exclude_unset=True) for located in read(folder, text, name)]
+
+
+SPREADSHEETS = {
+    "commas": b'id,input,tags\r\na,"say ""hi"", please","x, y"\r\nb,"two\r\nlines",\r\n',
+    "semicolons and a mark": b'\xef\xbb\xbfid;input;tags\r\na;"say ""hi"", please";x, y\r\nb;"two\r\nlines";\r\n',
+    "a separator line": b'sep=;\r\nid;input;tags\r\na;"say ""hi"", please";x,y\r\nb;"two\r\nlines";\r\n',
+    "UTF-16 with tabs": 'id\tinput\ttags\r\na\t"say ""hi"", please"\tx, y\r\nb\t"two\r\nlines"\t\r\n'.encode("utf-16"),
+    "a quoted header": b'"id","input","tags"\na,"say ""hi"", please","x,y"\nb,"two\r\nlines",""\n',
+    "empty rows": b'id,input,tags\n,,\na,"say ""hi"", please","x,y"\n,,\nb,"two\r\nlines",\n',
+}
+
+
+@pytest.mark.parametrize("name", SPREADSHEETS)
+def test_what_spreadsheets_write_is_read(tmp_path: Path, name: str) -> None:
+    assert cases(tmp_path, SPREADSHEETS[name]) == [
+        {"id": "a", "input": 'say "hi", please', "tags": ["x", "y"]},
+        {"id": "b", "input": "two\r\nlines"},
+    ]
+
+
+COLUMNS = [
+    ("skip", "TRUE", {"skip": True}),
+    ("skip", "not ready", {"skip": "not ready"}),
+    ("expected", "5", {"expected": "5"}),
+    ("user", "007", {"user": "007"}),
+    ("options.connector", "gpt", {"options": {"connector": "gpt"}}),
+    ("options.skip.history", "yes", {"options": {"skip": {"history": True}}}),
+    ("metadata.a.b", "1", {"metadata": {"a": {"b": "1"}}}),
+    ("metadata", '"{""a"": 1}"', {"metadata": {"a": 1}}),
+    ("x-note", "mine", {}),
+]
+
+
+@pytest.mark.parametrize(("column", "cell", "expected"), COLUMNS)
+def test_a_cell_is_what_its_field_takes(tmp_path: Path, column: str, cell: str, expected: dict[str, Any]) -> None:
+    (found,) = cases(tmp_path, f"input,{column}\nhi,{cell}\n")
+    assert found == {"input": "hi", "id": "row 2", **expected}
+
+
+def test_numbers_may_have_a_comma(tmp_path: Path) -> None:
+    (found,) = cases(tmp_path, 'input;rubrics;threshold\nhi;"[""Is polite""]";0,5\n')
+    assert found["threshold"] == 0.5
+
+
+ASSERTIONS = [
+    ("assert.contains", "5", {"type": "contains", "value": "5"}),
+    ("assert.json_path:$.a", "5", {"type": "json_path", "path": "$.a", "value": 5}),
+    ("assert.json_path:$.a", '"""5"""', {"type": "json_path", "path": "$.a", "value": "5"}),
+    ("assert.json_path:$.a.b", "Oslo", {"type": "json_path", "path": "$.a.b", "value": "Oslo"}),
+    ("assert.regex", "a.c", {"type": "regex", "pattern": "a.c"}),
+    ("assert.tool_called", "search", {"type": "tool_called", "name": "search"}),
+    ("assert.trajectory:step-count", '"{""max"": 2}"', {"type": "trajectory:step-count", "value": {"max": 2}}),
+    ("assert.agent:agents:judge", "Is polite", {"type": "agent", "use": "agents:judge", "criteria": "Is polite"}),
+]
+
+
+@pytest.mark.parametrize(("column", "cell", "expected"), ASSERTIONS)
+def test_columns_of_assertions(tmp_path: Path, column: str, cell: str, expected: dict[str, Any]) -> None:
+    (found,) = cases(tmp_path, f"input,{column},{column}\nhi,{cell},{cell}\n")
+    assert found["assertions"] == [expected, expected]
+
+
+def test_other_columns_are_variables(tmp_path: Path) -> None:
+    text = "input,city,assert.contains\nA night in {{ city }},Oslo,{{city}}\nNo variable,Rome,\n"
+    first, second = cases(tmp_path, text)
+    assert (first["id"], first["input"], first["assertions"][0]["value"]) == ("row 2", "A night in Oslo", "Oslo")
+    assert (second["id"], second["input"]) == ("row 3", "No variable")
+
+
+WRONG = {
+    b"input,timeout\nhi,soon\n": 'cases.csv:2:2: case "row 2": cannot read timeout "soon"',
+    b"input,options.other\nhi,1\n": 'cases.csv:2:2: case "row 2": unknown field "other" in "options"',
+    b"id,input\na,hi\na,hi\n": 'cases.csv:3:1: the id "a" is taken by cases.csv:2',
+    b"input,input\nhi,ho\n": 'cases.csv:1:2: there are two columns "input"',
+    b"input,\nhi,ho\n": "cases.csv:2:2: `ho` stands in a column without a name",
+    b'input,name\nhi,"a"b"\n': "cases.csv:2:1: broken CSV: ",
+    b"input,name\nhi,\xe9\n": 'cases.csv:2:4: not UTF-8 text [Save it as "CSV UTF-8"]',
+    b"input\n": "the file has no cases [The first row of a table names the fields",
+    b"": "the file has no cases [The first row of a table names the fields",
+    b"question,answer\n1,2\n": 'cases.csv:2:1: case "row 2": "input" is missing',
+}
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_what_is_wrong_is_said_with_row_and_column(tmp_path: Path, text: bytes) -> None:
+    assert WRONG[text] in refusal(tmp_path, text, "cases.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "collected"),
+    [
+        ("a.csv", b"id,input\na,hi\n", True),
+        ("a.tsv", b"id\tinput\na\thi\n", True),
+        ("a.csv", b"sep=;\r\nid;input\r\na;hi\r\n", True),
+        ("a.csv", 'id;"input"\na;hi\n'.encode("utf-16"), True),
+        ("a.csv", b"day,input_tokens\n1,2\n", False),
+        ("a.csv", b"", False),
+    ],
+)
+def test_a_table_with_inputs_is_a_case_file(tmp_path: Path, name: str, text: bytes, collected: bool) -> None:
+    (tmp_path / name).write_bytes(text)
+    assert is_collected(str(tmp_path / name)) is collected
