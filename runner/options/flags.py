@@ -184,12 +184,11 @@ class Flag(Value):
 def flag(
     help: str, *, changes: str, file: str, carried: str, kind: str = "text", default: Any = None, **declared: Any
 ) -> Any:
-    """A field of a `FlagTable`: a `Flag` with these fields. It has the name of the field, with dashes, if no other is
+    """A field of a `FlagTable`, of which that makes a `Flag`. It has the name of the field, with dashes, if no other is
     given, and the default of its kind."""
     default = _NOT_GIVEN.get(kind) if default is None else default
-    return Flag(
-        field="", help=help, kind=kind, default=default, changes=changes, file=file, carried=carried, **declared
-    )
+    declared |= {"help": help, "kind": kind, "default": default}
+    return declared | {"changes": changes, "file": file, "carried": carried}
 
 
 class FlagTable(Value):
@@ -201,7 +200,7 @@ class FlagTable(Value):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         cls.__declared__ = tuple(
-            declared.replace(field=field, name=declared.name or field.replace("_", "-"))
+            Flag(**{"field": field, "name": field.replace("_", "-"), **declared})
             for field, declared in cls.__value_defaults__.items()
         )
         cls.__value_defaults__ = {flag.field: flag.default for flag in cls.__declared__}
