@@ -74,7 +74,6 @@ class Connection:
         _silence()
         self.inbox: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
         self.address = address
-        self._topics: list[str] = []
         self._messages: set[Called[None]] = set()
         """Those to workers that have not been taken yet."""
         self._is_closing = False
@@ -151,7 +150,6 @@ class Connection:
 
     def listen(self, topic: str) -> None:
         """Puts everything that is sent under a topic into the inbox, and reports there when workers come and go."""
-        self._topics = [topic, "all"]
         self._client.subscribe_topic(topic, lambda event: self.inbox.put(("events", event[1])))
         self._client.subscribe_topic("all", self._heard)
 

@@ -58,11 +58,6 @@ class Ledger:
         """The suites whose tests are known."""
         return set(self._selected)
 
-    @property
-    def has_tests(self) -> bool:
-        """Whether any suite has a test that runs."""
-        return any(self._selected.values()) or any(self._ended.values())
-
     def begin_source(self, source: CaseSource) -> None:
         """Begins a suite of cases."""
         suite = source.suite.id

@@ -14,7 +14,7 @@ from typing import Any
 from runner.errors import ConfigurationError, RunnerError
 from scripttest import install_command
 
-_STATION = "import gc; gc.disable(); from runner.cluster.local_cluster import main; main()"
+_PROCESS = "import gc; gc.disable(); from runner.cluster.local_cluster import main; main()"
 """While libraries are loaded there is nothing to collect."""
 PATIENCE = 5.0
 """Seconds that they get to end."""
@@ -33,7 +33,7 @@ class LocalCluster:
         """
         self._folder: str | None = None
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _STATION],
+            [sys.executable, "-P", "-c", _PROCESS],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -10,8 +10,8 @@ import click
 
 from runner import exit_codes
 from runner.amounts import seconds_of
-from runner.commands.inputs import HELP, RUN, check_outputs, read_report, store_folder, understanding, write_text
-from runner.commands.parser import Command, NumberRange
+from runner.commands.inputs import RUN, check_outputs, read_report, store_folder, understanding, write_text
+from runner.commands.parser import STORE_HELP, Command, NumberRange, no_color_option
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.reporters.console.change_lines import (
@@ -67,7 +67,7 @@ from scripttest.typing_names import Record
     metavar="NAME",
     help="Compare with the newest runs of a branch, or with a commit or a run, in the store.",
 )
-@click.option("--store", metavar="DIR", help=f"With --baseline: {HELP[0].lower()}{HELP[1:]}")
+@click.option("--store", metavar="DIR", help=f"With --baseline: {STORE_HELP[0].lower()}{STORE_HELP[1:]}")
 @click.option(
     "--fail-on",
     type=click.Choice(["regressed", "unsure"]),
@@ -110,7 +110,7 @@ from scripttest.typing_names import Record
     show_default=True,
     help="A test is slower when it takes this much longer, and --slower-factor times as long.",
 )
-@click.option("--no-color", is_flag=True, help="Use no colours.")
+@no_color_option
 @click.pass_obj
 def diff(
     environment: Environment,
@@ -197,7 +197,7 @@ def _sides(
 def _with_baseline(
     environment: Environment, name: str | None, baseline: str, store: str | None
 ) -> tuple[list[str], list[Report]]:
-    from runner.store.baseline import baseline_of, in_all_runs
+    from runner.store.baseline import baseline_of
     from runner.store.store import LATEST, Store
 
     with Store(store_folder(environment, store)) as opened:
@@ -206,9 +206,8 @@ def _with_baseline(
             name, report = name or f"{RUN}{run.id}", opened.report(run.id)
         else:
             report = read_report(environment, name)
-        newer = in_all_runs(report)
-        found = baseline_of(opened, baseline, newer, leave_out=report.start.get("run_id"))
-    return [baseline, name], [found.report, newer]
+        found = baseline_of(opened, baseline, report, leave_out=report.start.get("run_id"))
+    return [baseline, name], [found.report, found.compared]
 
 
 def _variants(report: Report, name: str) -> tuple[list[str], list[Report]]:

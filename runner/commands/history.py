@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 
 import click
 
 from runner import exit_codes
 from runner.amounts import Estimate, dollars
-from runner.commands.inputs import HELP, store_folder
-from runner.commands.parser import Command
+from runner.commands.inputs import print_json, store_folder
+from runner.commands.parser import Command, no_color_option, store_option
 from runner.environment import Environment
 from runner.errors import ConfigurationError, did_you_mean
 from runner.reporters.console.change_lines import aligned
@@ -36,14 +35,14 @@ MOST = 1_000_000
     " of several.",
 )
 @click.argument("test", required=False)
-@click.option("--store", metavar="DIR", help=HELP)
+@store_option
 @click.option("--branch", metavar="NAME", help="Only runs of this branch.")
 @click.option("--profile", metavar="NAME", help="Only runs with this profile.")
 @click.option(
     "--last", metavar="N", type=click.IntRange(1, MOST), default=RUNS, show_default=True, help="Only the newest N runs."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the history as JSON.")
-@click.option("--no-color", is_flag=True, help="Use no colours.")
+@no_color_option
 @click.pass_obj
 def history(
     environment: Environment,
@@ -69,7 +68,7 @@ def history(
         if as_json:
             tests = [history_record(one, with_results=is_one) for one in chosen]
             document = {"runs": list(map(run_record, runs)), "tests": tests}
-            environment.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+            print_json(environment, document)
             return exit_codes.PASSED
         style = Style(environment.colors and not no_color)
         if is_one:

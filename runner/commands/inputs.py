@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,14 @@ from runner.results.report import Report
 from runner.results.saved import load
 from runner.security.terminal import in_line
 from runner.store.places import FILE
+from runner.version import VERSION
+
+_JOURNAL = b'{"type": "calls"'
+EXTENSION_LIST = ", ".join(EXTENSIONS)
+
+
+RUN = "run:"
+"""The prefix of the id of a run, where a command takes a report or a run of the store."""
 
 
 def read_report(
@@ -88,6 +97,11 @@ def check_outputs(environment: Environment, outputs: Sequence[str], extensions: 
     return paths
 
 
+def print_json(environment: Environment, value: object) -> None:
+    """Prints a JSON document."""
+    environment.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
 def write_text(environment: Environment, path: Path, text: str) -> None:
     """Writes a text file and prints its path. Raises ConfigurationError."""
     with writing(path):
@@ -112,21 +126,13 @@ def understanding(what: object) -> Iterator[None]:
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         detail = f"{type(error).__name__}: {error}"
         raise ConfigurationError(
-            f"Cannot make {what}: a result is not as yao-test {_version()} writes it ({detail})",
+            f"Cannot make {what}: a result is not as yao-test {VERSION} writes it ({detail})",
             "Was it changed, or written by another version?",
         ) from error
 
 
-def _version() -> str:
-    from runner.version import VERSION
-
-    return VERSION
-
-
 def results_in(environment: Environment, name: str) -> list[TestResult]:
     """The results of a saved report: of a .jsonl one for each run. Raises ConfigurationError."""
-    import json
-
     from runner.results.lines import result_of
 
     report = read_report(environment, name, count=False)
@@ -134,15 +140,6 @@ def results_in(environment: Environment, name: str) -> list[TestResult]:
         return report.results
     records = (json.loads(line) for line in report.text.split("\n") if line.strip(" \t\r\0"))
     return [result_of(record) for record in records if record.get("type") == "result"]
-
-
-_JOURNAL = b'{"type": "calls"'
-EXTENSION_LIST = ", ".join(EXTENSIONS)
-
-
-RUN = "run:"
-"""The prefix of the id of a run, where a command takes a report or a run of the store."""
-HELP = "Folder of the store. Default: the one in yao-test.toml, else .yao-test of the application."
 
 
 def store_folder(environment: Environment, given: str | None, application: Path | None = None) -> Path:

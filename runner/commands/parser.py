@@ -29,6 +29,12 @@ _HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 """Spellings of `--help`, for all commands."""
 WITHOUT = "*"
 """The value of a flag that may stand without one, when it does."""
+STORE_HELP = "Folder of the store. Default: the one in yao-test.toml, else .yao-test of the application."
+store_option = click.option("--store", metavar="DIR", help=STORE_HELP)
+app_option = click.option(
+    "-a", "--app", metavar="DIR", help="Application root. Default: the nearest one at or above the working directory."
+)
+no_color_option = click.option("--no-color", is_flag=True, help="Use no colours.")
 Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 """A function that returns the values which begin with a text."""
 

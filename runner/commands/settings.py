@@ -14,7 +14,7 @@ from runner.application.application import find_root
 from runner.application.configuration import FILE, Configuration, Setting, read_configuration
 from runner.columns import aligned
 from runner.commands.inputs import writing
-from runner.commands.parser import Command
+from runner.commands.parser import Command, app_option
 from runner.environment import Environment
 from runner.errors import ConfigurationError, shown_path
 from runner.options.options import RunOptions
@@ -28,9 +28,7 @@ from runner.security.files import check_target, read_text
     help=f"Prints the settings of {FILE} of the application, and where each comes from. Exit codes: 0 the file can "
     "be used, or there is none; 2 it cannot be used.",
 )
-@click.option(
-    "-a", "--app", metavar="DIR", help="Application root. Default: the nearest one at or above the working directory."
-)
+@app_option
 @click.option("--profile", metavar="NAME", help="Show the settings with this profile.")
 @click.option("--json", "as_json", is_flag=True, help="Print the settings as JSON.")
 @click.pass_obj

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import click
 
-from runner.commands.inputs import EXTENSION_LIST, HELP, read_report, understanding, write_reports, writing
-from runner.commands.parser import Command
+from runner.commands.inputs import EXTENSION_LIST, read_report, understanding, write_reports, writing
+from runner.commands.parser import Command, no_color_option, store_option
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options.options import absolute
@@ -35,12 +35,12 @@ from scripttest.typing_names import Record
 @click.option(
     "-r", "--reporter", metavar="ID", help="Print the report with a built-in reporter, such as report.markdown."
 )
-@click.option("--store", metavar="DIR", help=HELP)
+@store_option
 @click.option(
     "-v", "--verbose", count=True, help="Show each test, also with several suites, and the output of passing tests."
 )
 @click.option("-q", "--quiet", is_flag=True, help="Show only failures and the summary.")
-@click.option("--no-color", is_flag=True, help="Use no colours.")
+@no_color_option
 @click.pass_obj
 def show(
     environment: Environment,

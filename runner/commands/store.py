@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from shlex import quote
 
 import click
 
 from runner import exit_codes
 from runner.commands.history import list_of, run_record
-from runner.commands.inputs import HELP, named_store, store_folder
-from runner.commands.parser import Command
+from runner.commands.inputs import named_store, print_json, store_folder
+from runner.commands.parser import Command, store_option
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options.values import read_store_keep
@@ -27,19 +26,19 @@ def store() -> None:
 
 
 @store.command("list", cls=Command, help="Lists the runs of a store, the newest first.")
-@click.option("--store", "folder", metavar="DIR", help=HELP)
+@store_option
 @click.option("--branch", metavar="NAME", help="Only runs of this branch.")
 @click.option("--json", "as_json", is_flag=True, help="Print the runs as JSON.")
 @click.pass_obj
-def list_runs(environment: Environment, folder: str | None, branch: str | None, as_json: bool) -> int:
+def list_runs(environment: Environment, store: str | None, branch: str | None, as_json: bool) -> int:
     """Prints the runs of the store."""
-    with Store(store_folder(environment, folder)) as opened:
+    with Store(store_folder(environment, store)) as opened:
         runs = opened.runs(branch=branch)
     if as_json:
-        environment.stdout.write(json.dumps({"runs": list(map(run_record, runs))}, indent=2, ensure_ascii=False) + "\n")
+        print_json(environment, {"runs": list(map(run_record, runs))})
         return exit_codes.PASSED
     environment.stdout.write(list_of(runs) if runs else "")
-    named = f" --store {quote(folder)}" if folder is not None else ""
+    named = f" --store {quote(store)}" if store is not None else ""
     for run in runs:
         if run.state == CUT_SHORT:
             report = quote(run.reports[0]) if run.reports else "FILE.jsonl"
@@ -91,12 +90,12 @@ def merge(environment: Environment, into: str, stores: tuple[str, ...]) -> int:
     required=True,
     help="Age or size to keep, such as 90d or 500MB. Repeatable.",
 )
-@click.option("--store", "folder", metavar="DIR", help=HELP)
+@store_option
 @click.pass_obj
-def prune_runs(environment: Environment, keep: tuple[str, ...], folder: str | None) -> int:
+def prune_runs(environment: Environment, keep: tuple[str, ...], store: str | None) -> int:
     """Removes old runs and prints how many. Runs with labels and the newest run stay."""
     limits = [limit for text in keep for limit in read_store_keep(text, "--keep")]
-    place = store_folder(environment, folder)
+    place = store_folder(environment, store)
     with Store(place):
         pass
     with open_store(place) as database:

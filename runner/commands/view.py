@@ -15,8 +15,8 @@ import click
 
 from runner import exit_codes
 from runner.application.application import find_root
-from runner.commands.inputs import HELP, store_folder
-from runner.commands.parser import Command
+from runner.commands.inputs import store_folder
+from runner.commands.parser import Command, app_option, store_option
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options.options import absolute
@@ -37,11 +37,9 @@ ENDS = {int(signal.SIGINT): exit_codes.INTERRUPTED, int(signal.SIGTERM): exit_co
     "side, labels of people. A page is updated while its run goes on. Prints a link, which works only on this"
     " machine. Ctrl-C ends the command.",
 )
-@click.option("--store", metavar="DIR", help=HELP)
+@store_option
 @click.option("--port", metavar="PORT", type=click.IntRange(1, 65535), help="Port on 127.0.0.1. Default: a free one.")
-@click.option(
-    "-a", "--app", metavar="DIR", help="Application root. Default: the nearest one at or above the working directory."
-)
+@app_option
 @click.pass_obj
 def view(environment: Environment, store: str | None, port: int | None, app: str | None) -> int:
     """Serves the pages until Ctrl-C; blocks. Returns the exit code."""

@@ -7,7 +7,7 @@ from runner.reporters.console.style import DOUBLE, Style, count
 from runner.results.change_verdict import change_between
 from runner.results.comparison import compare
 from runner.results.sides import Sides
-from runner.store.baseline import baseline_of, in_all_runs
+from runner.store.baseline import baseline_of
 from runner.store.places import StorePlace
 from runner.store.store import Store
 
@@ -17,8 +17,8 @@ def comparison_text(place: StorePlace, name: str, colors: bool) -> str:
     there is nothing to compare with, StoreError when the store cannot be read."""
     style = Style(colors)
     with Store(place.folder) as store:
-        run = in_all_runs(store.report(place.run))
-        baseline = baseline_of(store, name, run, leave_out=place.run)
+        baseline = baseline_of(store, name, store.report(place.run), leave_out=place.run)
+    run = baseline.compared
     newest = baseline.runs[0]
     of = f"{count(len(baseline.runs), 'run')}, the newest one of {newest.started_at[:10]}"
     head = f"{DOUBLE}\n  {style.paint(f'Compared with {name}', 'bold')} ({of})\n{DOUBLE}\n"

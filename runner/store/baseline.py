@@ -31,12 +31,11 @@ ENDED = ("passed", "failed", "error")
 
 
 class Baseline(Value):
-    """The runs of a baseline, as one report."""
+    """A run, and the runs of a baseline as one report. The suites of both are named as in all runs."""
 
-    name: str
-    """As it was asked for."""
     report: Report
-    """With suites that are named as in all runs."""
+    compared: Report
+    """The run that is compared with it."""
     runs: tuple[StoredRun, ...]
     """The runs that it consists of, the newest first."""
 
@@ -48,9 +47,10 @@ def baseline_of(store: Store, name: str, run: Report, leave_out: str | None = No
     Args:
         store: where it is searched.
         name: a branch, a commit, or the id of a run; commits and ids may be shortened.
-        run: the run to compare, with suites as `in_all_runs` names them.
+        run: the run to compare.
         leave_out: the id of that run, if it is in the store too.
     """
+    run = _in_all_runs(run)
     candidates = [one for one in _named(store, name) if one.state in ENDED and one.id != leave_out][:MOST]
     if not candidates:
         branches = sorted({one.branch for one in store.runs() if one.branch})
@@ -64,7 +64,7 @@ def baseline_of(store: Store, name: str, run: Report, leave_out: str | None = No
     newest: dict[ResultKey, TestResult] = {}
     parts: list[tuple[StoredRun, Report]] = []
     for one in candidates:
-        report = in_all_runs(store.report(one.id))
+        report = _in_all_runs(store.report(one.id))
         results = [result for result in report.results if _counts(result, newest, wanted, whole)]
         for result in results:
             newest.setdefault(result_key(result), result)
@@ -82,10 +82,10 @@ def baseline_of(store: Store, name: str, run: Report, leave_out: str | None = No
     if len(parts) > 1:
         newest_last = parts[::-1]
         whole_report = as_runs([report for _, report in newest_last], [one.id for one, _ in newest_last]).report
-    return Baseline(name=name, report=whole_report, runs=tuple(one for one, _ in parts))
+    return Baseline(report=whole_report, compared=run, runs=tuple(one for one, _ in parts))
 
 
-def in_all_runs(report: Report) -> Report:
+def _in_all_runs(report: Report) -> Report:
     """A report whose suites are named as they are in all runs, wherever it was made."""
     keys = {suite["id"]: key_of(suite) for suite in report.suites}
     if len(set(keys.values())) < len(keys):
