@@ -6,13 +6,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import count, zip_longest
 
 from runner.errors import ConfigurationError
-from runner.results.change_report import Verdict as ChangeVerdict
 from runner.results.lines import as_read
 from runner.results.model import TestResult
 from runner.results.report import Report
 from runner.results.stability import pass_rate
 from runner.results.suite_json import suite_record
-from runner.results.variants import verdicts_on
 from runner.results.verdict import Verdict
 from scripttest import Status
 from scripttest.typing_names import TypeVar
@@ -127,6 +125,9 @@ class Rounds:
         return True
 
     def _is_decided(self) -> bool:
+        from runner.results.change_report import Verdict as ChangeVerdict
+        from runner.results.variants import verdicts_on
+
         report = Report(
             start={"timestamp": "", "suites": [suite_record(suite) for suite in self._suites.values()]},
             results=[as_read(result, self._suites[result.suite]) for result in self._results()],

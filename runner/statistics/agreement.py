@@ -8,7 +8,7 @@ import math
 from collections.abc import Hashable, Sequence
 from math import comb, sqrt
 
-from runner.statistics.distributions import normal_probability, normal_quantile
+from runner.statistics.distributions import Z, normal_probability
 from runner.statistics.intervals import Interval, t_interval, variance, wilson
 from scripttest.values import Value
 
@@ -19,7 +19,6 @@ FEWEST_OF_A_KIND = 5
 """Fewest labels, and fewest labels of each kind, for a conclusion about a judge."""
 AGREES, AGREES_IN_PART = 0.6, 0.4
 """Lower ends of kappa from which on a judge agrees with people, or in part."""
-_Z = normal_quantile(0.975)
 COUNTED = 50
 """Values of both samples together up to which every way to part them is counted."""
 
@@ -158,7 +157,7 @@ def calibrated(human: Sequence[bool], judge: Sequence[bool], weights: Sequence[f
         kappa_error=error,
         kappa_interval=None
         if kappa is None or error is None
-        else Interval(low=kappa - _Z * error, high=kappa + _Z * error),
+        else Interval(low=kappa - Z * error, high=kappa + Z * error),
         passes_found=both_pass / (both_pass + strict) if both_pass + strict else None,
         failures_found=both_fail / (both_fail + lenient) if both_fail + lenient else None,
     )
@@ -202,7 +201,7 @@ def corrected_rate(calibration: Calibration, judge_passed: int, judged: int) -> 
         + (1 - share) * (1 - share) * b * (1 - b) / failures
         + (of_passes - of_failures) * (of_passes - of_failures) * share * (1 - share) / judged
     )
-    width = _Z * math.sqrt(spread)
+    width = Z * math.sqrt(spread)
     return CorrectedRate(
         rate=rate,
         interval=Interval(low=max(0.0, rate - width), high=min(1.0, rate + width)),
