@@ -111,7 +111,7 @@ class Recording:
         self._place = place
         self._root = str(root)
         self._redact = redact
-        self._tapes: dict[tuple[str, str], dict[int, CaseReplay]] = {}
+        self._replays: dict[tuple[str, str], dict[int, CaseReplay]] = {}
         self._messages: frozenset[str] = frozenset()
         self._seen: dict[str, set[str]] = {}
         """Folder of a suite → the files of its cases that ran, below it."""
@@ -138,39 +138,39 @@ class Recording:
     ) -> ModelAnswer:
         """The answer to a request of a case. What is not recorded is asked through the `journal`, if there is one.
         Raises ConnectorError: a miss, or what the model's connector raises."""
-        tape = self._tape(origin)
-        tape.asked += 1
+        replay = self._replay_of(origin)
+        replay.asked += 1
         model = connectors.model(connector)
         if self._mode(origin.suite) != "record":
-            call = self._find(tape, origin, connector, request, model)
+            call = self._find(replay, origin, connector, request, model)
             if call is not None:
                 say(call.chunks, request)
                 return ModelAnswer(completion=call.completion, chunks=call.chunks, asked=False)
-        place = tape.reserve()
+        place = replay.reserve()
         described = describe(request, connector, model, self._clean)
         if journal is None:
             answer = await ask(connectors.get(connector), request)
         else:
             answer = await journal.complete(origin, connector, request, connectors)
         completion, pieces = cleaned(answer.completion, answer.chunks, self._redact)
-        tape.calls[place] = RecordedCall(request=described, completion=completion, chunks=pieces)
+        replay.calls[place] = RecordedCall(request=described, completion=completion, chunks=pieces)
         return answer
 
     def time(self, origin: Origin, now: Callable[[], datetime]) -> datetime:
         """The time that `$SYS` variables show in a case: one time for all of it, that of its recording if there is
         one."""
-        tape = self._tape(origin)
-        tape.time = tape.time or now()
-        return tape.time
+        replay = self._replay_of(origin)
+        replay.time = replay.time or now()
+        return replay.time
 
     def misses(self, test: TestKey) -> list[str]:
         """The requests of a run of a case that have no recorded answer."""
-        tape = self._tapes.get((test.suite, test.test), {}).get(test.run)
-        return tape.misses if tape else []
+        replay = self._replays.get((test.suite, test.test), {}).get(test.run)
+        return replay.misses if replay else []
 
     def forget(self, test: TestKey) -> None:
         """Forgets what a run of a case has asked, which asks it again."""
-        self._tapes.get((test.suite, test.test), {}).pop(test.run, None)
+        self._replays.get((test.suite, test.test), {}).pop(test.run, None)
 
     def keep(self, suite: str, case: str) -> None:
         """Takes note that there is a case that does not run this time."""
@@ -178,10 +178,10 @@ class Recording:
 
     def end(self, suite: str, case: str, status: str) -> None:
         """Takes note that a case has ended with all its runs, and writes what is to be written. Raises OSError."""
-        tapes = self._tapes.pop((suite, case), {})
+        replays = self._replays.pop((suite, case), {})
         self.keep(suite, case)
-        if tapes:
-            self._end(suite, case, tapes)
+        if replays:
+            self._end(suite, case, replays)
         elif status != Status.SKIPPED and self.mode != "record":
             self._never_asked(suite, case)
         elif status == Status.PASSED:
@@ -190,10 +190,10 @@ class Recording:
     def finish(self, whole: bool) -> str | None:
         """Writes what belongs to whole suites, and, of `missing`, cases that were given up; what to say of recordings
         that were not used. With `whole` those of cases that are no longer there are among them. Raises OSError."""
-        for suite, case in [key for key in self._tapes if key[0]]:
-            tapes = self._tapes.pop((suite, case))
-            if self.mode == "missing" or any(tape.of_suite for tape in tapes.values()):
-                self._end(suite, case, tapes)
+        for suite, case in [key for key in self._replays if key[0]]:
+            replays = self._replays.pop((suite, case))
+            if self.mode == "missing" or any(replay.of_suite for replay in replays.values()):
+                self._end(suite, case, replays)
         if self.mode == "record" or self.held_back is not None:
             return None
         if whole:
@@ -206,8 +206,8 @@ class Recording:
 
     def close(self) -> None:
         """Writes what was asked after the end of the run. Raises OSError."""
-        for suite, case in list(self._tapes):
-            self._save(suite, case, self._tapes.pop((suite, case)))
+        for suite, case in list(self._replays):
+            self._save(suite, case, self._replays.pop((suite, case)))
 
     def file(self, origin: Origin) -> str:
         """The file of a case, below the folder of the recordings."""
@@ -232,14 +232,14 @@ class Recording:
     def _mode(self, suite: str) -> Mode:
         return "record" if self.held_back is not None and self.held_back(suite) is None else self.mode
 
-    def _tape(self, origin: Origin) -> CaseReplay:
-        of_case = self._tapes.get((origin.suite, origin.case))
+    def _replay_of(self, origin: Origin) -> CaseReplay:
+        of_case = self._replays.get((origin.suite, origin.case))
         if of_case is None:
-            of_case = self._tapes.setdefault((origin.suite, origin.case), {})
-        tape = of_case.get(origin.run)
-        if tape is None:
-            tape = of_case.setdefault(origin.run, self._open(origin))
-        return tape
+            of_case = self._replays.setdefault((origin.suite, origin.case), {})
+        replay = of_case.get(origin.run)
+        if replay is None:
+            replay = of_case.setdefault(origin.run, self._open(origin))
+        return replay
 
     def _open(self, origin: Origin) -> CaseReplay:
         self._note(origin.suite, file_of(self._redact(origin.case), origin.run))
@@ -249,17 +249,17 @@ class Recording:
             path = self._place.folder / self._name(origin.suite, origin.case, origin.run)
             return CaseReplay(read_recording(path, self._redact(origin.case)), bool(origin.suite), origin.of_suite)
         except RecordingError as error:
-            tape = CaseReplay(None, bool(origin.suite), origin.of_suite)
-            tape.problem = error
-            return tape
+            replay = CaseReplay(None, bool(origin.suite), origin.of_suite)
+            replay.problem = error
+            return replay
 
-    def _end(self, suite: str, case: str, tapes: Mapping[int, CaseReplay]) -> None:
-        for tape in tapes.values():
-            unused, recorded = tape.unused(), tape.recorded
+    def _end(self, suite: str, case: str, replays: Mapping[int, CaseReplay]) -> None:
+        for replay in replays.values():
+            unused, recorded = replay.unused(), replay.recorded
             if unused:
                 which = "all" if unused == recorded else f"{unused} of"
                 self._note_unused(f'"{case}" in {suite_label(suite, self._root)} ({which} {recorded})')
-        self._save(suite, case, tapes)
+        self._save(suite, case, replays)
 
     def _never_asked(self, suite: str, case: str) -> None:
         """A case has ended that has asked nothing, although it may have a recording."""
@@ -270,18 +270,18 @@ class Recording:
         else:
             self._end(suite, case, {1: CaseReplay(recording, True)})
 
-    def _save(self, suite: str, case: str, tapes: Mapping[int, CaseReplay]) -> None:
+    def _save(self, suite: str, case: str, replays: Mapping[int, CaseReplay]) -> None:
         if self.mode == "replay":
             return
-        for run, tape in tapes.items():
-            calls = [call for call in tape.calls if call is not None]
-            if len(calls) == tape.recorded or tape.problem is not None:
+        for run, replay in replays.items():
+            calls = [call for call in replay.calls if call is not None]
+            if len(calls) == replay.recorded or replay.problem is not None:
                 continue
             path = self._place.folder / self._name(suite, case, run)
             if path.parent not in self._swept:
                 self._swept.add(path.parent)
                 sweep(path.parent, time.time())
-            when = tape.time or datetime.now().astimezone()
+            when = replay.time or datetime.now().astimezone()
             write_recording(
                 path,
                 CaseRecording(
@@ -308,24 +308,26 @@ class Recording:
     # what is not there
 
     def _find(
-        self, tape: CaseReplay, origin: Origin, connector: str, request: ModelRequest, model: str
+        self, replay: CaseReplay, origin: Origin, connector: str, request: ModelRequest, model: str
     ) -> RecordedCall | None:
         """The recorded answer; None when the model is to be asked."""
-        if tape.problem is not None:
-            raise self._missed(tape, f"{tape.problem.message}. {tape.problem.hint}")
-        call = tape.take(describe(request, connector, model), lambda: describe(request, connector, model, self._clean))
+        if replay.problem is not None:
+            raise self._missed(replay, f"{replay.problem.message}. {replay.problem.hint}")
+        call = replay.take(
+            describe(request, connector, model), lambda: describe(request, connector, model, self._clean)
+        )
         if call is None and self.held_back is not None and (reason := self.held_back(origin.suite)):
-            raise self._missed(tape, reason)
+            raise self._missed(replay, reason)
         if call is None and self.mode == "replay":
             where, file = self._folder(origin.suite), self._name(origin.suite, origin.case, origin.run)
             asked = describe(request, connector, model, self._clean)
-            why = tape.explain_miss(asked, origin.case, self._place.shown, file, lambda: self._neighbours(where))
-            raise self._missed(tape, why)
+            why = replay.explain_miss(asked, origin.case, self._place.shown, file, lambda: self._neighbours(where))
+            raise self._missed(replay, why)
         return call
 
     @staticmethod
-    def _missed(tape: CaseReplay, message: str) -> ConnectorError:
-        tape.misses.append(message)
+    def _missed(replay: CaseReplay, message: str) -> ConnectorError:
+        replay.misses.append(message)
         return ConnectorError(message)
 
     def _neighbours(self, folder: str) -> Iterator[tuple[str, Described]]:

@@ -170,90 +170,6 @@ def suite_label(suite: str, root: str) -> str:
     return os.path.relpath(suite, root).replace(os.sep, "/") if os.path.isabs(suite) else suite
 
 
-def _key(described: Mapping[str, Any], messages: list[Any]) -> str:
-    counting = (
-        described.get("connector"),
-        described.get("agent"),
-        sorted(str(tool.get("name")) for tool in described.get("tools") or ()),
-        (described.get("parameters") or {}).get("response_format"),
-        messages,
-    )
-    return json.dumps(counting, sort_keys=True, default=str)
-
-
-def _counting(message: Mapping[str, Any]) -> dict[str, Any]:
-    counting = {"role": message.get("role", "user"), "content": message.get("content") or ""}
-    if message.get("name"):
-        counting["name"] = message["name"]
-    if message.get("tool_calls"):
-        calls = (call.get("function", call) for call in message["tool_calls"])
-        counting["tool_calls"] = [(call.get("name"), call.get("arguments")) for call in calls]
-    return counting
-
-
-def _steady(value: Any) -> Any:
-    if isinstance(value, str):
-        return steady_text(value)
-    if isinstance(value, Mapping):
-        return {key: _steady(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_steady(item) for item in value]
-    return value
-
-
-def _cleaned(value: Any, clean: Clean) -> Any:
-    if isinstance(value, str):
-        return clean(value if len(value) < DATA_URL or not value.startswith("data:") else _digest(value))
-    if isinstance(value, Mapping):
-        return {clean(str(key)): _cleaned(item, clean) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_cleaned(item, clean) for item in value]
-    return value
-
-
-def _digest(url: str) -> str:
-    from hashlib import sha256
-
-    kind, _, data = url.partition(",")
-    return f"{kind},sha256:{sha256(data.encode('utf-8', 'surrogatepass')).hexdigest()} ({len(data)} characters)"
-
-
-def _shown(described: Mapping[str, Any]) -> list[str]:
-    """A request as lines for people."""
-    lines = [f"{key}: {described[key]}" for key in ("connector", "model", "agent") if described.get(key)]
-    if described.get("tools"):
-        lines.append(f"tools: {', '.join(sorted(str(tool.get('name')) for tool in described['tools']))}")
-    form = (described.get("parameters") or {}).get("response_format")
-    if form:
-        lines.append(f"response_format: {json.dumps(form, sort_keys=True)}")
-    for message in described["messages"]:
-        lines += _message_lines(message)
-    return lines[:_COMPARED]
-
-
-def _message_lines(message: Mapping[str, Any]) -> Iterator[str]:
-    counting = _counting(message)
-    content = counting["content"]
-    who = f"{counting['role']} {counting['name']}" if "name" in counting else counting["role"]
-    text = (
-        steady_text(content)
-        if isinstance(content, str)
-        else json.dumps(_steady(content), ensure_ascii=False, sort_keys=True)
-    )
-    first, *rest = text.split("\n")
-    yield f"{who}: {first}"
-    yield from (f"    {line}" for line in rest)
-    for name, arguments in counting.get("tool_calls", ()):
-        yield f"{who} calls {name}: {steady_text(arguments) if isinstance(arguments, str) else arguments}"
-
-
-def _index(keys: Iterable[str | None]) -> dict[str | None, list[int]]:
-    index: dict[str | None, list[int]] = {}
-    for number, key in enumerate(keys):
-        index.setdefault(key, []).append(number)
-    return index
-
-
 class RecordingError(Exception):
     """A recording cannot be read; the message says where and why."""
 
@@ -352,3 +268,87 @@ class CaseReplay:
             loose=lambda: None if self._anything else loose_key(clean() if clean else described),
             model=described.get("model"),
         )
+
+
+def _key(described: Mapping[str, Any], messages: list[Any]) -> str:
+    counting = (
+        described.get("connector"),
+        described.get("agent"),
+        sorted(str(tool.get("name")) for tool in described.get("tools") or ()),
+        (described.get("parameters") or {}).get("response_format"),
+        messages,
+    )
+    return json.dumps(counting, sort_keys=True, default=str)
+
+
+def _counting(message: Mapping[str, Any]) -> dict[str, Any]:
+    counting = {"role": message.get("role", "user"), "content": message.get("content") or ""}
+    if message.get("name"):
+        counting["name"] = message["name"]
+    if message.get("tool_calls"):
+        calls = (call.get("function", call) for call in message["tool_calls"])
+        counting["tool_calls"] = [(call.get("name"), call.get("arguments")) for call in calls]
+    return counting
+
+
+def _steady(value: Any) -> Any:
+    if isinstance(value, str):
+        return steady_text(value)
+    if isinstance(value, Mapping):
+        return {key: _steady(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_steady(item) for item in value]
+    return value
+
+
+def _cleaned(value: Any, clean: Clean) -> Any:
+    if isinstance(value, str):
+        return clean(value if len(value) < DATA_URL or not value.startswith("data:") else _digest(value))
+    if isinstance(value, Mapping):
+        return {clean(str(key)): _cleaned(item, clean) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_cleaned(item, clean) for item in value]
+    return value
+
+
+def _digest(url: str) -> str:
+    from hashlib import sha256
+
+    kind, _, data = url.partition(",")
+    return f"{kind},sha256:{sha256(data.encode('utf-8', 'surrogatepass')).hexdigest()} ({len(data)} characters)"
+
+
+def _shown(described: Mapping[str, Any]) -> list[str]:
+    """A request as lines for people."""
+    lines = [f"{key}: {described[key]}" for key in ("connector", "model", "agent") if described.get(key)]
+    if described.get("tools"):
+        lines.append(f"tools: {', '.join(sorted(str(tool.get('name')) for tool in described['tools']))}")
+    form = (described.get("parameters") or {}).get("response_format")
+    if form:
+        lines.append(f"response_format: {json.dumps(form, sort_keys=True)}")
+    for message in described["messages"]:
+        lines += _message_lines(message)
+    return lines[:_COMPARED]
+
+
+def _message_lines(message: Mapping[str, Any]) -> Iterator[str]:
+    counting = _counting(message)
+    content = counting["content"]
+    who = f"{counting['role']} {counting['name']}" if "name" in counting else counting["role"]
+    text = (
+        steady_text(content)
+        if isinstance(content, str)
+        else json.dumps(_steady(content), ensure_ascii=False, sort_keys=True)
+    )
+    first, *rest = text.split("\n")
+    yield f"{who}: {first}"
+    yield from (f"    {line}" for line in rest)
+    for name, arguments in counting.get("tool_calls", ()):
+        yield f"{who} calls {name}: {steady_text(arguments) if isinstance(arguments, str) else arguments}"
+
+
+def _index(keys: Iterable[str | None]) -> dict[str | None, list[int]]:
+    index: dict[str | None, list[int]] = {}
+    for number, key in enumerate(keys):
+        index.setdefault(key, []).append(number)
+    return index

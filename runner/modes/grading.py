@@ -175,6 +175,27 @@ def failures_of_scores(outcome: ModeOutcome, aggregation: str = "mean", *, trial
     return found if failed is None else [*found, failed]
 
 
+def for_graders(message: dict[str, Any]) -> dict[str, Any]:
+    """A message without the content of its files, which would be sent to every grader."""
+    content = message.get("content")
+    return {**message, "content": without_files(content)} if isinstance(content, list) else message
+
+
+def criteria_of(graders: Sequence[str | Grader] | None, expected_output: Any = None) -> list[Criterion]:
+    """All criteria, in the order in which they are written, the reference answer last. A weight and `required` of
+    `rubrics` count for each criterion of it."""
+    criteria = [criterion for grader in graders or () for criterion in _of(grader)]
+    if expected_output is not None:
+        criteria.append(Criterion(text=MATCHES, reference=True))
+    return criteria
+
+
+def type_of(criteria: Sequence[Criterion]) -> str:
+    """The one assertion type that grades, else `rubrics`."""
+    types = {criterion.type for criterion in criteria}
+    return types.pop() if len(types) == 1 else RUBRICS
+
+
 def _problems_of(scores: Sequence[ScoreResult]) -> list[Failure]:
     """What fails a case whatever its score is: criteria that could not be judged, then required ones that do not
     hold."""
@@ -228,27 +249,6 @@ def _graded(criterion: Criterion, result: AssertionResult, threshold: float) -> 
 def _is_asked(criterion: Criterion) -> bool:
     """Whether a judge gives the verdict, and the score beside it. A measured score decides by itself."""
     return criterion.type == RUBRICS or type_named(criterion.type).asks is not None
-
-
-def for_graders(message: dict[str, Any]) -> dict[str, Any]:
-    """A message without the content of its files, which would be sent to every grader."""
-    content = message.get("content")
-    return {**message, "content": without_files(content)} if isinstance(content, list) else message
-
-
-def criteria_of(graders: Sequence[str | Grader] | None, expected_output: Any = None) -> list[Criterion]:
-    """All criteria, in the order in which they are written, the reference answer last. A weight and `required` of
-    `rubrics` count for each criterion of it."""
-    criteria = [criterion for grader in graders or () for criterion in _of(grader)]
-    if expected_output is not None:
-        criteria.append(Criterion(text=MATCHES, reference=True))
-    return criteria
-
-
-def type_of(criteria: Sequence[Criterion]) -> str:
-    """The one assertion type that grades, else `rubrics`."""
-    types = {criterion.type for criterion in criteria}
-    return types.pop() if len(types) == 1 else RUBRICS
 
 
 def _of(grader: str | Grader) -> Iterator[Criterion]:
