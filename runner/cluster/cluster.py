@@ -1,4 +1,4 @@
-"""`--cluster ADDRESS`: the cluster of one run, from its start to its end. Implements `runner.execution.observing`."""
+"""`--cluster ADDRESS`: the cluster of one run, from its start to its end, as a `Remote` of `runner.execution.run`."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from runner.cluster.messages import Job, Setup
     from runner.cluster.preflight import Preflight, WorkerCheck
     from runner.environment import Environment
-    from runner.execution.observing import PlanRun
-    from runner.execution.services import RunServices
+    from runner.execution.repetition import Repetition
+    from runner.execution.run import Run
+    from runner.execution.tally import Rounds
     from runner.options.options import RunOptions
     from runner.options.values import ClusterAddress
     from runner.planning.plan import RunPlan
@@ -67,8 +68,9 @@ class Cluster:
         assert self._found is not None
         return self._found.missing_walls
 
-    def open(self, plan: RunPlan, services: RunServices) -> None:
+    def open(self, run: Run) -> None:
         """See `Remote`."""
+        plan = run.plan
         from runner.cluster.archive import archive_of, check_definitions, content_of
         from runner.cluster.connection import Connection
         from runner.cluster.messages import Job, packed
@@ -111,12 +113,12 @@ class Cluster:
         topic = f"yao-test-{self._run}"
         self._job = Job(run=self._run, application=application, setup=setup, topic=topic)
 
-    def run(self, run: PlanRun) -> int:
+    def run(self, run: Run, repetition: Repetition, rounds: Rounds | None) -> int:
         """See `Remote`."""
         from runner.cluster.dispatch import Dispatch
 
         assert self._connection and self._preflight and self._found and self._job
-        return Dispatch(run, self._connection, self._preflight, self._found, self._job).run()
+        return Dispatch(run, repetition, rounds, self._connection, self._preflight, self._found, self._job).run()
 
     def _setup(self, plan: RunPlan, listed: tuple[str, ...] | None) -> Setup:
         from runner.cluster.messages import Setup

@@ -29,14 +29,16 @@ from runner.cluster.preflight import Preflight, WorkerCheck
 from runner.cluster.queue import WorkQueue
 from runner.cluster.shared_limits import SharedLimits
 from runner.errors import ConfigurationError, RunnerError
-from runner.execution.repetition import Passes, at_a_time
+from runner.execution.repetition import RetryPasses, at_a_time
 from runner.results.events import AttemptEnd, HookOutput, RunError, SuiteEnd, TestEnd, TestStart, Warned
 from runner.results.test_place import TestPlace
 
 if TYPE_CHECKING:
     from runner.application.application import TestModule
     from runner.cluster.messages import CasesPart, ModulePart
-    from runner.execution.observing import PlanRun
+    from runner.execution.repetition import Repetition
+    from runner.execution.run import Run
+    from runner.execution.tally import Rounds
     from runner.planning.plan import RunPlan
 
 
@@ -78,11 +80,18 @@ class Dispatch:
     """Gives the units of one run to workers, and takes their results."""
 
     def __init__(
-        self, run: PlanRun, connection: Connection, preflight: Preflight, found: WorkerCheck, job: Job
+        self,
+        run: Run,
+        repetition: Repetition,
+        rounds: Rounds | None,
+        connection: Connection,
+        preflight: Preflight,
+        found: WorkerCheck,
+        job: Job,
     ) -> None:
         """`found` are the workers at the start; `job` is what all jobs of the run have in common."""
-        self._plan, self._rounds, self._send, self._stop = run.plan, run.rounds, run.send, run.stop
-        self._services, self._repetition, self._limit = run.services, run.repetition, run.plan.options.failure_limit
+        self._plan, self._stop, self._services = run.plan, run.stop, run.services
+        self._repetition, self._send, self._rounds = repetition, repetition.send, rounds
         self._connection, self._preflight, self._found, self._job = connection, preflight, found, job
         self._address = connection.address
         self._workers = dict(found.usable)
@@ -91,9 +100,9 @@ class Dispatch:
         self._said: set[str] = set()
         self._idle_ends = 0
         self._bounds = SharedLimits(lambda attempt, number: self._tell(attempt, Instruction(let=number)))
-        self._answers = StoredAnswers(run.services, run.plan.application.root)
-        self._passes: Passes[ModulePart | CasesPart] = Passes(run.plan.options.retry_errors, run.send, run.stop)
-        self._ledger = Ledger(run.send, run.repetition, self._passes, self._answers)
+        self._answers = StoredAnswers(run.services, run.application.root)
+        self._passes: RetryPasses[ModulePart | CasesPart] = RetryPasses(run.options.retry_errors, self._send, run.stop)
+        self._ledger = Ledger(self._send, repetition, self._passes, self._answers)
 
     def run(self) -> int:
         """See `Remote.run`."""
@@ -109,11 +118,11 @@ class Dispatch:
             rounds.begin()
         try:
             self._run_round(plan, plan.modules, rounds.made if rounds is not None else None)
-            while rounds is not None and not self._stop.reason and not self._has_failed_enough and rounds.goes_on():
+            while rounds is not None and not self._is_over and rounds.goes_on():
                 self._run_round(plan, (), rounds.made)
         finally:
             self._give_up()
-            self._ledger.give_up_held()
+            self._ledger.give_up_postponed()
             for suite in plan.suites:
                 self._repetition.cut(suite.id)
             if repeated := self._ledger.repeated:
@@ -122,25 +131,25 @@ class Dispatch:
         self._ledger.end_sources()
         return sum(module.id not in self._ledger.listed for module in plan.modules)
 
+    @property
+    def _is_over(self) -> bool:
+        return bool(self._stop.reason) or self._repetition.has_failed_enough
+
     def _run_round(self, plan: RunPlan, modules: tuple[TestModule, ...], round: int | None) -> None:
         """Runs some modules, and all cases or one run of each, and again what broke."""
         self._queue = WorkQueue(plan, modules, self._ledger.begin_source, round)
         self._go_on()
-        while self._passes.goes_on():
+        while self._passes.continues:
             for pause in self._passes.pauses():
                 time.sleep(pause)
-            if self._passes.goes_on():
+            if self._passes.continues:
                 for unit in self._ledger.begin_pass():
                     self._queue.give_back(unit)
                 self._go_on()
 
-    @property
-    def _has_failed_enough(self) -> bool:
-        return self._limit is not None and self._repetition.failures >= self._limit
-
     def _go_on(self) -> None:
         """Runs what there is, until it has ended or the run stops."""
-        while not self._has_failed_enough:
+        while not self._repetition.has_failed_enough:
             if self._connection.is_lost:
                 raise gone(self._address)
             waits = False
@@ -204,7 +213,7 @@ class Dispatch:
             message = inbox.get(timeout=LOOK)
             while True:
                 self._take(message)
-                if self._has_failed_enough:
+                if self._repetition.has_failed_enough:
                     return
                 message = inbox.get_nowait()
         except Empty:
@@ -246,7 +255,7 @@ class Dispatch:
             if kind == EVENT:
                 for said in unpacked(payload):
                     self._take_said(attempt, running, said)
-                    if self._has_failed_enough:
+                    if self._repetition.has_failed_enough:
                         return
             elif kind == FAILED:
                 text, hint = unpacked(payload)

@@ -13,7 +13,7 @@ from scripttest import Cause, Failure, Outcome, Status, kind_of
 
 if TYPE_CHECKING:
     from runner.cluster.answers import StoredAnswers
-    from runner.execution.repetition import Passes, Repetition
+    from runner.execution.repetition import Repetition, RetryPasses
     from runner.planning.case_source import CaseSource, PlacedCase
 
 MOST_LOSSES = 3
@@ -27,7 +27,7 @@ class Ledger:
         self,
         send: Callable[[Event], None],
         repetition: Repetition,
-        passes: Passes[ModulePart | CasesPart],
+        passes: RetryPasses[ModulePart | CasesPart],
         answers: StoredAnswers,
     ) -> None:
         """`answers` are those of models in tests that are under way."""
@@ -131,7 +131,7 @@ class Ledger:
             if isinstance(part, CasesPart):
                 yield WorkUnit(cases=(part,), begins_pass=True)
 
-    def give_up_held(self) -> None:
+    def give_up_postponed(self) -> None:
         """Ends what was to run again, but does not, with the results that it had."""
         for held in self._passes.take():
             self._held.pop(held.result.place, None)
@@ -149,15 +149,15 @@ class Ledger:
         else:  # a test that ends at once has no start of its own
             self._send(TestStart(suite=result.suite, name=result.name, position=result.position, run=result.run))
         is_module = isinstance(part, ModulePart) and not kind_of(result.name)  # which could not be loaded
-        if part is not None and not is_module and self._passes.holds(result):
+        if part is not None and not is_module and self._passes.postpones(result):
             self._held[place] = result.name
-            self._passes.hold(_alone(part, result), result)
+            self._passes.postpone(_alone(part, result), result)
             return
         self._finish(result, part)
 
     def _finish(self, result: TestResult, part: ModulePart | CasesPart | None) -> None:
         suite, position, status = result.suite, result.position, result.outcome.status
-        ended = self._repetition.end(self._passes.told(result))
+        ended = self._repetition.end(self._passes.with_earlier_errors(result))
         if suite in self._done:
             self._done[suite].append(Done(name=result.name, position=position, run=result.run, status=status))
         if result.run:

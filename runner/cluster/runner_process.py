@@ -38,10 +38,9 @@ from runner.cluster.messages import (
 )
 from runner.environment import CONTENT_IN_SPANS, Environment, from_process
 from runner.errors import RunnerError
-from runner.execution.run import begun_modules, open_host
+from runner.execution.run import Run
 from runner.execution.services import RunServices
-from runner.execution.services_of_tests import TestServices
-from runner.execution.session import Session
+from runner.execution.start import carry_out
 from runner.execution.stopping import Stop
 from runner.options.options import FLAGS, RunOptions
 from runner.planning.case_source import CaseSource
@@ -49,7 +48,7 @@ from runner.planning.plan import RunPlan, RunRequest, suite_of
 from runner.planning.planner import selection_of
 from runner.planning.resume import ResumeState, Retained, Saved
 from runner.results.events import RunError, Warned
-from scripttest import ScriptHost, Status, belongings_of, hide_environment, start_processes
+from scripttest import Status, belongings_of, hide_environment, start_processes
 from scripttest.values import fields_of
 
 if TYPE_CHECKING:
@@ -148,33 +147,14 @@ class Runner:
         if self._service is not None:
             self._keep_answers(self._service)
         plan = plan_of(unit, self._setup, self._request)
-        selection = plan.selection
-        tests = TestServices(
-            self._services, plan, selection, self._environment, stopped=lambda: self.stop.reason is not None
-        )
         observer = EventsOut(unit, self.stop, self._services.recording, self.say, self.say_now)
-        traces = plan.resumable
-
-        def carry_out(host: ScriptHost | None) -> None:
-            modules = begun_modules(host, plan, self._services, tests, selection, self.stop, traces)
-            Session(
-                plan=plan,
-                environment=self._environment,
-                services=self._services,
-                tests=tests,
-                stop=self.stop,
-                modules=modules,
-                traces=traces,
-                started=self._environment.monotonic(),
-                observer=observer,
-            ).run()
-
+        run = Run(plan, self._services, self.stop, started=self._environment.monotonic(), observer=observer)
         if not plan.modules:
-            carry_out(None)
+            carry_out(run, None)
             return
         processes, self._processes = self._processes or start_processes(SCRIPT_PARTS, self._root), None
-        with open_host(self._options, self._application, processes, tests, self._parallel) as host, tests:
-            carry_out(host)
+        with run.open_host(processes, self._parallel) as host, run:
+            carry_out(run, host)
             self._processes = host.release()
 
     def _set_up_agents(self, service: AgentService) -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from runner.application.application import Application
     from runner.options.options import RunOptions, Settings
+    from runner.planning.plan import RunRequest
 
 
 COMMANDS = {
@@ -135,17 +136,17 @@ def _run(typed: RunOptions, values: dict[str, Any], environment: Environment) ->
     application = resolve_application(typed, environment.directory)
     options, settings = _fitted(_configured(typed, values, application))
     if options.sandbox is not None or options.verbose:
-        from runner.execution.walls import look_at_walls
+        from runner.execution.start import check_sandbox
 
-        look_at_walls(options, environment)
+        check_sandbox(options, environment)
     if options.cluster is not None:
         from runner.cluster.cluster import Cluster
-        from runner.execution.run import run
+        from runner.execution.start import run
         from scripttest import end_ahead
 
         end_ahead()
         with Cluster(options.cluster, environment, application) as there:
-            return run(options, environment, application, None, settings=settings, remote=there)
+            return run(_request(options, settings, environment, application), None, remote=there)
     if typed.coverage_thresholds and not options.coverage:
         raise ConfigurationError("--coverage-threshold needs --coverage", "Without it nothing is counted")
     coverage = None
@@ -165,9 +166,9 @@ def _run(typed: RunOptions, values: dict[str, Any], environment: Environment) ->
             from scripttest import start_processes
 
             processes = start_processes(SCRIPT_PARTS, application.root, coverage.folder if coverage else None)
-        from runner.execution.run import run
+        from runner.execution.start import run
 
-        return run(options, environment, application, processes, settings=settings, coverage=coverage)
+        return run(_request(options, settings, environment, application), processes, coverage=coverage)
     finally:
         if coverage is not None:
             coverage.close()
@@ -192,6 +193,12 @@ def _fitted(found: Configured) -> tuple[RunOptions, Settings]:
         return options, settings
     said = f"--parallel is {fitting} instead of {options.parallel}: no more files may be open at once here (ulimit -n)"
     return options.replace(parallel=fitting), settings.replace(warnings=(*settings.warnings, said))
+
+
+def _request(options: RunOptions, settings: Settings, environment: Environment, application: Application) -> RunRequest:
+    from runner.planning.plan import RunRequest
+
+    return RunRequest(options=options, settings=settings, environment=environment, application=application)
 
 
 def _only_cases(inputs: Sequence[str], directory: Path) -> bool:

@@ -13,7 +13,7 @@ from runner.application.context import with_files
 from runner.commands.parser import Command, options_of
 from runner.environment import Environment
 from runner.errors import ConfigurationError
-from runner.execution.state import state_of
+from runner.execution.status import state_of
 from runner.options.flags import Regrade
 from runner.options.options import FLAGS, absolute, options_from
 from runner.reporters.console.style import count
@@ -32,9 +32,10 @@ from runner.security.terminal import in_line
 def regrade(environment: Environment, /, report: str, **values: Any) -> int:
     """Grades a report again. The exit code is the same as for a run."""
     from runner.application.configuration import FILE, configured, read_configuration
-    from runner.execution.run import run
+    from runner.execution.start import check_sandbox, run
     from runner.options.carried import taken_over
     from runner.planning.inputs import resolve_application
+    from runner.planning.plan import RunRequest
     from runner.planning.regrading import saved_options
     from runner.planning.resume import OTHER_APPLICATION, check_application, check_walls
 
@@ -69,10 +70,15 @@ def regrade(environment: Environment, /, report: str, **values: Any) -> int:
             environment.stderr.write(f"Warning: {FILE} no longer has the profile {profile}, which {report} had\n")
     found = configured(options, frozenset(said), application, wanted)
     if found.options.sandbox is not None or found.options.verbose:
-        from runner.execution.walls import look_at_walls
-
-        look_at_walls(found.options, environment)
-    return run(found.options, environment, application, None, report, found.settings)
+        check_sandbox(found.options, environment)
+    request = RunRequest(
+        options=found.options,
+        settings=found.settings,
+        environment=environment,
+        application=application,
+        regraded_from=report,
+    )
+    return run(request, None)
 
 
 regrade.params += options_of(flag for flag in FLAGS if flag.regrade is not Regrade.NO)

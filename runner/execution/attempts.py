@@ -14,7 +14,7 @@ from runner.agents.chat import JudgeUse
 from runner.amounts import in_words
 from runner.connectors.timing import CaseTime
 from runner.errors import RunnerError
-from runner.execution.outside import with_outside
+from runner.execution.external_calls import with_external_calls
 from runner.execution.suite_run import Hook, HookError, told_of_case
 from runner.modes.base import CaseAttempt, Mode
 from runner.modes.outcome import ModeOutcome
@@ -58,7 +58,7 @@ class AttemptRun:
         if case.skip:
             reason = case.skip if isinstance(case.skip, str) else None
             return ended(attempt, ModeOutcome(skip_reason=reason), Status.SKIPPED, 0)
-        seconds = case.timeout.seconds if case.timeout else attempt.environment.timeout
+        seconds = case.timeout.seconds if case.timeout else attempt.environment.options.case_timeout
         time = self._time = CaseTime(seconds)
         started = time.now()
         data: Any = None
@@ -178,7 +178,7 @@ def ended(
         fingerprint=fingerprint,
         regradable=attempt.regradable(outcome),
     )
-    return with_outside(result, attempt.world)
+    return with_external_calls(result, attempt.world)
 
 
 class CaseRun:

@@ -1,4 +1,5 @@
-"""Decides how a run ended: its status in reports, and its exit code."""
+"""The end of a run: its status in reports, its exit code, the last messages, and what becomes of exceptions that break
+it."""
 
 from __future__ import annotations
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from runner.results.fold import Execution
 
 
+AGAIN = "Run it again with -v -v to see where it broke"
 NO_TESTS = "No tests to run"
 NO_TESTS_HINT = "A test is a function of a *_test.ts file whose name starts with Test"
 
@@ -99,21 +101,33 @@ def name_written(
             write(f"Wrote {shown_path(path, directory)}\n")
 
 
-def say_baseline(plan: RunPlan, environment: Environment, write: Callable[[str], object]) -> None:
-    """Prints how the run differs from its baseline in the store. A failed comparison changes no result."""
-    from runner.execution.baseline import comparison_text
+def write_comparison(plan: RunPlan, write: Callable[[str], object]) -> None:
+    """Prints how a run that has ended differs from the newest runs of `--baseline` in its store, in the words of
+    `yao-test diff`. A failed comparison changes no result."""
+    from runner.reporters.console.change_lines import changes_text, verdicts_text
+    from runner.reporters.console.style import DOUBLE, Style, count
+    from runner.results.change_verdict import change_between
+    from runner.results.comparison import compare
+    from runner.results.sides import Sides
+    from runner.store.baseline import baseline_of
+    from runner.store.store import Store
 
-    store, baseline = plan.store, plan.options.kept_baseline
-    assert store is not None
-    assert baseline is not None
+    place, name, environment = plan.store, plan.options.kept_baseline, plan.environment
+    assert place is not None
+    assert name is not None
+    style = Style(environment.colors and not plan.options.no_color)
     try:
-        write(comparison_text(store, baseline, environment.colors and not plan.options.no_color))
+        with Store(place.folder) as store:
+            baseline = baseline_of(store, name, store.report(place.run), leave_out=place.run)
+        run = baseline.compared
+        newest = baseline.runs[0]
+        of = f"{count(len(baseline.runs), 'run')}, the newest one of {newest.started_at[:10]}"
+        head = f"{DOUBLE}\n  {style.paint(f'Compared with {name}', 'bold')} ({of})\n{DOUBLE}\n"
+        verdict = change_between(baseline.report, run, names=Sides(a=name, b="this run"))
+        write(head + changes_text(compare(baseline.report, run), style) + verdicts_text([verdict], [name], style))
     except RunnerError as error:
         hint = f"Hint: {error.hint}\n" if error.hint else ""
         environment.stderr.write(f"Warning: {error.message}\n{hint}")
-
-
-AGAIN = "Run it again with -v -v to see where it broke"
 
 
 def error_of(error: BaseException, doing: str = "") -> RunError:
@@ -131,10 +145,10 @@ def error_of(error: BaseException, doing: str = "") -> RunError:
     return RunError(message=f"yao-test broke{during}: {describe(error)}", hint=AGAIN)
 
 
-class Guarded:
+class ErrorsBecomeEvents:
     """A context manager that sends every exception as an error of the run. KeyboardInterrupt stops the run.
 
-    `with guarded("running the tests"): ...`
+    `with step("running the tests"): ...`
     """
 
     def __init__(
@@ -149,7 +163,7 @@ class Guarded:
         self._with_traceback = with_traceback
         self._doing = ""
 
-    def __call__(self, doing: str) -> Guarded:
+    def __call__(self, doing: str) -> ErrorsBecomeEvents:
         """Names what is being done, for the error message."""
         self._doing = doing
         return self

@@ -1,7 +1,9 @@
-"""Opens everything that receives the events of a run: the reporters, the store, the memory of failures, and
-the journal."""
+"""Opens everything that receives the events of a run: the reporters, the store, the memory of failures, and the journal
+of model calls."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from bindings import agent_id
 from runner.errors import shown_path
@@ -11,158 +13,155 @@ from runner.reporters.stream import Multiplexer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import TextIO
+    from typing import Any, TextIO
 
-    from runner.environment import Environment
-    from runner.execution.observing import Observer
     from runner.execution.outcome import Lines, Outcome
-    from runner.execution.services import RunServices
-    from runner.execution.services_of_tests import TestServices
+    from runner.execution.run import Run
     from runner.execution.snapshots import SnapshotWatch
-    from runner.execution.stopping import Stop
-    from runner.planning.plan import RunPlan
     from runner.reporters import Maker
+    from runner.reporters.agent import AgentReporter
     from runner.reporters.stream import Reporter
     from runner.results.line_file import LineFile
+    from scripttest.typing_names import Record
 
 
-class Listeners:
-    """Opens the receivers of the events of one run."""
+def open_stream(
+    run: Run, console: Console, outcome: Outcome | Lines | None, watch: SnapshotWatch | None
+) -> Multiplexer:
+    """Opens all receivers, and returns the stream of events for them. Raises ConfigurationError.
 
-    def __init__(
-        self,
-        *,
-        plan: RunPlan,
-        environment: Environment,
-        services: RunServices,
-        tests: TestServices,
-        stop: Stop,
-        observer: Observer | None,
-        runs_here: bool,
-    ) -> None:
-        """`runs_here`: the tests run in this process, not on other machines."""
-        self._plan = plan
-        self._environment = environment
-        self._services = services
-        self._tests = tests
-        self._stop = stop
-        self._observer = observer
-        self._runs_here = runs_here
+    Args:
+        outcome: what `--json` prints. It is closed last, and gets the messages of the others then.
+        watch: finds obsolete snapshots.
+    """
+    plan, services, secrets = run.plan, run.services, run.environment.secrets
+    reporters = [*_reporters(run, console), *_observers(run), *([watch] if watch else ())]
+    if outcome is not None:
+        reporters.insert(0, outcome)
+    if plan.resumable:
+        from runner.execution.snapshots import SnapshotWriter
 
-    def open(self, console: Console, outcome: Outcome | Lines | None, watch: SnapshotWatch | None) -> Multiplexer:
-        """Opens all receivers, and returns the stream of events for them.
+        reporters.insert(0, SnapshotWriter(run.snapshots))
+    paths = [path for reporter in reporters if (path := getattr(reporter, "path", None)) is not None]
+    reports = [path for path in paths if path.suffix.lower() == ".jsonl" and path.is_file()]
+    files = {file.path: file for reporter in reporters if (file := getattr(reporter, "line_file", None)) is not None}
+    spared = files.get(reports[0]) if reports else None
+    reporters += [*_store(run, reports, spared), *_failures(run), *_journal(run, reports)]
+    if services.recording is None or run.remote is not None:
+        return Multiplexer(reporters, secrets, counts=not plan.is_part)
+    from runner.execution.recorded import RecordedStream
 
-        Args:
-            outcome: what `--json` prints. It is closed last, and gets the messages of the others then.
-            watch: finds obsolete snapshots.
-        """
-        plan, services, secrets = self._plan, self._services, self._environment.secrets
-        reporters = [*self._reporters(console), *self._observers(), *([watch] if watch else ())]
-        if outcome is not None:
-            reporters.insert(0, outcome)
-        if plan.resumable:
-            from runner.execution.snapshots import SnapshotWriter
+    services.recording.set_messages(suite.id for suite in plan.suites if suite.is_message)
+    return RecordedStream(reporters, secrets, services.recording, plan.is_whole)
 
-            reporters.insert(0, SnapshotWriter(self._tests.snapshots))
-        paths = [path for reporter in reporters if (path := getattr(reporter, "path", None)) is not None]
-        reports = [path for path in paths if path.suffix.lower() == ".jsonl" and path.is_file()]
-        files = {
-            file.path: file for reporter in reporters if (file := getattr(reporter, "line_file", None)) is not None
-        }
-        spared = files.get(reports[0]) if reports else None
-        reporters += [*self._store(reports, spared), *self._failures(), *self._journal(reports)]
-        if services.recording is None or not self._runs_here:
-            return Multiplexer(reporters, secrets, counts=not plan.is_part)
-        from runner.execution.recorded import RecordedStream
 
-        services.recording.set_messages(suite.id for suite in plan.suites if suite.is_message)
-        return RecordedStream(reporters, secrets, services.recording, plan.is_whole)
+def _reporters(run: Run, console: Console) -> list[Reporter]:
+    plan = run.plan
+    if plan.is_part:
+        return []
+    resumed = plan.resume.resumed_report if plan.resume else None
 
-    def _reporters(self, console: Console) -> list[Reporter]:
-        plan = self._plan
-        if plan.is_part:
-            return []
-        resumed = plan.resume.resumed_report if plan.resume else None
-        return open_reporters(console, plan.case_folders, plan.options.outputs, resumed, self._chosen)
-
-    def _chosen(self, id: str, target: Path | TextIO) -> Maker:
-        """The reporter that `--reporter` names: a built-in one, or an agent of the application. Raises
-        ConfigurationError."""
-        plan, options = self._plan, self._plan.options
+    def chosen(id: str, target: Path | TextIO) -> Maker:
+        """The reporter that `--reporter` names: a built-in one, or an agent of the application."""
         named = agent_id(id)
-        is_agent = any(agent.id == named for agent in plan.application.agents())
+        is_agent = any(agent.id == named for agent in run.application.agents())
         if id in BUILT_IN or (id.startswith("report.") and not is_agent):
             return maker_by_id(id, target)
-        from runner.execution.agent_reporter import agent_maker
+        return _agent_maker(run, named, target)
 
-        agents, context = self._services.agents(), dict(plan.context)
-        return agent_maker(named, target, agents, context, options.case_timeout, bool(options.verbose))
+    return open_reporters(console, plan.case_folders, plan.options.outputs, resumed, chosen)
 
-    def _observers(self) -> list[Reporter]:
-        """The receivers that watch the run from outside."""
-        observer, recording = self._observer, self._services.recording
-        if observer is None:
-            return []
-        self._tests.snapshots.before_writing = observer.writes
-        if recording is not None and observer.held_back is not None:
-            recording.held_back = observer.held_back
-        return [observer]
 
-    def _store(self, reports: list[Path], report: LineFile | None) -> list[Reporter]:
-        """The receivers that write the run into its store, if it has one; `report`: the open file of the first one."""
-        plan, environment = self._plan, self._environment
-        if plan.store is None or (self._observer is not None and not self._observer.keeps):
-            return []
-        from runner.options.values import STANDARD_STORE_KEEP
-        from runner.store.fallback_report import FallbackReport
-        from runner.store.places import place_of, revision_of
-        from runner.store.run_writer import RunWriter
+def _agent_maker(run: Run, agent: str, target: Path | TextIO) -> Maker:
+    """Makes a reporter that sends the report to an agent and takes its answer. Raises ConfigurationError when there is
+    no such agent."""
+    from runner.reporters import check_writable
+    from runner.reporters.agent import AgentReporter, ReportError
 
-        names = tuple(shown_path(path, environment.directory) for path in reports)
-        spare = FallbackReport(plan.store.run, environment.directory, report, *names[:1])
-        root = plan.application.root
-        return [
-            spare,
-            RunWriter(
-                plan.store.folder,
-                plan.store.run,
-                revision_of(root, environment.variables).replace(place=place_of(root)),
-                profile=plan.options.profile,
-                reports=names,
-                spare=spare,
-                keep=plan.options.store_keep or (STANDARD_STORE_KEEP,),
-                now=environment.now,
-            ),
-        ]
+    service, timeout = run.services.agents(), run.options.case_timeout
+    service.runtime.assistants.get(agent)
 
-    def _failures(self) -> list[Reporter]:
-        """The receiver that remembers failures for later runs. There is none when a store does that,
-        when a saved run is graded again, and for benchmarks, which other runs do not know."""
-        plan = self._plan
-        if plan.store is not None or plan.transcripts is not None or plan.options.bench:
-            return []
-        from runner.planning.last_failed import memory_of
+    async def answer(payload: Record) -> Any:
+        import asyncio
 
-        root = self._plan.application.root
-        memory = memory_of(root, self._environment)
-        if memory is None:
-            return []
-        from runner.planning.last_failed import FailureMemory
+        from bindings import World
+        from runner.agents.chat import Chat
 
-        return [FailureMemory(memory, root)]
+        world = World(suite="", test="@report", mocked=False)
+        chat = Chat({**run.plan.context, "chat_id": "report"}, world)
+        try:
+            async with asyncio.timeout(timeout):
+                return (await service.helpers.ask(agent, "reporter", payload, {}, chat)).output
+        except TimeoutError as error:
+            raise ReportError(f"it did not answer within {timeout:g}s") from error
 
-    def _journal(self, reports: list[Path]) -> list[Reporter]:
-        """The receiver that tells the journal beside the first `.jsonl` report which tests have results, if the run can
-        be resumed."""
-        plan = self._plan
-        report = reports[0] if reports else None
-        if plan.resume is not None and plan.resume.resumed_report is not None:
-            report = plan.resume.resumed_report.path
-        if report is None or not plan.resumable or not report.is_file():
-            return []
-        from runner.execution.recorded import JournalWatch
+    def make() -> AgentReporter:
+        if isinstance(target, Path):
+            check_writable(target)
+        return AgentReporter(target, agent, lambda payload: service.run(answer(payload)), bool(run.options.verbose))
 
-        options, at_once = plan.options, self._environment.cpus if plan.modules else 1
-        self._services.keep_answers(report, goes_on=options.resume is not None, at_once=options.parallel or at_once)
-        return [JournalWatch(self._services, self._stop)]
+    return make
+
+
+def _observers(run: Run) -> list[Reporter]:
+    """The receivers that watch the run from outside."""
+    observer, recording = run.observer, run.services.recording
+    if observer is None:
+        return []
+    run.snapshots.before_writing = observer.writes
+    if recording is not None and observer.held_back is not None:
+        recording.held_back = observer.held_back
+    return [observer]
+
+
+def _store(run: Run, reports: list[Path], report: LineFile | None) -> list[Reporter]:
+    """The receivers that write the run into its store, if it has one; `report`: the open file of the first one."""
+    store, environment, root = run.plan.store, run.environment, run.application.root
+    if store is None or (run.observer is not None and not run.observer.keeps):
+        return []
+    from runner.options.values import STANDARD_STORE_KEEP
+    from runner.store.fallback_report import FallbackReport
+    from runner.store.places import place_of, revision_of
+    from runner.store.run_writer import RunWriter
+
+    names = tuple(shown_path(path, environment.directory) for path in reports)
+    spare = FallbackReport(store.run, environment.directory, report, *names[:1])
+    writer = RunWriter(
+        store.folder,
+        store.run,
+        revision_of(root, environment.variables).replace(place=place_of(root)),
+        profile=run.options.profile,
+        reports=names,
+        spare=spare,
+        keep=run.options.store_keep or (STANDARD_STORE_KEEP,),
+        now=environment.now,
+    )
+    return [spare, writer]
+
+
+def _failures(run: Run) -> list[Reporter]:
+    """The receiver that remembers failures for later runs. There is none when a store does that, when a saved run is
+    graded again, and for benchmarks, which other runs do not know."""
+    plan = run.plan
+    if plan.store is not None or plan.transcripts is not None or plan.options.bench:
+        return []
+    from runner.planning.last_failed import FailureMemory, memory_of
+
+    memory = memory_of(run.application.root, run.environment)
+    return [] if memory is None else [FailureMemory(memory, run.application.root)]
+
+
+def _journal(run: Run, reports: list[Path]) -> list[Reporter]:
+    """The receiver that tells the journal beside the first `.jsonl` report which tests have results, if the run can
+    be resumed."""
+    plan, options = run.plan, run.options
+    report = reports[0] if reports else None
+    if plan.resume is not None and plan.resume.resumed_report is not None:
+        report = plan.resume.resumed_report.path
+    if report is None or not plan.resumable or not report.is_file():
+        return []
+    from runner.execution.recorded import JournalWatch
+
+    at_once = run.environment.cpus if plan.modules else 1
+    run.services.keep_answers(report, resumes=options.resume is not None, at_once=options.parallel or at_once)
+    return [JournalWatch(run.services, run.stop)]

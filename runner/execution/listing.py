@@ -1,9 +1,10 @@
-"""`--dry-run`: prints the plan of a run. Modules are loaded to find their tests; no test runs."""
+"""`--dry-run`: prints the plan of a run, with what it leaves out. Modules are loaded to find their tests; no test
+runs."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from runner import exit_codes
 from runner.execution.ending import NO_TESTS, NO_TESTS_HINT
@@ -12,60 +13,56 @@ from runner.planning.plan import LeftOut, RunPlan
 from runner.reporters.console.style import Style, count
 from runner.results.places import near
 from runner.security.terminal import in_line
-from scripttest import Broken, Listed
+from scripttest import Broken, Failure, Listed
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from runner.cases.model import Case
-    from runner.environment import Environment
-    from runner.planning.selection import Selection
     from scripttest import HostRecord
 
+    Suites = Iterable[tuple[str, Iterable[str] | Failure]]
+    """Each suite that would run: its name and its tests, or why it cannot be loaded."""
 
-def print_plan(
-    plan: RunPlan, records: Iterator[HostRecord], selection: Selection | None, environment: Environment
-) -> int:
-    """Prints what would run, suite by suite, and what is left out. Returns the exit code. Blocks while modules are
-    listed. Raises ConfigurationError if `--run` matches nothing, HostError if the host itself fails.
 
-    Args:
-        records: from the host, which only lists the modules.
-        selection: what `--run` selects.
-    """
+def print_plan(plan: RunPlan, records: Iterator[HostRecord]) -> int:
+    """Prints what would run, suite by suite, and what is left out. `records` are from a host that only lists the
+    modules. Returns the exit code. Blocks while modules are listed. Raises ConfigurationError if `--run` matches
+    nothing, HostError if the host itself fails."""
+    options, selection, stderr = plan.options, plan.selection, plan.environment.stderr
     listed = {record.module: record for record in records if isinstance(record, Listed | Broken)}
     tests = [record for record in listed.values() if isinstance(record, Listed)]
     is_broken = len(tests) < len(listed)
     if selection is not None and not plan.matched and not is_broken and not any(record.tests for record in tests):
         names = chain((name for record in tests for name in record.known), *(source.ids() for source in plan.sources))
         raise selection.nothing(names)
-    printed: _Printed | _Told = _Told(plan, environment) if plan.options.json else _Printed(plan, environment)
-    for note in plan.notes:
-        printed.note(note)
-    for warning in plan.warnings:
-        printed.warn(warning)
+    known = sum(len(record.known) for record in tests)
+    is_empty_shard = not plan.suites and options.shard is not None
+    code = exit_codes.FAILED if is_broken else exit_codes.PASSED
+    if not (known or any(source.total for source in plan.sources) or is_empty_shard or is_broken):
+        code = exit_codes.CONFIGURATION
+    left_out = _left_out(plan, known - sum(len(record.tests) for record in tests))
+    suites = _suites(plan, listed)
+    if options.json:
+        _print_json(plan, suites, left_out, code)
+        return code
+    _print_text(plan, suites, left_out)
+    if is_empty_shard and not is_broken:
+        stderr.write(f"Warning: no test belongs to --shard {options.shard}\n")
+    elif code == exit_codes.CONFIGURATION:
+        stderr.write(f"Error: {NO_TESTS}\nHint: {NO_TESTS_HINT}\n")
+    return code
+
+
+def _suites(plan: RunPlan, listed: dict[str, Listed | Broken]) -> Suites:
     sources = {source.suite.id: source for source in plan.sources}
     for suite in plan.suites:
         record = listed.get(suite.id)
         if suite.id in sources:
-            printed.suite(suite.label, (_planned(one.case, plan.options.repeat) for one in sources[suite.id].cases()))
+            yield suite.label, (_planned(one.case, plan.options.repeat) for one in sources[suite.id].cases())
         elif isinstance(record, Listed):
-            printed.suite(suite.id, record.tests)
-        elif isinstance(record, Broken):
-            printed.broken(suite.id, record)
-    known = sum(len(record.known) for record in tests)
-    code = exit_codes.FAILED if is_broken else exit_codes.PASSED
-    is_empty_shard = not plan.suites and plan.options.shard is not None
-    if not (known or any(source.total for source in plan.sources) or is_empty_shard or is_broken):
-        code = exit_codes.CONFIGURATION
-    printed.end(known - sum(len(record.tests) for record in tests), code)
-    if is_broken or plan.options.json:
-        return code
-    if is_empty_shard:
-        environment.stderr.write(f"Warning: no test belongs to --shard {plan.options.shard}\n")
-    elif code == exit_codes.CONFIGURATION:
-        environment.stderr.write(f"Error: {NO_TESTS}\nHint: {NO_TESTS_HINT}\n")
-    return code
+            yield suite.id, record.tests
+        elif record is not None:
+            yield suite.id, broken_failure(record)
 
 
 def _left_out(plan: RunPlan, filtered: int) -> list[LeftOut]:
@@ -89,86 +86,52 @@ def _planned(case: Case, repeat: str | None) -> str:
     return f"{case.id} ({policy.text}: {runs} runs)"
 
 
-class _Printed:
-    """Prints the plan as text."""
+def _print_text(plan: RunPlan, suites: Suites, left_out: list[LeftOut]) -> None:
+    environment = plan.environment
+    style = Style(environment.colors and not plan.options.no_color)
+    total = 0
 
-    def __init__(self, plan: RunPlan, environment: Environment) -> None:
-        self._plan = plan
-        self._environment = environment
-        self._style = Style(environment.colors and not plan.options.no_color)
-        self._tests = 0
+    def line(text: str) -> None:
+        environment.stdout.write(f"{environment.secrets.text(text)}\n")
 
-    def _line(self, text: str) -> None:
-        self._environment.stdout.write(f"{self._environment.secrets.text(text)}\n")
-
-    def note(self, text: str) -> None:
-        self._line(text)
-
-    def warn(self, message: str) -> None:
-        self._line(self._style.paint(f"Warning: {in_line(message)}", "yellow"))
-
-    def suite(self, name: str, tests: Iterable[str]) -> None:
-        before = self._tests
-        self._line(in_line(name))
+    for note in plan.notes:
+        line(note)
+    for warning in plan.warnings:
+        line(style.paint(f"Warning: {in_line(warning)}", "yellow"))
+    for name, tests in suites:
+        before = total
+        line(in_line(name))
+        if isinstance(tests, Failure):
+            total += 1  # a module that cannot be loaded counts as one test
+            line(style.failure(tests, "  ").rstrip("\n"))
+            if at := tests.location:
+                line(f"     at {near(f'{at.file}:{at.line}:{at.column}', str(environment.directory))}")
+            for code in tests.code_frame.split("\n") if tests.code_frame else ():
+                line(f"     {code}")
+            continue
         for test in tests:
-            self._tests += 1
-            self._line(f"  {in_line(test)}")
-        if self._tests == before:
-            self._line(self._style.paint("  no tests to run", "dim"))
-
-    def broken(self, module: str, record: Broken) -> None:
-        """A module that cannot be loaded counts as one test."""
-        failure = broken_failure(record)
-        self._tests += 1
-        self._line(module)
-        self._line(self._style.failure(failure, "  ").rstrip("\n"))
-        if at := failure.location:
-            place = near(f"{at.file}:{at.line}:{at.column}", str(self._environment.directory))
-            self._line(f"     at {place}")
-        for line in failure.code_frame.split("\n") if failure.code_frame else ():
-            self._line(f"     {line}")
-
-    def end(self, filtered: int, code: int) -> None:
-        """Prints the totals; `filtered` is the number of tests of modules that names and tags leave out."""
-        plan = self._plan
-        suites = count(len(plan.suites), "input" if plan.sources else "module")
-        self._line(f"{count(self._tests, 'test')} in {suites}")
-        parts = [f"{one.words} by {one.flag}" for one in _left_out(plan, filtered)]
-        if parts:
-            self._line(f"Left out: {', '.join(parts)}")
+            total += 1
+            line(f"  {in_line(test)}")
+        if total == before:
+            line(style.paint("  no tests to run", "dim"))
+    line(f"{count(total, 'test')} in {count(len(plan.suites), 'input' if plan.sources else 'module')}")
+    if left_out:
+        line(f"Left out: {', '.join(f'{one.words} by {one.flag}' for one in left_out)}")
 
 
-class _Told:
-    """Collects the plan as the JSON document of `--json`."""
+def _print_json(plan: RunPlan, suites: Suites, left_out: list[LeftOut], code: int) -> None:
+    """Prints the plan as the document of `--json`."""
+    from runner.execution.outcome import listing, text_of
 
-    def __init__(self, plan: RunPlan, environment: Environment) -> None:
-        self._plan = plan
-        self._environment = environment
-        self._tests: list[dict[str, str]] = []
-        self._notes: list[str] = []
-        self._warnings: list[str] = []
-        self._broken: list[tuple[str, str]] = []
-
-    def note(self, text: str) -> None:
-        self._notes.append(text)
-
-    def warn(self, message: str) -> None:
-        self._warnings.append(message)
-
-    def suite(self, name: str, tests: Iterable[str]) -> None:
-        self._tests += [{"suite": name, "test": test} for test in tests]
-
-    def broken(self, module: str, record: Broken) -> None:
-        """Adds a module that cannot be loaded, as an error of the plan."""
-        self._broken.append((module, broken_failure(record).message))
-
-    def end(self, filtered: int, code: int) -> None:
-        """Prints the document."""
-        from runner.execution.outcome import listing, text_of
-
-        left = {one.flag: one.tests + one.modules for one in _left_out(self._plan, filtered)}
-        document = listing(self._tests, self._notes, self._warnings, left, code)
-        document["errors"] = [{"message": f"{module}: {message}"} for module, message in self._broken]
-        if code == exit_codes.CONFIGURATION:
-            document["errors"].append({"message": NO_TESTS, "hint": NO_TESTS_HINT})
-        self._environment.stdout.write(self._environment.secrets.text(text_of(document)))
+    listed, errors = [], []
+    for name, tests in suites:
+        if isinstance(tests, Failure):
+            errors.append({"message": f"{name}: {tests.message}"})
+        else:
+            listed += [{"suite": name, "test": test} for test in tests]
+    if code == exit_codes.CONFIGURATION:
+        errors.append({"message": NO_TESTS, "hint": NO_TESTS_HINT})
+    left = {one.flag: one.tests + one.modules for one in left_out}
+    document = {**listing(listed, plan.notes, plan.warnings, left, code), "errors": errors}
+    environment = plan.environment
+    environment.stdout.write(environment.secrets.text(text_of(document)))

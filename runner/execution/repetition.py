@@ -1,5 +1,18 @@
-"""Combines the attempts of a test into one result: it collects attempts as they end, and sends the result after the
-last one."""
+"""Runs of a test become one result: attempts are collected as they end, and the result is sent after the last one. And
+what broke runs again, with `--retry-errors N`.
+
+If a pass is left, a test that breaks gets no result yet, and cases that depend on it wait. When nothing else is left,
+the run waits, and the broken tests run again, fewer at a time, because the usual cause is a host that is down or
+overloaded. What breaks in the last pass is broken.
+
+| pass | waits before it | at a time |
+| --- | --- | --- |
+| 1 | | `--parallel` |
+| 2 | 10 s | a quarter of it, at least 1 |
+| 3 | 30 s | the same |
+| 4 | 90 s | the same |
+| 5 and later | 5 minutes | the same |
+"""
 
 from __future__ import annotations
 
@@ -21,6 +34,16 @@ if TYPE_CHECKING:
 
     from runner.execution.stopping import Stop
     from runner.execution.tally import Tally
+    from runner.options.options import RunOptions
+T = TypeVar("T")
+FIRST_PAUSE = 10.0
+"""Seconds."""
+GROWTH = 3
+LONGEST_PAUSE = 300.0
+SHARE = 4
+"""Later passes run at a time the number of tests of the first pass, divided by this."""
+LOOK = 0.1
+"""Seconds between checks whether the run has to stop."""
 
 
 class Repetition:
@@ -29,35 +52,30 @@ class Repetition:
     def __init__(
         self,
         send: Callable[[Event], None],
-        runs: int,
-        min_pass_rate: float,
+        options: RunOptions,
         checked: Callable[[TestResult], TestResult] | None = None,
-        strict: bool = False,
-        on_inconclusive: str | None = None,
     ) -> None:
-        """`min_pass_rate` is in percent; `checked` gives the result of an attempt as it is to count; with `strict` its
-        warnings fail it. `on_inconclusive` is the flag of that name."""
-        self.runs = runs
+        """`checked` gives the result of an attempt as it is to count."""
+        self.send = send
+        """Sends an event of the run."""
+        self._options = options
+        self._checked = checked
         self._failed: set[TestPlace] = set()
         """Tests that have failed, or can no longer pass."""
-        self._send = send
-        self._least = min_pass_rate
-        self._checked = checked
-        self._strict = strict
-        self._on_inconclusive = on_inconclusive
         self._open: dict[TestPlace, Tally] = {}
 
     @property
-    def failures(self) -> int:
-        """How many tests have failed or broken, or can no longer pass."""
-        return len(self._failed)
+    def has_failed_enough(self) -> bool:
+        """Whether so many tests have failed or broken, or can no longer pass, that no further one shall begin."""
+        limit = self._options.failure_limit
+        return limit is not None and len(self._failed) >= limit
 
     def end(self, result: TestResult) -> TestResult | None:
         """Sends the end of an attempt, or of a test without attempts (`result.run` is 0). Returns the result of the
         test if it is complete with that, else None."""
         if self._checked is not None:
             result = self._checked(result)
-        if self._strict:
+        if self._options.strict:
             from runner.results.strictness import strict
 
             result = strict(result)
@@ -67,9 +85,9 @@ class Repetition:
         test = result.place.of_test
         tally = self.tally(test, result.policy)
         result = result.replace(policy=tally.policy)
-        self._send(AttemptEnd(result=result))
+        self.send(AttemptEnd(result=result))
         tally.add(result)
-        if tally.has_failed(self._least):
+        if tally.has_failed(self._options.min_pass_rate):
             self._failed.add(test)
         return self._together(test) if tally.is_over else None
 
@@ -79,7 +97,8 @@ class Repetition:
         if test not in self._open:
             from runner.execution.tally import Tally
 
-            self._open[test] = Tally(numbers or (() if policy is not None else range(1, self.runs + 1)), policy)
+            all_runs = range(1, self._options.runs + 1)
+            self._open[test] = Tally(numbers or (() if policy is not None else all_runs), policy)
         return self._open[test]
 
     def open_results(self) -> list[TestResult]:
@@ -96,34 +115,23 @@ class Repetition:
         results = sorted(self._open.pop(test).results, key=lambda result: result.run)
         from runner.results.combining import of_runs
 
-        return self._ended(self._apply_inconclusive_policy(of_runs(results, self._least)))
+        return self._ended(self._apply_inconclusive_policy(of_runs(results, self._options.min_pass_rate)))
 
     def _apply_inconclusive_policy(self, result: TestResult) -> TestResult:
-        if self._on_inconclusive is None:
+        if self._options.on_inconclusive is None:
             return result
         from runner.results.inconclusive import apply_inconclusive_policy
 
-        return apply_inconclusive_policy(result, self._on_inconclusive)
+        return apply_inconclusive_policy(result, self._options.on_inconclusive)
 
     def _ended(self, result: TestResult) -> TestResult:
         if result.outcome.status == Status.FAILED:
             self._failed.add(result.place.of_test)
-        self._send(TestEnd(result=result))
+        self.send(TestEnd(result=result))
         return result
 
 
-T = TypeVar("T")
-FIRST_PAUSE = 10.0
-"""Seconds."""
-GROWTH = 3
-LONGEST_PAUSE = 300.0
-SHARE = 4
-"""Later passes run at a time the number of tests of the first pass, divided by this."""
-LOOK = 0.1
-"""Seconds between checks whether the run has to stop."""
-
-
-class Held(Value, Generic[T]):
+class PostponedResult(Value, Generic[T]):
     """A test, or a run of one, that broke and waits for the next pass."""
 
     item: T
@@ -132,38 +140,38 @@ class Held(Value, Generic[T]):
     """The result that it has in the end, if it does not run again."""
 
 
-class Passes(Generic[T]):
+class RetryPasses(Generic[T]):
     """The passes over the tests of one kind, and the results that are held back for the next pass; `T` is what is
     needed to run a test again."""
 
-    def __init__(self, more: int, send: Callable[[Event], None], stop: Stop | None) -> None:
+    def __init__(self, more: int, send: Callable[[Event], None], stop: Stop) -> None:
         """`more` is the number of passes that may follow the first."""
         self.number = 1
         """Number of the current pass."""
         self._last = more + 1
         self._send = send
         self._stop = stop
-        self._held: dict[TestPlace, Held[T]] = {}
+        self._postponed: dict[TestPlace, PostponedResult[T]] = {}
         self._errors: dict[TestPlace, tuple[str, ...]] = {}
 
     @property
     def is_waiting(self) -> bool:
         """Whether tests wait to run again."""
-        return bool(self._held)
+        return bool(self._postponed)
 
-    def holds(self, result: TestResult) -> bool:
+    def postpones(self, result: TestResult) -> bool:
         """Whether to hold back a result because its test will run again."""
         return self.number < self._last and not self._stops() and result.verdict is Verdict.BROKEN
 
-    def hold(self, item: T, result: TestResult) -> None:
+    def postpone(self, item: T, result: TestResult) -> None:
         """Holds back a result."""
-        self._held[result.place] = Held(item=item, result=result)
+        self._postponed[result.place] = PostponedResult(item=item, result=result)
 
     def is_again(self, place: TestPlace) -> bool:
         """Whether a test has broken in an earlier pass."""
         return bool(self._errors) and place in self._errors
 
-    def told(self, result: TestResult) -> TestResult:
+    def with_earlier_errors(self, result: TestResult) -> TestResult:
         """A result, completed with the errors of its test in earlier passes."""
         errors = self._errors.get(result.place) if self._errors else None
         if not errors:
@@ -173,36 +181,37 @@ class Passes(Generic[T]):
         outcome = result.outcome
         return result.replace(earlier_errors=errors, outcome=outcome.replace(warnings=(*outcome.warnings, warning)))
 
-    def take(self) -> list[Held[T]]:
+    def take(self) -> list[PostponedResult[T]]:
         """Removes and returns everything that is held back."""
-        held, self._held = list(self._held.values()), {}
-        return held
+        postponed, self._postponed = list(self._postponed.values()), {}
+        return postponed
 
-    def begin(self) -> list[Held[T]]:
+    def begin(self) -> list[PostponedResult[T]]:
         """Begins the next pass, and returns what runs in it."""
         self.number += 1
-        held = self.take()
-        for result in (one.result for one in held):
+        postponed = self.take()
+        for result in (one.result for one in postponed):
             self._errors[result.place] = (*self._errors.get(result.place, ()), _error_of(result))
-        return held
+        return postponed
 
     def pauses(self) -> Iterable[float]:
         """Announces a further pass, and yields the waits in seconds until it may begin; it ends early when the run has
         to stop."""
         pause = min(FIRST_PAUSE * GROWTH ** (self.number - 1), LONGEST_PAUSE)
-        count = len(self._held)
+        count = len(self._postponed)
         which = "1 test that broke runs" if count == 1 else f"{count} tests that broke run"
         self._send(Warned(message=f"Pass {self.number + 1} of {self._last}, after {in_words(pause)}: {which} again"))
         end = time.monotonic() + pause
         while (left := end - time.monotonic()) > 0 and not self._stops():
             yield min(LOOK, left)
 
-    def goes_on(self) -> bool:
+    @property
+    def continues(self) -> bool:
         """Whether there is another pass."""
         return self.is_waiting and not self._stops()
 
     def _stops(self) -> bool:
-        return self._stop is not None and self._stop.reason is not None
+        return self._stop.reason is not None
 
 
 def at_a_time(parallel: int, number: int) -> int:

@@ -1,221 +1,262 @@
-"""Runs the tests of one command, from options to exit code: makes the plan, opens what is needed to run it, and lets a
-`Session` carry it out."""
+"""One run: its plan, the services that its tests need, what answers the calls of its scripts; and what runs its tests
+on other machines."""
 
 from __future__ import annotations
 
-from bindings import SCRIPT_GLOBALS, SCRIPT_PARTS
-from runner import exit_codes
-from runner.execution.services import RunServices
-from runner.execution.services_of_tests import TestServices
-from runner.execution.stopping import Interrupted, Signals, Stop, Woken
-from runner.options.options import Settings
-from runner.planning.plan import RunRequest
-from runner.planning.planner import make_plan, with_contexts
-from scripttest import EVERY_RUN, belongings_of, written_files
+import _thread
+
+from bindings import SCRIPT_GLOBALS, ProcessRouter, RunSnapshots
+from scripttest.typing_names import Protocol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from runner.application.application import Application
-    from runner.environment import Environment
-    from runner.execution.observing import Observer, Remote
-    from runner.execution.scripts import ScriptModules
-    from runner.options.options import RunOptions
+    from collections.abc import Callable, Collection, Mapping
+    from typing import Any, TextIO
+
+    from bindings import Provider, World
+    from runner.execution.fuzz_and_bench import FuzzAndBench
+    from runner.execution.observing import Observer
+    from runner.execution.repetition import Repetition
+    from runner.execution.services import RunServices
+    from runner.execution.stopping import Stop
+    from runner.execution.tally import Rounds
+    from runner.modes.case_environment import CaseEnvironment
+    from runner.modes.interactive import Person
     from runner.planning.plan import RunPlan
-    from runner.planning.selection import Selection
+    from runner.reporters.console.terminal import Progress
     from scripttest import Coverage, Processes, ScriptHost
 
+AGENT_GROUPS = ("agent", "agents", "assistants", "ai", "llm", "mcp")
+"""First words of the names of processes that agents answer."""
 
-def run(
-    options: RunOptions,
-    environment: Environment,
-    application: Application,
-    processes: Processes | None,
-    regraded_from: str | None = None,
-    settings: Settings | None = None,
-    observer: Observer | None = None,
-    coverage: Coverage | None = None,
-    remote: Remote | None = None,
-) -> int:
-    """Runs what the options name, reports it, and returns the exit code. Raises Interrupted for a signal before
-    anything runs, and ConfigurationError before anything is reported.
 
-    Args:
-        processes: run scripts; None for a run that has only case files.
-        regraded_from: the report whose answers are graded; then no agent is asked.
-        settings: from the configuration file, if there is one.
-        observer: watches the run; it gets the processes back.
-        coverage: counts what the scripts run in `processes`; None without `--coverage`.
-        remote: runs the tests instead of this machine.
-    """
-    stop = observer.stop if observer is not None else Stop()
-    results = environment.stdout
-    if options.bench and not options.dry_run:
-        environment = environment.replace(stdout=environment.stderr)
-    try:
-        with Signals(stop):
-            started = environment.monotonic()
-            belongings_of.cache_clear()  # another run may have found another state of the repository
-            written_files.refused.clear()
-            if options.require_trust or options.trust_from:
-                from runner.application.trust import require
+class Remote(Protocol):
+    """Runs the tests of one run on other machines."""
 
-                commit = require(options, application.root, environment.directory, environment.variables)
-                if commit and not options.quiet:
-                    environment.stderr.write(f"Approved by yao-test.trust of {options.trust_from}, commit {commit}\n")
-            request = with_contexts(
-                RunRequest(
-                    options=options,
-                    settings=settings or Settings(),
-                    environment=environment,
-                    application=application,
-                    regraded_from=regraded_from,
-                )
+    @property
+    def missing_walls(self) -> Mapping[str, str]:
+        """Name of a wall around scripts → why one of these machines does not have it. For after `open`."""
+
+    def open(self, run: Run) -> None:
+        """Connects and prepares, before anything is reported; blocks. Raises RunnerError when the other machines cannot
+        run the plan."""
+
+    def run(self, run: Run, repetition: Repetition, rounds: Rounds | None) -> int:
+        """Runs the tests of a run and sends their events; blocks. `rounds` decide after each run of every case whether
+        there is another one; None: there are no rounds. When the run has to stop, tests under way get the time that is
+        left. Returns how many tests were not even listed. Raises RunnerError if it cannot continue."""
+
+
+class Run:
+    """One run of a plan. As a context manager, it ends fuzz tests at its end."""
+
+    def __init__(
+        self,
+        plan: RunPlan,
+        services: RunServices,
+        stop: Stop,
+        *,
+        started: float = 0.0,
+        results: TextIO | None = None,
+        observer: Observer | None = None,
+        coverage: Coverage | None = None,
+        remote: Remote | None = None,
+    ) -> None:
+        """Runs nothing yet.
+
+        Args:
+            services: may serve several runs, one after the other.
+            stop: says when the run has to stop.
+            started: when it began, by the monotonic clock of the environment.
+            results: takes the lines of benchmarks.
+            observer: watches the run.
+            coverage: counts what scripts run; None without `--coverage`.
+            remote: runs the tests instead of this machine.
+        """
+        self.plan, self.services, self.stop, self.started = plan, services, stop, started
+        self.observer, self.coverage, self.remote = observer, coverage, remote
+        self.options = options = plan.options
+        self.application = plan.application
+        self.environment = environment = plan.environment
+        self.with_fingerprints = plan.resumable or (observer is not None and observer.with_fingerprints)
+        """Whether results say what they depend on."""
+        self.progress: Progress | None = None
+        """The progress line, which is hidden while a person is asked."""
+        self.kinds: FuzzAndBench | None = None
+        """Controls fuzz tests and benchmarks; None before the first of them runs."""
+        self._lock = _thread.allocate_lock()
+        self._results = results or environment.stdout
+        self._retained = plan.retained_tests
+        self._again: Mapping[str, Collection[str] | None] = {}
+        """Module → its tests that run in this pass, None for all; empty in the first one."""
+        self._environments: dict[str, CaseEnvironment] = {}
+        self.snapshots = RunSnapshots(
+            plan.test_files, options.update_snapshots, environment.ci, environment.secrets.text
+        )
+        self.router = self._router()
+        """Answers what scripts call."""
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.kinds is not None:
+            self.kinds.close()
+
+    def open_host(self, processes: Processes, workers: int = 0, *, lists: bool | None = None) -> ScriptHost:
+        """Opens the script host with at most `workers` workers, 0: as many as the options say. With `lists`, it lists
+        tests instead of running them; None: as the options say."""
+        from scripttest import ScriptHost
+
+        options, coverage = self.options, self.coverage
+        alone = options.fuzz or options.bench
+        return ScriptHost(
+            self.application.root,
+            processes,
+            self.router,
+            SCRIPT_GLOBALS,
+            workers=workers or (1 if alone else options.parallel or self.environment.cpus),
+            timeout=options.script_timeout,
+            filter=bool(options.pattern),
+            list_only=options.dry_run if lists is None else lists,
+            runs=options.runs,
+            seed=options.seed,
+            instrument=coverage.instrument if coverage is not None else None,
+            kinds=options.kinds,
+        )
+
+    def begin_again(self, tests: Mapping[str, Collection[str] | None]) -> None:
+        """Prepares a further pass: from now on, only these tests of each module run, as if for the first time. None
+        stands for all."""
+        self._again = tests
+        for module, names in tests.items():
+            self.router.forget(module, names)
+        self.services.begin_again(tests)
+
+    def fuzz_and_bench(self) -> FuzzAndBench:
+        """Controls fuzz tests and benchmarks; created on the first call, from any thread. Raises ConfigurationError
+        when one of their flags cannot be used."""
+        with self._lock:
+            if self.kinds is None:
+                from runner.execution.fuzz_and_bench import FuzzAndBench
+
+                self.kinds = FuzzAndBench(self.plan, self._write, lambda: self.stop.reason is not None)
+        return self.kinds
+
+    def case_environment(self, agent: str) -> CaseEnvironment:
+        """What the cases of an agent share."""
+        own = agent if agent in self.plan.settings.agents else ""
+        if own not in self._environments:
+            from runner.application.context import decided_ids
+            from runner.modes.case_environment import CaseEnvironment
+
+            plan, environment, service = self.plan, self.environment, self.services.agents()
+            options = plan.options_of(own)
+            self._environments[own] = CaseEnvironment(
+                application=plan.application,
+                runtime=service.runtime,
+                helpers=service.helpers,
+                options=options,
+                context=plan.context_of(own),
+                decided_ids=decided_ids(options, environment.directory),
+                snapshot=self.snapshots.matcher,
+                database=self.services.open_databases().of_case,
+                person=self._person(),
+                fingerprints=self.services.fingerprints() if self.with_fingerprints else None,
+                transcripts=plan.transcripts,
+                trace=options.trace or ("full" if self._spans_hold_content else "summary"),
+                clean=environment.secrets.text,
             )
-            closed = observer.closed if observer is not None else None
-            with RunServices(request, coverage=coverage, closed=closed) as services:
-                try:
-                    plan = make_plan(request, agents=services.agents, fingerprints=services.fingerprints)
-                    selection = plan.selection
-                    tests = TestServices(services, plan, selection, environment, results, lambda: bool(stop.reason))
-                    if options.kinds != EVERY_RUN:
-                        tests.other_kinds()
-                except BaseException:
-                    if processes is not None:
-                        processes.close()
-                    raise
-                if remote is not None:
-                    try:
-                        if selection is not None and not (plan.matched or plan.retained_tests):
-                            _check_selection(selection, plan, services, environment, stop)
-                        remote.open(plan, services)
-                    except BaseException:
-                        if plan.resume is not None and plan.resume.resumed_report is not None:
-                            plan.resume.resumed_report.close()
-                        raise
+        return self._environments[own]
 
-                def carry_out(host: ScriptHost | None) -> int:
-                    if options.dry_run:
-                        return _list(plan, host, selection, stop, environment)
-                    traces = plan.resumable or (observer is not None and observer.with_fingerprints)
-                    if observer is not None:
-                        observer.begin(services.fingerprints().parts)
-                    modules = begun_modules(host, plan, services, tests, selection, stop, traces)
-                    from runner.execution.session import Session  # loaded while the compiler works
+    def calls_of_script(self, world: World) -> dict[str, Any] | None:
+        """The calls of a script test to agents, models and tools, for spans; None when none are sent, or there are
+        none."""
+        if self.options.otlp is None or self.options.trace == "off":
+            return None
+        from runner.execution.external_calls import calls_of
 
-                    return Session(
-                        plan=plan,
-                        environment=environment,
-                        services=services,
-                        tests=tests,
-                        stop=stop,
-                        modules=modules,
-                        traces=traces,
-                        started=started,
-                        observer=observer,
-                        coverage=coverage,
-                        remote=remote,
-                    ).run()
+        return calls_of(world, self.environment.secrets.text, self._spans_hold_content)
 
-                if processes is None:
-                    return carry_out(None)
-                workers = 1 if options.fuzz or options.bench else options.parallel or environment.cpus
-                with open_host(options, application, processes, tests, workers, coverage) as host:
-                    with Woken(host.wake_descriptor), tests:
-                        code = carry_out(host)
-                    if observer is not None:
-                        observer.processes = host.release()
-                    return code
-    except KeyboardInterrupt as error:
-        raise Interrupted(stop.code or exit_codes.INTERRUPTED) from error
+    @property
+    def _spans_hold_content(self) -> bool:
+        return self.options.otlp is not None and self.environment.content_in_spans
 
+    def _person(self) -> Person | None:
+        """The person at the terminal; None with `--skip-interactive`."""
+        if self.options.skip_interactive:
+            return None
+        from runner.modes.interactive import Person
 
-def begun_modules(
-    host: ScriptHost | None,
-    plan: RunPlan,
-    services: RunServices,
-    tests: TestServices,
-    selection: Selection | None,
-    stop: Stop,
-    traces: bool,
-) -> ScriptModules | None:
-    """The test modules of a plan, whose compilation has begun; None without a host. `traces`: results get fingerprints,
-    which say what they depend on."""
-    if host is None:
-        return None
-    from runner.execution.scripts import ScriptModules
+        clean, ci = self.environment.secrets.text, self.environment.ci
+        return Person(ci, clean, self.progress.paused) if self.progress else Person(ci, clean)
 
-    modules = ScriptModules(
-        host=host, plan=plan, services=services, tests=tests, selection=selection, stop=stop, traces=traces
-    )
-    modules.compile()
-    return modules
+    def _write(self, text: str) -> None:
+        """Writes lines of benchmarks, while the progress line is hidden."""
+        from contextlib import nullcontext
 
+        with self.progress.paused() if self.progress else nullcontext():
+            self._results.write(text)
+            self._results.flush()
 
-def _check_selection(
-    selection: Selection, plan: RunPlan, services: RunServices, environment: Environment, stop: Stop
-) -> None:
-    """Lists tests here until `--run` matches one, for a run that has them run elsewhere; where only a subtest may
-    match, runs the tests that may have it until one begins. Raises ConfigurationError when it matches none."""
-    from runner.execution.scripts import host_modules
-    from scripttest import start_processes
+    def _selects(self, module: str, test: str) -> bool:
+        """Whether a test of a module runs: flags select it, and it has no result yet."""
+        names = self.plan.picked.get(module)
+        if names is not None and test not in names:
+            return False
+        again, selection = self._again.get(module), self.plan.selection
+        is_done = test in self._retained.get(module, ()) or (again is not None and test not in again)
+        return (selection is None or selection.test(test)) and not is_done
 
-    application, options = plan.application, plan.options
-    in_ci = environment.replace(variables={**environment.variables, "CI": "1"})  # which writes no snapshots
-    tests = TestServices(services, plan, selection, in_ci, stopped=lambda: bool(stop.reason))
-    modules = host_modules(plan)
-    cases = [id for source in plan.sources for id in source.ids()]
-    processes = start_processes(SCRIPT_PARTS, application.root)
-    with open_host(options.replace(dry_run=True), application, processes, tests, environment.cpus) as host:
-        partly = selection.may_match(host.run(modules, stop.left), cases)
-        if not partly:
-            return
-        processes = host.release()
-    with open_host(options, application, processes, tests, environment.cpus) as host, tests:
-        modules = [module for module in modules if module.source.key in partly]
-        selection.begun(host.run(modules, stop.left), {}, cases, lambda: bool(stop.reason))
+    def _router(self) -> ProcessRouter:
+        services, snapshots, selection = self.services, self.snapshots, self.plan.selection
+        providers: dict[str, Provider] = {
+            **dict.fromkeys(AGENT_GROUPS, lambda world, name, args: services.agents().answer(world, name, args)),
+            "agent.JudgeRequired": self._is_judge_required,
+            "agent.Verdict": _read_verdict,
+            "agent.Vote": self._count_votes,
+            "snapshot.Inline": lambda world, name, args: snapshots.match_inline(args),
+            "snapshot.Match": lambda world, name, args: snapshots.match(world.suite, world.key.label, args),
+        }
+        if selection is not None:
+            providers["subtest.Selects"] = lambda world, name, args: selection.subtest(world.suite, args)
+        kinds: dict[str, Callable[[], Any]] = {
+            "fuzz": lambda: self.fuzz_and_bench().fuzz(),
+            "benchmark": lambda: self.fuzz_and_bench().benchmarks(),
+        }
+        return ProcessRouter(
+            services.processes,
+            providers,
+            self.plan.context,
+            self._selects,
+            services.worlds,
+            self.plan.arrange,
+            kinds,
+            services.forget,
+        )
+
+    def _is_judge_required(self, world: World, name: str, args: list[Any]) -> bool:
+        world.is_judged = True
+        return self.options.require_judge
+
+    def _count_votes(self, world: World, name: str, args: list[Any]) -> dict[str, Any]:
+        from runner.agents.helpers import count_votes
+
+        world.is_judged = True
+        options = self.options
+        return count_votes(world, options.judge_samples, options.judge_connector or "", options.require_judge, args)
 
 
-def open_host(
-    options: RunOptions,
-    application: Application,
-    processes: Processes,
-    tests: TestServices,
-    workers: int,
-    coverage: Coverage | None = None,
-) -> ScriptHost:
-    """Opens the script host with at most `workers` workers."""
-    from scripttest import ScriptHost
+def _read_verdict(world: World, name: str, args: list[Any]) -> dict[str, Any]:
+    """Reads the mocked answer of a validator: `[validator, reply]`."""
+    from bindings import ProcessError
+    from runner.agents.answer import AgentError
+    from runner.agents.helpers import mocked_verdict
+    from runner.errors import sentences
 
-    return ScriptHost(
-        application.root,
-        processes,
-        tests.router,
-        SCRIPT_GLOBALS,
-        workers=workers,
-        timeout=options.script_timeout,
-        filter=bool(options.pattern),
-        list_only=options.dry_run,
-        runs=options.runs,
-        seed=options.seed,
-        instrument=coverage.instrument if coverage is not None else None,
-        kinds=options.kinds,
-    )
-
-
-def _list(
-    plan: RunPlan, host: ScriptHost | None, selection: Selection | None, stop: Stop, environment: Environment
-) -> int:
-    """Prints the plan, writes generated cases to the files of `--output`, and returns the exit code."""
-    from runner.execution.listing import print_plan
-    from runner.execution.scripts import host_modules
-
-    records = host.run(host_modules(plan), stop.left) if host else iter(())
-    code = print_plan(plan, records, selection, environment)
-    if plan.writes_cases:
-        from runner.execution.ending import name_written
-        from runner.planning.generators import write_cases
-
-        written = write_cases(plan.sources, plan.options.outputs, environment.directory, environment.secrets.text)
-        if not plan.options.json:
-            name_written(written, plan.options, environment, environment.stdout.write)
-    return code
+    agent, reply = args
+    try:
+        return mocked_verdict(agent, reply, world)
+    except AgentError as error:
+        said = sentences(error.message, error.hint)
+        raise ProcessError(said, infrastructure=error.infrastructure) from error

@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.chat import JudgeUse
 from runner.execution.attempts import CaseRun
-from runner.execution.case_schedule import CaseSchedule
-from runner.execution.repetition import Passes, Repetition, at_a_time
+from runner.execution.repetition import Repetition, RetryPasses, at_a_time
 from runner.execution.suite_run import HookError, SuiteRun
-from runner.execution.tally import in_turns
+from runner.execution.tally import interleave
 from runner.modes.base import CaseAttempt
-from runner.planning.case_source import CaseSource, PlacedCase
-from runner.results.events import Event, SuiteEnd, SuiteStart, TestStart, TurnStart, Warned
+from runner.planning.case_source import PlacedCase
+from runner.results.events import SuiteEnd, SuiteStart, TestStart, TurnStart, Warned
 from runner.results.model import TestResult
 from runner.results.test_place import TestPlace
 from scripttest import Cause, Failure, TestKey
@@ -29,57 +28,57 @@ from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.cases.model import Case
+    from runner.execution.run import Run
+    from runner.execution.tally import Rounds
 
 
-async def run_cases(
-    sources: list[CaseSource], schedule: CaseSchedule, send: Callable[[Event], None], repetition: Repetition
-) -> None:
-    """Runs all cases and sends their events. After `max_failures` no case begins any more, and those under way
-    are given up, as they are when this is cancelled: they have no result, unless some of their turns, or runs, have
-    ended."""
-    run = _Run(sources, schedule, send, repetition)
-    stop = schedule.stop
+async def run_cases(run: Run, repetition: Repetition, rounds: Rounds | None) -> None:
+    """Runs all cases of a run and sends their events. When enough tests have failed, no case begins any more, and those
+    under way are given up, as they are when this is cancelled: they have no result, unless some of their turns, or
+    runs, have ended. `rounds` decide after each round, one run of every case, whether there is another round; None:
+    each case makes all its runs at once."""
+    schedule = _Schedule(run, repetition, rounds)
+    parallel = run.options.parallel or 1
     workers: list[asyncio.Task[None]] = []
     try:
-        rounds = schedule.rounds
         if rounds is not None:
             rounds.begin()
-        await _round(run, schedule.parallel, workers)
-        while rounds is not None and not (stop and stop.reason) and rounds.goes_on():
-            run.begin_round()
-            await _round(run, schedule.parallel, workers)
+        await _round(schedule, parallel, workers)
+        while rounds is not None and not run.stop.reason and rounds.goes_on():
+            schedule.begin_round()
+            await _round(schedule, parallel, workers)
     except _EnoughFailedError:
-        run.stopped = f"given up by {schedule.failure_flag}"
+        schedule.stopped = f"given up by {run.options.failure_flag}"
     except asyncio.CancelledError:
-        run.stopped = (stop and stop.reason) or run.stopped
+        schedule.stopped = run.stop.reason or schedule.stopped
         raise
     finally:
         for worker in workers:
             worker.cancel()
         await asyncio.gather(*workers, return_exceptions=True)
-        run.give_up_held()
-        for source in sources:
+        schedule.give_up_postponed()
+        for source in run.plan.sources:
             repetition.cut(source.suite.id)
-    await run.finish()
+    await schedule.finish()
 
 
-async def _round(run: _Run, parallel: int, workers: list[asyncio.Task[None]]) -> None:
+async def _round(schedule: _Schedule, parallel: int, workers: list[asyncio.Task[None]]) -> None:
     """Runs the cases of one round, and then again those that broke."""
-    await _work(run, parallel, workers)
-    while run.passes.goes_on():
-        for pause in run.passes.pauses():
+    await _work(schedule, parallel, workers)
+    while schedule.passes.continues:
+        for pause in schedule.passes.pauses():
             await asyncio.sleep(pause)
-        if run.passes.goes_on():
-            run.begin_pass()
-            await _work(run, at_a_time(parallel, run.passes.number), workers)
+        if schedule.passes.continues:
+            schedule.begin_pass()
+            await _work(schedule, at_a_time(parallel, schedule.passes.number), workers)
 
 
-async def _work(run: _Run, parallel: int, workers: list[asyncio.Task[None]]) -> None:
+async def _work(schedule: _Schedule, parallel: int, workers: list[asyncio.Task[None]]) -> None:
     """Runs the cases that are ready with several tasks, which are added to `workers`."""
     started = 0
-    while started < parallel and not run.over:
+    while started < parallel and not schedule.over:
         started += 1
-        workers.append(asyncio.create_task(run.work()))
+        workers.append(asyncio.create_task(schedule.work()))
         await asyncio.sleep(0)  # so that the first requests are sent before the last cases begin
     await asyncio.gather(*workers)
 
@@ -102,29 +101,34 @@ class _Item(Value):
         return self.placed.case
 
     @property
+    def key(self) -> TestKey:
+        """The key of the case and this run."""
+        return TestKey(suite=self.suite.source.suite.id, test=self.case.id, run=self.run or 1)
+
+    @property
     def place(self) -> TestPlace:
         """Where the case stands, with the number of this run."""
         return TestPlace(suite=self.suite.source.suite.id, position=self.placed.position, run=self.run)
 
 
-class _Run:
-    def __init__(
-        self, sources: list[CaseSource], schedule: CaseSchedule, send: Callable[[Event], None], repetition: Repetition
-    ) -> None:
+class _Schedule:
+    """Which case, or run of one, begins next, and what follows when one has ended."""
+
+    def __init__(self, run: Run, repetition: Repetition, rounds: Rounds | None) -> None:
         self.stopped = "interrupted"
         """Why cases are given up, when they are."""
         self.over = False
         """Whether no further case begins."""
-        self._schedule = schedule
-        self._send = send
+        self._run = run
         self._repetition = repetition
-        self._sources = sources
+        self._send = repetition.send
+        self._rounds = rounds
         self._begun: list[SuiteRun] = []
         self._queue = self._next()
         self._ready: deque[_Item] = deque()
         """Items that may begin now: cases that no longer have to wait, and further runs of cases that have begun."""
         self._aside: list[_Item] = []
-        self.passes: Passes[_Item] = Passes(schedule.retries, send, schedule.stop)
+        self.passes: RetryPasses[_Item] = RetryPasses(run.options.retry_errors, self._send, run.stop)
         self._running = 0
         self._shared: set[JudgeUse] = set()
         """Judges that use the connector of the agent that they judge, and for which that was said."""
@@ -135,15 +139,15 @@ class _Run:
 
     def _next(self) -> Iterator[list[_Item]]:
         """Yields the cases, each in all its variants."""
-        for _, group in groupby(self._sources, key=lambda source: source.suite.without_variant):
+        for _, group in groupby(self._run.plan.sources, key=lambda source: source.suite.without_variant):
             sources = list(group)
-            suites = [SuiteRun(source, self._schedule, send=self._send) for source in sources]
+            suites = [SuiteRun(source, self._run, self._send, self._rounds is not None) for source in sources]
             self._begun += suites
             for suite, source in zip(suites, sources, strict=True):
                 self._send(SuiteStart(suite=source.suite.id, selected=source.selected, total=source.total))
                 if not suite.left:
                     self._send(SuiteEnd(suite=source.suite.id))
-            for placed in sources[0].placed(self._schedule.arrange):
+            for placed in sources[0].placed(self._run.plan.arrange):
                 items = [_Item(suite=suite, placed=placed) for suite in suites]
                 yield [item for item in items if placed.case.id not in item.suite.source.ended]
 
@@ -154,8 +158,7 @@ class _Run:
                 self._running += 1
                 await self._case(item)
                 self._running -= 1
-                limit = self._schedule.max_failures
-                if limit is not None and self._repetition.failures >= limit:
+                if self._repetition.has_failed_enough:
                     raise _EnoughFailedError
                 await asyncio.sleep(0)
             self._changed.set()
@@ -170,24 +173,24 @@ class _Run:
     def _again(self) -> Iterator[list[_Item]]:
         for _, group in groupby(self._begun, key=lambda suite: suite.source.suite.without_variant):
             suites = list(group)
-            for placed in suites[0].source.placed(self._schedule.arrange):
+            for placed in suites[0].source.placed(self._run.plan.arrange):
                 items = [_Item(suite=suite, placed=placed) for suite in suites]
                 yield [item for item in items if not item.suite.has_ended(placed.case)]
 
     def begin_pass(self) -> None:
         """Prepares the cases that broke in the previous pass."""
-        runtime = self._schedule.cases.environment.runtime
+        runtime = self._run.services.agents().runtime
         runtime.begin_pass()
         self.over = False
-        for item in (held.item for held in self.passes.begin()):
+        for item in (one.item for one in self.passes.begin()):
             item.suite.begin_again()
-            runtime.begin_again(TestKey(suite=item.suite.source.suite.id, test=item.case.id, run=item.run or 1))
+            runtime.begin_again(item.key)
             self._ready.append(item)
 
-    def give_up_held(self) -> None:
-        """Sends the results of cases that were held back for another pass, which will not come."""
-        for held in self.passes.take():
-            self._repetition.end(self.passes.told(held.result))
+    def give_up_postponed(self) -> None:
+        """Sends the results of cases that were postponed to another pass, which will not come."""
+        for one in self.passes.take():
+            self._repetition.end(self.passes.with_earlier_errors(one.result))
 
     async def finish(self) -> None:
         """Ends the suites with cases that have not run, because the run stopped."""
@@ -198,7 +201,7 @@ class _Run:
     async def _take(self) -> _Item | None:
         """Returns the next item that may begin; waits while there may be one later. None: there will be none."""
         while True:
-            if self._schedule.stop is not None and self._schedule.stop.reason:
+            if self._run.stop.reason:
                 return None
             if self._ready:
                 if (item := self._begin([self._ready.popleft()])) is not None:
@@ -221,12 +224,10 @@ class _Run:
             await self._changed.wait()
 
     def _begin(self, items: list[_Item]) -> _Item | None:
-        """Returns the first run of cases that may begin, and makes their other runs ready. Runs of variants take turns.
-        None when an earlier run has made all runs of this round."""
-        seed = (
-            f"{self._schedule.cases.environment.seed} {items[0].suite.source.suite.without_variant} {items[0].case.id}"
-        )
-        due = in_turns([self._runs_of(item) for item in items], seed)
+        """Returns the first run of cases that may begin, and makes their other runs ready. Runs of variants are
+        interleaved. None when an earlier run has made all runs of this round."""
+        seed = f"{self._run.options.seed} {items[0].suite.source.suite.without_variant} {items[0].case.id}"
+        due = interleave([self._runs_of(item) for item in items], seed)
         self._make_ready(due[1:])
         return due[0] if due else None
 
@@ -236,13 +237,12 @@ class _Run:
         if item.run or case.skip or item.suite.dependencies.obstacle(case.depends_on):
             return [item]
         policy, numbers = self._policy_of(case), source.runs.get(case.id, ())
-        if self._repetition.runs == 1 and policy is None:
+        if self._run.options.runs == 1 and policy is None:
             return [item]
         tally = self._repetition.tally(item.place, policy, numbers)
         self._in_waves += policy is not None
         known = source.done.get(case.id, {})
-        rounds = self._schedule.rounds
-        due = tally.due(known) if rounds is None else tally.of_round(rounds.made, known)
+        due = tally.due(known) if self._rounds is None else tally.of_round(self._rounds.made, known)
         return [item.replace(run=run) for run in due]
 
     def _make_ready(self, items: list[_Item]) -> None:
@@ -254,7 +254,7 @@ class _Run:
     def _policy_of(self, case: Case) -> Any:
         """The policy of repeated runs of a case, from its file or from a flag."""
         if case.repeat is None:
-            return self._schedule.repeat
+            return self._run.options.repeat
         from runner.cases.checks import repeat_of
 
         return repeat_of(case)
@@ -286,8 +286,8 @@ class _Run:
                 if not case.skip:
                     await suite.prepare()
                 result = await run.run(suite.within)
-            if self._is_refused(item):
-                self._give_up(item, run, (self._schedule.stop and self._schedule.stop.reason) or self.stopped)
+            if item.key in suite.environment.runtime.refused:  # a budget is used up
+                self._give_up(item, run, self._run.stop.reason or self.stopped)
                 return
         except HookError as error:
             result = run.failed(error.failure)
@@ -296,13 +296,13 @@ class _Run:
             raise
         self._warn_of_judges(run)
         result = result.replace(run=item.run)
-        if not suite.source.broken and self.passes.holds(result):
-            self.passes.hold(item, result)
+        if not suite.source.broken and self.passes.postpones(result):
+            self.passes.postpone(item, result)
             return
         suite.note(result, item.run)
-        whole = self._repetition.end(self.passes.told(result))
+        whole = self._repetition.end(self.passes.with_earlier_errors(result))
         if whole is None:
-            if self._schedule.rounds is not None:
+            if self._rounds is not None:
                 self._end(item, result)
             elif item.run:
                 due = self._repetition.tally(item.place.of_test).due()
@@ -314,11 +314,6 @@ class _Run:
         suite.left -= 1
         if not suite.left:
             await suite.finish()
-
-    def _is_refused(self, item: _Item) -> bool:
-        """Whether the case could not ask a model because a budget is used up."""
-        key = TestKey(suite=item.suite.source.suite.id, test=item.case.id, run=item.run or 1)
-        return key in self._schedule.cases.environment.runtime.refused
 
     def _give_up(self, item: _Item, run: CaseRun, why: str) -> None:
         """Sends the result of a case that does not go on, if some of its turns or trials have ended."""
@@ -338,11 +333,8 @@ class _Run:
     def _attempt(self, item: _Item) -> CaseAttempt:
         source = item.suite.source
         id, position, run = source.suite.id, item.placed.position, item.run
-        environment = item.suite.environment
-        if source.variant is not None and source.variant.connector:
-            environment = environment.replace(connector=source.variant.connector)
         attempt = CaseAttempt(
-            environment,
+            item.suite.environment,
             id,
             source.folder,
             source.assistant,

@@ -37,7 +37,7 @@ class RunServices:
         coverage: Coverage | None = None,
         key: str | None = None,
         closed: ClosedModels | None = None,
-        permitted: RunOptions | None = None,
+        permitting: RunOptions | None = None,
     ) -> None:
         """Raises ConfigurationError if the folder of `--record`, `--replay` or `--db` cannot be used.
 
@@ -45,10 +45,10 @@ class RunServices:
             coverage: counts what hooks and tools run; None without `--coverage`.
             key: the key for digests of variables; None: the key of the report.
             closed: why real models are not asked; None: they are.
-            permitted: the options that permit hosts and programs to scripts; None: those of the run.
+            permitting: the options that permit hosts and programs to scripts; None: those of the run.
         """
         self._closed = closed
-        self._permitting = permitted or request.options
+        self._permitting = permitting or request.options
         self._coverage = coverage
         self._key = key
         self.on_agents: Callable[[AgentService], None] | None = None
@@ -106,13 +106,13 @@ class RunServices:
         if self._service is not None:
             self._service.runtime.usage = usage
 
-    def keep_answers(self, report: Path, goes_on: bool, at_once: int) -> None:
+    def keep_answers(self, report: Path, resumes: bool, at_once: int) -> None:
         """Keeps what models answer from here on beside a `.jsonl` report, and has no more than `at_once` of them asked
-        at a time, since a kill loses what was asked and not answered. A run that `goes_on` with that report gets the
+        at a time, since a kill loses what was asked and not answered. A run that `resumes` that report gets the
         answers that are there."""
         if self._request.options.replay is not None:
             return
-        self._keeping = _Keeping(report=report, goes_on=goes_on, at_once=at_once)
+        self._keeping = _Keeping(report=report, resumes=resumes, at_once=at_once)
         if self._service is not None or report.with_suffix(".calls.jsonl").exists():
             service = self.agents()
             if self.journal is None:
@@ -136,7 +136,7 @@ class RunServices:
             request.application.root,
             request.environment.secrets.text,
             self.journal_warnings.append,
-            keeping.goes_on,
+            keeping.resumes,
         )
 
     def agents(self) -> AgentService:
@@ -255,5 +255,5 @@ class _Keeping(Value):
     """How answers of models are stored beside a report; see `RunServices.keep_answers`."""
 
     report: Path
-    goes_on: bool
+    resumes: bool
     at_once: int

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import gc
+import os
 
 from runner.errors import shown_path
-from runner.execution.ending import Guarded, ending_of, exit_code_of, name_written, say_baseline
-from runner.execution.listeners import Listeners
+from runner.execution.ending import ErrorsBecomeEvents, ending_of, exit_code_of, name_written, write_comparison
+from runner.execution.listeners import open_stream
 from runner.execution.repetition import Repetition
-from runner.execution.services import RunServices
-from runner.execution.services_of_tests import TestServices
-from runner.execution.stopping import Stop
 from runner.options.readers import LINES
-from runner.planning.plan import RunPlan
 from runner.reporters.console.rerun_command import flags_of
 from runner.reporters.opening import Console
 from runner.results.events import RunEnd, RunStart, RunStatus, Warned
@@ -23,158 +20,83 @@ from scripttest import missing_walls, sandbox_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
     from typing import Any
 
-    from runner.environment import Environment
-    from runner.execution.observing import Observer, Remote
     from runner.execution.outcome import Lines, Outcome
+    from runner.execution.run import Run
     from runner.execution.scripts import ScriptModules
     from runner.execution.snapshots import SnapshotWatch
     from runner.execution.stopping import Budgets
     from runner.execution.tally import Rounds
     from runner.options.options import RunOptions
-    from runner.reporters.stream import Multiplexer
     from runner.results.coverage import CoverageReport
     from runner.results.events import SnapshotCounts
-    from scripttest import Coverage
 
 
 class Session:
-    """Carries out one plan."""
+    """Carries out one run, from its first event to its exit code."""
 
-    def __init__(
-        self,
-        *,
-        plan: RunPlan,
-        environment: Environment,
-        services: RunServices,
-        tests: TestServices,
-        stop: Stop,
-        modules: ScriptModules | None,
-        traces: bool,
-        started: float,
-        observer: Observer | None,
-        coverage: Coverage | None = None,
-        remote: Remote | None = None,
-    ) -> None:
-        """`modules`: the test modules, which have begun; `traces`: results get fingerprints, which say what they
-        depend on."""
-        self._traces = traces
-        self._observer = observer
-        self._coverage = coverage
-        self._remote = remote
-        self._plan = plan
-        self._options = plan.options
-        self._environment = environment
-        self._services = services
-        self._tests = tests
-        self._stop = stop
-        self._started = started
+    def __init__(self, run: Run, modules: ScriptModules | None) -> None:
+        """`modules`: the test modules, which have begun to compile."""
+        self._run = run
+        self._plan, self._options, self._environment = run.plan, run.options, run.environment
         self._modules = modules
-        self._outcome: Outcome | Lines | None = None
-        """Makes the output of `--json`."""
         self._rounds: Rounds | None = None
         self._budgets: Budgets | None = None
+        self._unlisted = 0
+        """How many tests of modules were not even listed."""
+        self._database: Path | None = None
+        """What `--db` has written."""
+        self._snapshots: SnapshotCounts | None = None
+        self._coverage: CoverageReport | None = None
 
     def run(self) -> int:
-        """Carries out the plan and returns the exit code; blocks. Errors that break the tests become errors of the run,
+        """Carries out the run and returns the exit code; blocks. Errors that break the tests become errors of the run,
         which ends like any other. Raises ConfigurationError when `--run` turns out to match nothing."""
-        options, environment, services = self._options, self._environment, self._services
+        run, environment = self._run, self._environment
         if self._modules is not None:
             self._modules.begin()
-        self._stop.heeded = True
-        console = Console(options, environment)
-        self._tests.progress = console.progress
-        watch = self._watch()
-        stream = self._open_stream(console, watch)
-        repetition = Repetition(
-            stream.send, options.runs, options.min_pass_rate, stream.checked, options.strict, options.on_inconclusive
-        )
-        guarded = Guarded(stream.send, self._stop, environment, options.verbose > 1)
-        unlisted = 0
-        with guarded("running the tests"):
-            self._send_start(stream)
-            _collect_garbage()
-            self._send_retained(repetition)
-            self._open_budgets()
-            if self._remote is not None:
-                unlisted = self._run_remote(self._remote, stream, repetition)
-            else:
-                unlisted = self._run_modules(stream, repetition)
-                self._run_cases(stream, repetition)
-        if self._budgets is not None:
-            with guarded("ending the budgets"):
-                self._budgets.end()
-        with guarded("counting what broke"):
-            self._say_errors(stream)
-        with guarded("closing the journal of model calls"):
-            self._finish_journal(stream)
-        kept = None
-        if services.databases is not None:
-            with guarded("storing the databases"):
-                for warning in services.databases.warnings:
-                    stream.send(Warned(message=warning))
-                services.worlds.close()
-                kept = services.databases.finish()
-        snapshots = None
-        with guarded("storing the snapshots"):
-            snapshots = self._finish_snapshots(None if guarded.broke else watch, stream)
-        covered = None
-        if self._coverage is not None:
-            with guarded("counting what ran"):
-                covered = self._covered(stream)
-        with guarded("ending the run"):
-            self._send_end(stream, unlisted, guarded.broke, snapshots, covered)
-        if stream.execution.end is None:
-            seconds = environment.monotonic() - self._started
-            stream.send(RunEnd(status=RunStatus.ERROR, seconds=seconds, completed_at=environment.now()))
-        stream.close()
-        if self._outcome is not None:
-            return self._print_outcome(stream)
-        for error in stream.untold:
-            environment.stderr.write(f"Error: {error.message}\n")
-        for line in self._tests.kinds.said if self._tests.kinds is not None else ():
-            console.write(f"{line}\n")
-        name_written(stream.written(), options, environment, console.write)
-        if options.kept_baseline is not None:
-            say_baseline(self._plan, environment, console.write)
-        if kept is not None and not options.quiet:
-            console.write(f"Wrote {shown_path(kept, environment.directory)}\n")
-        return exit_code_of(stream.execution, options, environment, self._stop)
+        run.stop.heeded = True
+        self._console = Console(self._options, environment)
+        run.progress = self._console.progress
+        self._watch = self._open_watch()
+        self._outcome = self._open_outcome()
+        self._stream = open_stream(run, self._console, self._outcome, self._watch)
+        self._send = self._stream.send
+        self._repetition = Repetition(self._send, self._options, self._stream.checked)
+        self._step = ErrorsBecomeEvents(self._send, run.stop, environment, self._options.verbose > 1)
+        for doing, step in (
+            ("running the tests", self._run_tests),
+            ("ending the budgets", self._end_budgets),
+            ("counting what broke", self._warn_of_errors),
+            ("closing the journal of model calls", self._close_journal),
+            ("storing the databases", self._store_databases),
+            ("storing the snapshots", self._store_snapshots),
+            ("counting what ran", self._count_coverage),
+            ("ending the run", self._send_end),
+        ):
+            with self._step(doing):
+                step()
+        if self._stream.execution.end is None:
+            seconds = environment.monotonic() - run.started
+            self._send(RunEnd(status=RunStatus.ERROR, seconds=seconds, completed_at=environment.now()))
+        self._stream.close()
+        return self._close()
 
-    def _print_outcome(self, stream: Multiplexer) -> int:
-        """Prints the document of `--json` and returns the exit code."""
-        from io import StringIO
+    def _open_outcome(self) -> Outcome | Lines | None:
+        """Makes the output of `--json`."""
+        if not self._options.json:
+            return None
+        from runner.execution.outcome import Lines, Outcome
 
-        assert self._outcome is not None
-        said = StringIO()
-        for error in stream.untold:
-            said.write(f"Error: {error.message}\n")
-        code = exit_code_of(stream.execution, self._options, self._environment.replace(stderr=said), self._stop)
-        self._environment.stdout.write(self._outcome.text(code, said.getvalue(), stream.written()))
-        return code
+        environment = self._environment
+        is_lines = self._options.json == LINES
+        return Lines(environment.stdout) if is_lines else Outcome(self._options, environment.directory)
 
-    def _open_stream(self, console: Console, watch: SnapshotWatch | None) -> Multiplexer:
-        """Opens the reporters. Raises ConfigurationError."""
-        if self._options.json:
-            from runner.execution.outcome import Lines, Outcome
-
-            stdout, directory = self._environment.stdout, self._environment.directory
-            self._outcome = Lines(stdout) if self._options.json == LINES else Outcome(self._options, directory)
-        listeners = Listeners(
-            plan=self._plan,
-            environment=self._environment,
-            services=self._services,
-            tests=self._tests,
-            stop=self._stop,
-            observer=self._observer,
-            runs_here=self._remote is None,
-        )
-        return listeners.open(console, self._outcome, watch)
-
-    def _watch(self) -> SnapshotWatch | None:
+    def _open_watch(self) -> SnapshotWatch | None:
         """Finds obsolete snapshots, if there are any snapshots."""
-        if self._remote is not None or self._plan.is_part:
+        if self._run.remote is not None or self._plan.is_part:
             return None
         if not any((path.parent / "__snapshots__").is_dir() for path in set(self._plan.test_files.values())):
             return None
@@ -182,31 +104,130 @@ class Session:
 
         return SnapshotWatch()
 
-    def _finish_journal(self, stream: Multiplexer) -> None:
-        """Closes the journal of model calls, and deletes it when no later run can use it."""
-        if self._services.journal is None:
-            return
-        run = stream.execution
-        self._services.journal.close(complete=self._stop.reason is None and len(run.ended) == len(run.suites))
-        for warning in self._services.journal_warnings:
-            stream.send(Warned(message=warning))
+    # the steps
 
-    def _send_start(self, stream: Multiplexer) -> None:
-        plan, options = self._plan, self._options
+    def _run_tests(self) -> None:
+        run = self._run
+        self._send_start()
+        _collect_garbage()
+        self._send_retained()
+        self._open_budgets()
+        if run.remote is not None:
+            self._unlisted = run.remote.run(run, self._repetition, self._open_rounds())
+            return
+        if self._modules is not None:
+            self._unlisted = self._modules.run(self._repetition)
+            if run.observer is None:  # else the next run takes the processes over
+                self._modules.kill()
+        if self._plan.sources and not run.stop.reason and not self._repetition.has_failed_enough:
+            self._run_cases()
+
+    def _run_cases(self) -> None:
+        from asyncio import CancelledError
+        from contextlib import suppress
+
+        from runner.execution.scheduler import run_cases
+
+        run = self._run
+        work = run_cases(run, self._repetition, self._open_rounds())
+        with suppress(CancelledError):
+            run.services.agents().run(work, lambda: run.stop.over)
+
+    def _end_budgets(self) -> None:
+        if self._budgets is not None:
+            self._budgets.end()
+
+    def _warn_of_errors(self) -> None:
+        """Says how many tests broke, and how many may break."""
+        allowed, errors = self._options.max_errors, self._stream.execution.counts.errors
+        if allowed is not None and errors:
+            said = "1 test broke" if errors == 1 else f"{errors} tests broke"
+            self._send(Warned(message=f"{said}; --max-errors is {allowed}"))
+
+    def _close_journal(self) -> None:
+        """Closes the journal of model calls, and deletes it when no later run can use it."""
+        services, run = self._run.services, self._stream.execution
+        if services.journal is None:
+            return
+        services.journal.close(complete=self._run.stop.reason is None and len(run.ended) == len(run.suites))
+        for warning in services.journal_warnings:
+            self._send(Warned(message=warning))
+
+    def _store_databases(self) -> None:
+        services = self._run.services
+        if services.databases is None:
+            return
+        for warning in services.databases.warnings:
+            self._send(Warned(message=warning))
+        services.worlds.close()
+        self._database = services.databases.finish()
+
+    def _store_snapshots(self) -> None:
+        snapshots, watch = self._run.snapshots, None if self._step.broke else self._watch
+        if watch is None and snapshots.used is None and snapshots.used_inline is None:
+            return
+        from runner.execution.snapshots import finish
+
+        self._snapshots = finish(self._run, watch, self._stream.execution, self._send)
+
+    def _count_coverage(self) -> None:
+        """Reads the counters, and warns of thresholds that are missed and of files that cannot be read."""
+        if self._run.coverage is None:
+            return
+        from runner.application.application import repository_of
+        from runner.options.values import misses_in
+        from runner.results.coverage import CoverageReport
+        from runner.security.walk import walk
+
+        root = self._plan.application.root
+        folder = os.path.relpath(root, repository_of(root))
+        folders = walk(root / "assistants", root / "scripts", root=root, enters=_holds_scripts, follows=False)
+        there = [f"{one.path}/{name}" for one in folders for name in one.files]
+        found = CoverageReport(files=self._run.coverage.finish(there), folder="" if folder == os.curdir else folder)
+        self._coverage = found.replace(misses=misses_in(found.miss, self._options.coverage_thresholds))
+        for miss in self._coverage.misses:
+            self._send(Warned(message=miss))
+        for path, file in found.files.items():
+            if "unread" in file:
+                said = f"{path} counts as not covered, because it cannot be read: {file['unread']}"
+                self._send(Warned(message=said))
+
+    def _send_end(self) -> None:
+        run, execution = self._run, self._stream.execution
+        unlisted = sum(source.selected for source in self._plan.sources if source.suite.id not in execution.listed)
+        ending = ending_of(execution, run.stop, self._unlisted + unlisted, self._options, self._step.broke)
+        is_worse = run.kinds is not None and run.kinds.is_worse
+        misses = is_worse or (self._coverage is not None and self._coverage.misses)
+        fails = misses and ending.status == RunStatus.PASSED
+        self._send(
+            RunEnd(
+                status=RunStatus.FAILED if fails else ending.status,
+                seconds=self._environment.monotonic() - run.started,
+                completed_at=self._environment.now(),
+                stopped=ending.stopped,
+                not_run=ending.not_run,
+                snapshots=self._snapshots,
+                looks=self._looks,
+                coverage=self._coverage,
+            )
+        )
+
+    # the parts of the steps
+
+    def _send_start(self) -> None:
+        run, plan, options = self._run, self._plan, self._options
         agents = {suite.agent for suite in plan.suites}
         context = plan.context_of(*agents) if len(agents) == 1 else plan.context
         typed = plan.settings.typed or options
         result_flags = _result_flags(options.placed(plan.application.root, self._environment.directory))
-        stream.send(
+        walls = missing_walls() if run.remote is None else run.remote.missing_walls
+        self._send(
             RunStart(
                 started_at=self._environment.now(),
                 version=VERSION,
                 suites=plan.suites,
-                environment={
-                    **_who(context),
-                    **sandbox_of(missing_walls() if self._remote is None else self._remote.missing_walls),
-                },
-                who_of={agent: _who(plan.context_of(agent)) for agent in agents},
+                environment={**_user_of(context), **sandbox_of(walls)},
+                who_of={agent: _user_of(plan.context_of(agent)) for agent in agents},
                 total_cases=plan.total_cases,
                 runs=options.runs,
                 min_pass_rate=options.min_pass_rate,
@@ -221,9 +242,9 @@ class Session:
             )
         )
         for warning in plan.warnings:
-            stream.send(Warned(message=warning))
+            self._send(Warned(message=warning))
 
-    def _send_retained(self, repetition: Repetition) -> None:
+    def _send_retained(self) -> None:
         """Sends the results that are kept from an earlier run."""
         resume = self._plan.resume
         if resume is None or resume.retained is None:
@@ -231,7 +252,7 @@ class Session:
         from runner.planning.resume import results_of
 
         for result in results_of(resume.retained, self._plan.suites):
-            repetition.end(result)
+            self._repetition.end(result)
 
     def _open_budgets(self) -> None:
         options = self._options
@@ -239,70 +260,15 @@ class Session:
             return
         from runner.execution.stopping import Budgets
 
-        self._budgets = Budgets(options, self._stop)
-        self._services.count_usage(self._budgets)
+        self._budgets = Budgets(options, self._run.stop)
+        self._run.services.count_usage(self._budgets)
 
-    def _run_remote(self, remote: Remote, stream: Multiplexer, repetition: Repetition) -> int:
-        """Runs all tests on other machines, and returns how many were not even listed."""
-        from runner.execution.observing import PlanRun
-
-        run = PlanRun(
-            plan=self._plan,
-            send=stream.send,
-            repetition=repetition,
-            stop=self._stop,
-            services=self._services,
-            rounds=self._open_rounds(repetition),
-        )
-        return remote.run(run)
-
-    def _run_modules(self, stream: Multiplexer, repetition: Repetition) -> int:
-        """Runs the test modules, and returns how many tests have sent nothing when too many have failed."""
-        if self._modules is None:
-            return 0
-        unlisted = self._modules.run(stream.send, repetition)
-        if self._observer is None:  # else the next run takes the processes over
-            self._modules.kill()
-        return unlisted
-
-    def _run_cases(self, stream: Multiplexer, repetition: Repetition) -> None:
-        """Runs the cases, unless the run has been stopped."""
-        options, plan = self._options, self._plan
-        limit = options.failure_limit
-        if not plan.sources or self._stop.reason or (limit is not None and repetition.failures >= limit):
-            return
-        from asyncio import CancelledError
-        from contextlib import suppress
-
-        from runner.execution.case_schedule import CaseSchedule
-        from runner.execution.scheduler import run_cases
-
-        schedule = CaseSchedule(
-            cases=self._tests.cases(options, plan.context, self._traces),
-            own={
-                agent: self._tests.cases(own, plan.context_of(agent), self._traces)
-                for agent, own in plan.settings.agents.items()
-            },
-            parallel=options.parallel or 1,
-            max_failures=limit,
-            failure_flag=options.failure_flag,
-            arrange=plan.order.tests if plan.order is not None else None,
-            repeat=options.repeat,
-            rounds=self._open_rounds(repetition),
-            retries=options.retry_errors,
-            stop=self._stop,
-        )
-        with suppress(CancelledError):
-            self._services.agents().run(
-                run_cases(list(plan.sources), schedule, stream.send, repetition), lambda: self._stop.over
-            )
-
-    def _open_rounds(self, repetition: Repetition) -> Rounds | None:
+    def _open_rounds(self) -> Rounds | None:
         if not self._options.until_decided:
             return None
         from runner.execution.tally import Rounds
 
-        self._rounds = Rounds(self._options.runs, self._plan.sources, repetition.open_results)
+        self._rounds = Rounds(self._options.runs, self._plan.sources, self._repetition.open_results)
         return self._rounds
 
     @property
@@ -311,65 +277,35 @@ class Session:
             return self._plan.transcripts.looks
         return Looks(made=self._rounds.made, planned=self._rounds.planned) if self._rounds is not None else ONCE
 
-    def _say_errors(self, stream: Multiplexer) -> None:
-        """Prints how many tests broke, and how many may break."""
-        allowed, errors = self._options.max_errors, stream.execution.counts.errors
-        if allowed is not None and errors:
-            said = "1 test broke" if errors == 1 else f"{errors} tests broke"
-            stream.send(Warned(message=f"{said}; --max-errors is {allowed}"))
+    def _close(self) -> int:
+        """Prints the last lines, or the document of `--json`, and returns the exit code."""
+        run, stream, environment, options = self._run, self._stream, self._environment, self._options
+        if self._outcome is not None:
+            from io import StringIO
 
-    def _finish_snapshots(self, watch: SnapshotWatch | None, stream: Multiplexer) -> SnapshotCounts | None:
-        snapshots = self._tests.snapshots
-        if watch is None and snapshots.used is None and snapshots.used_inline is None:
-            return None
-        from runner.execution.snapshots import finish
-
-        return finish(snapshots, watch, self._options, self._stop, stream.execution, stream.send)
-
-    def _covered(self, stream: Multiplexer) -> CoverageReport:
-        """The coverage of the run. Warns about files that cannot be read."""
-        from runner.execution.covering import coverage_of
-
-        assert self._coverage is not None
-        found = coverage_of(self._coverage, self._options.coverage_thresholds, self._plan.application.root)
-        for miss in found.misses:
-            stream.send(Warned(message=miss))
-        for path, file in found.files.items():
-            if "unread" in file:
-                said = f"{path} counts as not covered, because it cannot be read: {file['unread']}"
-                stream.send(Warned(message=said))
-        return found
-
-    def _send_end(
-        self,
-        stream: Multiplexer,
-        unlisted: int,
-        broke: bool,
-        snapshots: SnapshotCounts | None,
-        coverage: CoverageReport | None,
-    ) -> None:
-        listed = stream.execution.listed
-        unlisted += sum(source.selected for source in self._plan.sources if source.suite.id not in listed)
-        ending = ending_of(stream.execution, self._stop, unlisted, self._options, broke)
-        kinds = self._tests.kinds
-        misses = (kinds is not None and kinds.is_worse) or (coverage is not None and coverage.misses)
-        fails = misses and ending.status == RunStatus.PASSED
-        stream.send(
-            RunEnd(
-                status=RunStatus.FAILED if fails else ending.status,
-                seconds=self._environment.monotonic() - self._started,
-                completed_at=self._environment.now(),
-                stopped=ending.stopped,
-                not_run=ending.not_run,
-                snapshots=snapshots,
-                looks=self._looks,
-                coverage=coverage,
-            )
-        )
+            said = StringIO()
+            said.writelines(f"Error: {error.message}\n" for error in stream.untold)
+            code = exit_code_of(stream.execution, options, environment.replace(stderr=said), run.stop)
+            environment.stdout.write(self._outcome.text(code, said.getvalue(), stream.written()))
+            return code
+        for error in stream.untold:
+            environment.stderr.write(f"Error: {error.message}\n")
+        for line in run.kinds.closing_lines if run.kinds is not None else ():
+            self._console.write(f"{line}\n")
+        name_written(stream.written(), options, environment, self._console.write)
+        if options.kept_baseline is not None:
+            write_comparison(self._plan, self._console.write)
+        if self._database is not None and not options.quiet:
+            self._console.write(f"Wrote {shown_path(self._database, environment.directory)}\n")
+        return exit_code_of(stream.execution, options, environment, run.stop)
 
 
 def _result_flags(options: RunOptions) -> tuple[str, ...]:
     return tuple(options.words(lambda flag: flag.changes_results))
+
+
+def _holds_scripts(_: str, name: str) -> bool:
+    return name != "node_modules" and not name.startswith(".")
 
 
 def _collect_garbage() -> None:
@@ -382,7 +318,7 @@ def _collect_garbage() -> None:
     gc.enable()
 
 
-def _who(context: Mapping[str, Any]) -> dict[str, str]:
+def _user_of(context: Mapping[str, Any]) -> dict[str, str]:
     """Whose context it is."""
-    who = context["authorized"]
-    return {"user_id": who["user_id"], "team_id": who["team_id"], "locale": context["locale"]}
+    user = context["authorized"]
+    return {"user_id": user["user_id"], "team_id": user["team_id"], "locale": context["locale"]}

@@ -20,8 +20,7 @@ from scripttest import Cause, Failure, StackFrame, Status, kind_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from bindings import InlineSnapshots
-    from runner.execution.stopping import Stop
-    from runner.options.options import RunOptions
+    from runner.execution.run import Run
     from scripttest import Outcome
 
 
@@ -132,15 +131,11 @@ def _skipped(outcome: Outcome) -> Iterator[str]:
 
 
 def finish(
-    snapshots: RunSnapshots,
-    watch: SnapshotWatch | None,
-    options: RunOptions,
-    stop: Stop,
-    run: Execution,
-    send: Callable[[RunError], None],
+    run: Run, watch: SnapshotWatch | None, so_far: Execution, send: Callable[[RunError], None]
 ) -> SnapshotCounts | None:
     """Stores the snapshots of a run, and sends its errors. Returns what was done with snapshots; None when
     nothing was."""
+    snapshots, options, stop = run.snapshots, run.options, run.stop
     try:
         used = snapshots.used
         inline = snapshots.used_inline
@@ -151,9 +146,9 @@ def finish(
             if inline is not None and stop.reason != STALE:
                 inline.save()
         part = options.selecting or options.shard or options.resume or stop.reason
-        left = sum(listed.selected for listed in run.listed.values()) - run.counts.total
-        if watch is not None and not part and not left and not run.cut:
-            watch.look(snapshots, run)
+        left = sum(listed.selected for listed in so_far.listed.values()) - so_far.counts.total
+        if watch is not None and not part and not left and not so_far.cut:
+            watch.look(snapshots, so_far)
     except SnapshotError as error:
         send(RunError(message=str(error)))
     except OSError as error:

@@ -15,7 +15,6 @@ from runner.agents.references import ScriptReferenceError, call_function
 from runner.amounts import in_words
 from runner.cases.messages import input_of
 from runner.connectors.timing import CaseTime
-from runner.execution.case_schedule import CaseSchedule
 from runner.planning.case_source import CaseSource
 from runner.results.events import Event, HookOutput, SuiteEnd, Warned
 from runner.results.model import TestResult
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from bindings import Contents
     from runner.agents.assistant import Assistant
     from runner.cases.model import Case
+    from runner.execution.run import Run
     from runner.modes.base import CaseAttempt
     from runner.modes.case_environment import CaseEnvironment
     from runner.parts import Dependency
@@ -35,16 +35,20 @@ if TYPE_CHECKING:
 class SuiteRun:
     """Runs the hooks around the cases of one input, and records which cases have ended."""
 
-    def __init__(self, source: CaseSource, schedule: CaseSchedule, send: Callable[[Event], None]) -> None:
+    def __init__(self, source: CaseSource, run: Run, send: Callable[[Event], None], in_rounds: bool) -> None:
+        """`in_rounds`: with `--until-decided`, where the first run of a case is enough for those that depend on it."""
         self.source = source
         self._send = send
         self.left = source.selected - len(source.ended)
         self.dependencies = DependencyState(source.waited)
-        first = {id: runs[1] for id, runs in source.done.items() if 1 in runs} if schedule.rounds is not None else {}
+        first = {id: runs[1] for id, runs in source.done.items() if 1 in runs} if in_rounds else {}
         for id, status in {**source.ended, **first}.items():
             self.dependencies.end(id, status)
-        cases = schedule.of(source.assistant.id)
-        self.environment, self._before, self._after = cases.environment, cases.before, cases.after
+        environment = run.case_environment(source.assistant.id)
+        self._before, self._after = environment.options.before, environment.options.after
+        if source.variant is not None and source.variant.connector:
+            environment = environment.replace(options=environment.options.replace(connector=source.variant.connector))
+        self.environment = environment
         self._open()
         self.ended: set[str] = set()
         """Cases that have ended in this run."""
@@ -63,7 +67,7 @@ class SuiteRun:
         source, environment = self.source, self.environment
         context = {**environment.context, "assistant_id": source.assistant.id}
         context["chat_id"] = context["chat_id"] or "agent-test"
-        seed = "" if environment.seed is None else f"{environment.seed} @hooks"
+        seed = "" if environment.options.seed is None else f"{environment.options.seed} @hooks"
         world = World(suite=source.suite.id, test="@hooks", seed=seed, mocked=False)
         self._database = world.opened(DATABASE, lambda world: environment.database(world, source.folder, strict=False))
         self._chat = Chat(context, world, of_suite=True)
@@ -153,10 +157,10 @@ class SuiteRun:
     async def _hook(self, reference: str, kind: str, arguments: list[Any]) -> Any:
         hook = Hook(environment=self.environment, assistant=self.source.assistant, chat=self._chat)
         try:
-            async with CaseTime(self.environment.timeout):
+            async with CaseTime(self.environment.options.case_timeout):
                 return await hook.call(reference, kind, arguments)
         except TimeoutError as error:
-            words = f"{kind} {reference}: timeout after {in_words(self.environment.timeout)}"
+            words = f"{kind} {reference}: timeout after {in_words(self.environment.options.case_timeout)}"
             raise HookError(Failure(cause=Cause.SETUP, message=words)) from error
         finally:
             logs, self._chat.logs = tuple(self._chat.logs), []

@@ -1,16 +1,12 @@
-"""The runs of one test: which of them begin next, and whether there are enough."""
+"""Which runs begin next: of one test, of all variants of a case, and of another round with `--until-decided`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import count, zip_longest
 
-from runner.errors import ConfigurationError
-from runner.results.lines import as_read
 from runner.results.model import TestResult
-from runner.results.report import Report
 from runner.results.stability import pass_rate
-from runner.results.suite_json import suite_record
 from runner.results.verdict import Verdict
 from scripttest import Status
 from scripttest.typing_names import TypeVar
@@ -20,6 +16,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from runner.planning.case_source import CaseSource
+
+T = TypeVar("T")
 
 
 class Tally:
@@ -93,7 +91,8 @@ class Tally:
 
 
 class Rounds:
-    """The rounds of one run."""
+    """`--until-decided`: runs each case once in each variant, compares the variants, and repeats that in rounds until
+    they differ clearly."""
 
     def __init__(
         self, planned: int, sources: Sequence[CaseSource], results: Callable[[], Iterable[TestResult]]
@@ -125,7 +124,11 @@ class Rounds:
         return True
 
     def _is_decided(self) -> bool:
+        from runner.errors import ConfigurationError
         from runner.results.change_report import Verdict as ChangeVerdict
+        from runner.results.lines import as_read
+        from runner.results.report import Report
+        from runner.results.suite_json import suite_record
         from runner.results.variants import verdicts_on
 
         report = Report(
@@ -147,12 +150,9 @@ def _ended(done: Mapping[int, Status]) -> int | None:
     return None if 0 in done else next(number for number in count() if number + 1 not in done)
 
 
-T = TypeVar("T")
-
-
-def in_turns(lists: Sequence[Sequence[T]], seed: str) -> list[T]:
+def interleave(lists: Sequence[Sequence[T]], seed: str) -> list[T]:
     """The first item of each list, then the second of each, and so on; each round is in a random order, which depends
-    on the seed."""
+    on the seed. So a slow hour of a model host affects all variants."""
     if len(lists) == 1:
         return list(lists[0])
     from random import Random

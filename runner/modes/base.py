@@ -63,7 +63,7 @@ class CaseAttempt:
         self.position = position
         self.line = line
         self.needs_checks = needs_checks
-        self.world = _world_of(case, suite, run or 1, environment.seed)
+        self.world = _world_of(case, suite, run or 1, environment.options.seed)
         """Everything that the case keeps; closed with it."""
         self.database = self.world.opened(
             DATABASE, lambda world: environment.database(world, folder, strict=case.options.strict_database)
@@ -98,9 +98,9 @@ class CaseAttempt:
             self.assistant,
             chat,
             environment.snapshot(self.suite),
-            environment.require_judge,
-            environment.judge_samples,
-            environment.judge_connector,
+            environment.options.require_judge,
+            environment.options.judge_samples,
+            environment.options.judge_connector or "",
         )
 
     @cached_property
@@ -171,8 +171,8 @@ class CaseAttempt:
         """`context.Options` of the case's calls, `--connector` in it."""
         options = self.case.options.model_dump(exclude_defaults=True)
         options.pop("strict_database", None)
-        if self.environment.connector:
-            options["connector"] = self.environment.connector
+        if self.environment.options.connector:
+            options["connector"] = self.environment.options.connector
         return options
 
     def files(self) -> Mapping[str, bytes]:
@@ -189,7 +189,7 @@ class CaseAttempt:
         for key in ("metadata", "skip"):
             if isinstance(given.get(key), Mapping) and isinstance(options.get(key), Mapping):
                 given[key] = {**options[key], **given[key]}
-        connector = self.environment.connector
+        connector = self.environment.options.connector
         return {**options, **given, **({"connector": connector} if connector else {})}
 
     @property
@@ -259,12 +259,13 @@ class CaseAttempt:
 
     def _trace(self) -> dict[str, Any] | None:
         environment = self.environment
-        if environment.trace == "off" or not (self.chat.steps or (environment.spans and self.chat.calls)):
+        spans = environment.options.otlp is not None
+        if environment.trace == "off" or not (self.chat.steps or (spans and self.chat.calls)):
             return None
         from runner.modes.tracing import trace_of
 
         whole = environment.trace == "full"
-        return trace_of(self.chat.steps, self.chat.calls, environment.clean, whole=whole, spans=environment.spans)
+        return trace_of(self.chat.steps, self.chat.calls, environment.clean, whole=whole, spans=spans)
 
 
 class Mode:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from bindings import World
 from runner.agents.helpers import MatchSnapshot
-from runner.options.options import DEFAULT_THRESHOLD
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from runner.fingerprints.fingerprints import Fingerprints
     from runner.modes.interactive import Person
     from runner.modes.transcripts import Transcripts
+    from runner.options.options import RunOptions
 
 
 class OpenDatabase(Protocol):
@@ -29,48 +29,28 @@ class OpenDatabase(Protocol):
 
 
 class CaseEnvironment(Value):
-    """The environment that all cases of a run share."""
+    """The environment that the cases of an agent share in a run."""
 
     application: Application
     runtime: Runtime
     helpers: Helpers
+    options: RunOptions
+    """The options for the cases of the agent."""
     context: Mapping[str, Any]
     """The run's context: defaults, flags, `--ctx` file."""
     decided_ids: frozenset[str]
     """Which of `user_id` and `team_id` the flags or the `--ctx` file say; they win over those of a case."""
-    connector: str
-    """`--connector`; empty when it is not given."""
-    timeout: float
-    """Seconds for a case that names none."""
     snapshot: Callable[[str], MatchSnapshot]
     """Suite id → how its snapshots are matched."""
     database: OpenDatabase
     """Makes the database of an attempt."""
-    threshold: float = DEFAULT_THRESHOLD
-    """`--threshold`, for conversations that name none."""
-    simulator: str = ""
-    """`--simulator`, for cases that name none."""
-    on_missing_input: str = "skip"
-    """`--on-missing-input`, for cases that say nothing of it."""
-    interactive: bool = False
-    """Whether a person is asked in all cases, not only in those that say so."""
     person: Person | None = None
     """The person to ask; None with `--skip-interactive`."""
     fingerprints: Fingerprints | None = None
     """Makes the fingerprints of results, for a run that resumes this one; None: no report can be resumed."""
-    require_judge: bool = False
-    """Whether what its judge could not judge fails."""
-    judge_samples: int = 1
-    """Votes of each judge where an assertion says nothing of it."""
-    judge_connector: str = ""
-    """What judges use instead of their own; empty: nothing."""
     transcripts: Transcripts | None = None
     """What was said in a saved run that is graded again; the agent is not asked then."""
-    seed: int | None = None
-    """The value of `--seed`."""
     trace: str = "summary"
     """What results keep of the calls of models and tools: `off`, `summary` or `full`."""
-    spans: bool = False
-    """Whether they say when each call began and ended, and in which call of an agent."""
     clean: Callable[[str], str] = str
     """Takes secrets out of texts."""

@@ -58,7 +58,7 @@ class _WrittenConversation(TurnsMode):
         alone = not self._whole and not any(self._criteria)
         if alone and case.criteria:
             self._whole = [Criterion(text=case.criteria, required=True)]
-        self._passes_from = attempt.environment.threshold if case.threshold is None else case.threshold
+        self._passes_from = attempt.environment.options.score_threshold if case.threshold is None else case.threshold
         self._threshold = self._passes_from
         self._background = None if alone else case.criteria
         """What graders get in addition to their criteria."""

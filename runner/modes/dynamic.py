@@ -30,7 +30,9 @@ class _Dynamic(TurnsMode):
     def __init__(self, attempt: CaseAttempt, case: DynamicCase) -> None:
         super().__init__(attempt, Checkpoints(case.checkpoints))
         self._case = case
-        self._user = SimulatedUser(self, case.simulator, case.simulator.use or attempt.environment.simulator)
+        self._user = SimulatedUser(
+            self, case.simulator, case.simulator.use or attempt.environment.options.simulator or ""
+        )
         self._limit = DEFAULT_MAX_TURNS
 
     async def run(self) -> None:

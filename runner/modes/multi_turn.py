@@ -53,11 +53,11 @@ class MultiTurn(TurnsMode):
         super().__init__(attempt, checkpoints)
         self._case = case
         self._last: TakenTurn | None = None
-        reference = (case.simulator.use if case.simulator else None) or attempt.environment.simulator
+        reference = (case.simulator.use if case.simulator else None) or attempt.environment.options.simulator or ""
         self._user = SimulatedUser(self, case.simulator, reference) if case.simulator or reference else None
-        self._missing = case.on_missing_input or attempt.environment.on_missing_input
+        self._missing = case.on_missing_input or attempt.environment.options.on_missing_input or "skip"
         person = attempt.saved or attempt.environment.person
-        asks = case.interactive.enabled or attempt.environment.interactive or attempt.saved is not None
+        asks = case.interactive.enabled or attempt.environment.options.interactive or attempt.saved is not None
         self._person = person if asks else None
         self._limit = DEFAULT_MAX_TURNS
         self._is_over = False

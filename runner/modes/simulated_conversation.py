@@ -53,7 +53,7 @@ class SimulatedConversation(MultiTurn):
         if alone and case.criteria:
             self._whole = [Criterion(text=case.criteria, required=True)]
         self._background = None if alone else case.criteria
-        self._passes_from = attempt.environment.threshold if case.threshold is None else case.threshold
+        self._passes_from = attempt.environment.options.score_threshold if case.threshold is None else case.threshold
         self._threshold = self._passes_from
         self._grading = Grading(attempt, case.grader, self._passes_from)
 

@@ -82,7 +82,7 @@ class _SingleAnswer(Mode):
         background = case.criteria if criteria else None
         if not criteria and case.criteria:
             criteria = [Criterion(text=case.criteria, required=True)]
-        self._threshold = self.attempt.environment.threshold if case.threshold is None else case.threshold
+        self._threshold = self.attempt.environment.options.score_threshold if case.threshold is None else case.threshold
         grading = Grading(self.attempt, case.grader, self._threshold)
         try:
             graded = await grading.grade(ANSWER, criteria, evidence.replace(criteria=background))

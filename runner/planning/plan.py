@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from runner.environment import Environment
     from runner.modes.transcripts import Transcripts
-    from runner.planning.case_source import CaseSource
+    from runner.planning.case_source import Arrange, CaseSource
     from runner.planning.resume import ResumeState
     from runner.planning.selection import Order, Selection
     from runner.store.places import StorePlace
@@ -104,6 +104,11 @@ class RunPlan(RunRequest):
     """Whether other machines run other tests of the same suites."""
     writes_cases: bool = False
     """Whether the cases that generators made are written to `--output`, and nothing runs."""
+
+    @property
+    def arrange(self) -> Arrange | None:
+        """Decides the order of the tests of a suite; None: that of the file."""
+        return self.order.tests if self.order is not None else None
 
     @property
     def total_cases(self) -> int | None:

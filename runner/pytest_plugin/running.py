@@ -18,9 +18,10 @@ from runner.application.context import with_files
 from runner.connectors.base import ClosedModels
 from runner.environment import Environment
 from runner.execution.observing import Observer
-from runner.execution.run import run
+from runner.execution.start import run
 from runner.execution.stopping import Interrupted, Stop
 from runner.options.options import RunOptions
+from runner.planning.plan import RunRequest
 from runner.pytest_plugin.models import CLOSED, GIVEN
 from runner.reporters.console.console import failure_text
 from runner.reporters.console.rerun_command import pattern_of
@@ -168,14 +169,13 @@ class PytestRuns:
         closed = None if self._config.getoption("--yao-models") else ClosedModels(CLOSED)
         observed = _ObservedRun(rest, closed)
         try:
-            observed.code = run(
-                found.options,
-                environment,
-                application,
-                processes,
+            request = RunRequest(
+                options=found.options,
                 settings=found.settings.replace(typed=RunOptions(inputs=())),
-                observer=observed,
+                environment=environment,
+                application=application,
             )
+            observed.code = run(request, processes, observer=observed)
         finally:
             self._processes = observed.processes
         self._ended = observed.stop.code

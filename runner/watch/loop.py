@@ -17,12 +17,13 @@ from bindings import SCRIPT_PARTS
 from runner import exit_codes
 from runner.application.context import variables_of
 from runner.errors import RunnerError
-from runner.execution.run import run
+from runner.execution.start import run
 from runner.execution.stopping import Interrupted, Signals, Stop, UndoneAtOnce
 from runner.options.options import Configured, Settings
 from runner.planning.case_source import CaseInput
 from runner.planning.inputs import Input, everything, resolve_inputs
 from runner.planning.last_failed import suite_key
+from runner.planning.plan import RunRequest
 from runner.planning.selection import Selection
 from runner.reporters.console.style import Style
 from runner.results.events import STALE
@@ -317,15 +318,13 @@ class Watch:
         )
         self._look_at_waiting()
         try:
-            run(
-                narrowed,
-                self._environment,
-                self._application,
-                processes,
+            request = RunRequest(
+                options=narrowed,
                 settings=self._settings.replace(typed=self._options),
-                observer=current,
-                coverage=self._coverage,
+                environment=self._environment,
+                application=self._application,
             )
+            run(request, processes, observer=current, coverage=self._coverage)
         finally:
             self._current = None
             self._processes = current.processes

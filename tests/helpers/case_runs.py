@@ -2,38 +2,32 @@
 
 from __future__ import annotations
 
-import asyncio
+import io
 from collections.abc import Sequence
-from datetime import datetime
 from pathlib import Path
-from types import SimpleNamespace
 
 from command import PATIENCE, Record
 from command import Application as Files
 
-from bindings import SCRIPT_GLOBALS, HostProcesses, Policy, RunSnapshots
 from runner.agents.assistant import Assistants
-from runner.agents.helpers import Helpers
-from runner.agents.mcp.servers import Servers
-from runner.agents.processes import AgentProcesses
-from runner.agents.prompts import PromptVariables
-from runner.agents.runtime import Runtime
 from runner.application.application import Application
-from runner.application.context import build_context
 from runner.cases.kinds import all_cases
 from runner.cases.reader import LocatedCase
-from runner.connectors.load import Connectors
-from runner.execution.case_schedule import AgentCases, CaseSchedule
-from runner.execution.databases import RunDatabases
+from runner.environment import Environment
 from runner.execution.repetition import Repetition
+from runner.execution.run import Run
 from runner.execution.scheduler import run_cases
-from runner.modes.case_environment import CaseEnvironment
+from runner.execution.services import RunServices
+from runner.execution.stopping import Stop
 from runner.options.options import DEFAULT_THRESHOLD, RunOptions
 from runner.planning.case_source import CaseSource
+from runner.planning.plan import RunPlan, RunRequest
+from runner.planning.planner import with_contexts
 from runner.results.case_result import CaseResult
 from runner.results.events import Event, TestEnd
 from runner.results.model import Suite, SuiteKind, TestResult
-from scripttest import FunctionPool
+from runner.security.secrets import Secrets
+from scripttest.values import fields_of
 
 
 def run_here(
@@ -45,11 +39,23 @@ def run_here(
     runs: int = 1,
     min_pass_rate: float = 100,
 ) -> list[Event]:
-    """The events of the cases of `demo`. Its hooks and script functions are not available."""
+    """The events of the cases of `demo`."""
+    stream = io.StringIO()
+    options = RunOptions(
+        inputs=(),
+        threshold=threshold,
+        parallel=parallel,
+        fail_fast=fail_fast,
+        runs=runs,
+        min_pass_rate=min_pass_rate,
+        timeout=PATIENCE,
+    )
+    environment = Environment(
+        directory=files.root, variables={}, stdout=stream, stderr=stream, cpus=1, secrets=Secrets()
+    )
     application = Application(files.root)
+    request = with_contexts(RunRequest(options=options, environment=environment, application=application))
     assistant = Assistants(application).get("demo")
-    context = build_context(RunOptions(inputs=()), files.root)
-    databases = RunDatabases(application, RunOptions(inputs=()), files.root)
     models = all_cases().validate_python([{"id": f"case-{number}", **case} for number, case in enumerate(cases, 1)])
     waited = frozenset(id for case in models for id in case.depends_on)
     suite = Suite(id="cases", kind=SuiteKind.CASE_FILE, label="cases", file="", agent=assistant.id)
@@ -60,52 +66,23 @@ def run_here(
         selected=len(models),
         total=len(models),
         cases=lambda: [LocatedCase(line=line, case=case) for line, case in enumerate(models, 1)],
-        ids=waited,
+        waited=waited,
+    )
+    plan = RunPlan(
+        **fields_of(request),
+        suites=(suite,),
+        modules=(),
+        sources=(source,),
+        selection=None,
+        picked={},
+        order=None,
+        resumable=False,
+        resume=None,
     )
     events: list[Event] = []
-
-    async def work() -> None:
-        agents = SimpleNamespace()
-        host = HostProcesses(files.root, Policy, application.script, databases.of_script)
-        processes = AgentProcesses(host, agents)
-        agents.runtime = runtime = Runtime(
-            Assistants(application),
-            Connectors(files.root, {}),
-            lambda: FunctionPool(files.root, [], processes, SCRIPT_GLOBALS, 1),
-            Servers(files.root, {}, processes.call_tool),
-            PromptVariables(),
-            datetime.now,
-            host.scratch,
-        )
-        agents.helpers = Helpers(runtime, "")
-        environment = CaseEnvironment(
-            application=application,
-            runtime=runtime,
-            helpers=agents.helpers,
-            context=context,
-            decided_ids=frozenset(),
-            connector="",
-            timeout=PATIENCE,
-            snapshot=RunSnapshots({}, False, False, str).matcher,
-            threshold=threshold,
-            database=databases.of_case,
-        )
-        try:
-            await run_cases(
-                [source],
-                CaseSchedule(
-                    cases=AgentCases(environment=environment, before=None, after=None),
-                    parallel=parallel,
-                    max_failures=1 if fail_fast else None,
-                    failure_flag="--fail-fast",
-                ),
-                events.append,
-                Repetition(events.append, runs, min_pass_rate),
-            )
-        finally:
-            await runtime.close()
-
-    asyncio.run(work())
+    with RunServices(request) as services:
+        run = Run(plan, services, Stop())
+        services.agents().run(run_cases(run, Repetition(events.append, options), None), lambda: False)
     return events
 
 

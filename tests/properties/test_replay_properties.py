@@ -287,7 +287,7 @@ def test_a_saved_run_gives_the_bytes_of_the_run(
             RunStart(started_at="2026-01-01T00:00:00Z", version="1", suites=rooted, environment=ENVIRONMENT, runs=count)
         )
         stream.send(Warned(message="odd"))
-        repetition = Repetition(stream.send, count, 100)
+        repetition = Repetition(stream.send, RunOptions(inputs=(), runs=count))
         for suite in suites:
             own = [result for result in found if result.suite == suite.id]
             tests = len({result.position for result in own})

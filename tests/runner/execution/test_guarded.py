@@ -10,7 +10,7 @@ import pytest
 
 from runner.environment import Environment
 from runner.errors import ConfigurationError
-from runner.execution.ending import Guarded, error_of
+from runner.execution.ending import ErrorsBecomeEvents, error_of
 from runner.execution.stopping import Stop
 from runner.reporters.stream import Multiplexer
 from runner.results.events import Event, RunEnd, RunError, RunStart
@@ -41,12 +41,12 @@ def test_an_error_is_named_for_what_it_was(error: BaseException, message: str) -
     assert error_of(error, "running").message == message
 
 
-def guarded(stop: Stop, sent: list[RunError], with_traceback: bool = False) -> tuple[Guarded, io.StringIO]:
+def guarded(stop: Stop, sent: list[RunError], with_traceback: bool = False) -> tuple[ErrorsBecomeEvents, io.StringIO]:
     stderr = io.StringIO()
     environment = Environment(
         directory=Path("/"), variables={}, stdout=io.StringIO(), stderr=stderr, cpus=1, secrets=Secrets()
     )
-    return Guarded(sent.append, stop, environment, with_traceback), stderr
+    return ErrorsBecomeEvents(sent.append, stop, environment, with_traceback), stderr
 
 
 def test_what_is_raised_is_sent_and_the_next_step_still_runs() -> None:

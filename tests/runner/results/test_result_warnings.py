@@ -86,7 +86,7 @@ class Written:
             ]
         )
         suites = tuple(suite for suite in (SCRIPTS, CASES) if suite.id in {result.suite for result in results})
-        repetition = Repetition(stream.send, runs, 100, strict=strict)
+        repetition = Repetition(stream.send, RunOptions(inputs=(), runs=runs, strict=strict))
         stream.send(
             RunStart(started_at="2026-01-01T00:00:00Z", version="1", suites=suites, environment=WHERE, runs=runs)
         )

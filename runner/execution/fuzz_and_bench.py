@@ -11,7 +11,6 @@ from scripttest import install_command
 
 if TYPE_CHECKING:
     from runner.benchmarks.benchmark_tests import BenchmarkTests, Sample
-    from runner.environment import Environment
     from runner.fuzzing.fuzz_tests import FuzzTests
     from runner.planning.plan import RunPlan
 
@@ -19,16 +18,10 @@ INPUT_SECONDS = 2.0
 """Time limit in seconds for one input of a fuzz test, unless `--timeout` sets it."""
 
 
-class OtherKinds:
+class FuzzAndBench:
     """Controls the fuzz tests and benchmarks of one run."""
 
-    def __init__(
-        self,
-        plan: RunPlan,
-        environment: Environment,
-        write: Callable[[str], None],
-        stopped: Callable[[], bool],
-    ) -> None:
+    def __init__(self, plan: RunPlan, write: Callable[[str], None], stopped: Callable[[], bool]) -> None:
         """Raises ConfigurationError if the library for `--fuzz` is missing, or `--baseline` cannot be used.
 
         Args:
@@ -36,7 +29,6 @@ class OtherKinds:
             stopped: whether the run shall end.
         """
         self._plan = plan
-        self._environment = environment
         self._write = write
         self._stopped = stopped
         self._lock = _thread.allocate_lock()
@@ -66,7 +58,7 @@ class OtherKinds:
             self._fuzz.close()
 
     @property
-    def said(self) -> list[str]:
+    def closing_lines(self) -> list[str]:
         """Lines to print at the end of the run."""
         return [
             *(self._fuzz.summaries if self._fuzz is not None else ()),
@@ -99,7 +91,7 @@ class OtherKinds:
             seconds=options.bench_time,
             timeout=options.script_timeout,
             count=options.repetitions,
-            cpus=self._environment.cpus,
+            cpus=self._plan.environment.cpus,
             baseline=self._baseline,
             threshold=options.bench_threshold / 100,
         )
@@ -110,7 +102,7 @@ class OtherKinds:
         from runner.options.options import absolute
         from runner.security.files import read_text
 
-        path = absolute(name, self._environment.directory)
+        path = absolute(name, self._plan.environment.directory)
         try:
             samples = tuple(read_lines(read_text(path)))
         except (OSError, UnicodeDecodeError) as error:

@@ -1,5 +1,5 @@
-"""Adds the outside calls and the judgements of a test to its result, and the warnings of its world. A call that nothing
-answered also becomes a warning."""
+"""Adds the external calls and the judgements of a test to its result, and the warnings of its world. A call that
+nothing answered also becomes a warning."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from runner.results.model import TestResult
 from scripttest import Cause, ResultWarning
 
 
-def with_outside(result: TestResult, world: World | None) -> TestResult:
+def with_external_calls(result: TestResult, world: World | None) -> TestResult:
     """The result of a test with the calls in the ledger of its world; None: it made none. A warning is left out when a
     failure already says the same."""
     own = [OutsideCall(name=one.name, answered=Answered.MOCKED, count=one.count) for one in result.outcome.mocked]

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from bindings import SCRIPT_PARTS
 from runner.errors import ConfigurationError
-from runner.execution.run import open_host
+from runner.execution.run import Run
 from runner.execution.scripts import host_modules
 from runner.execution.services import RunServices
-from runner.execution.services_of_tests import TestServices
+from runner.execution.stopping import Stop
 from runner.options.carried import TYPED, taken_over
 from runner.options.options import FLAGS, RunOptions, absolute
 from runner.planning.configured import with_configuration
@@ -66,12 +66,12 @@ def state_of(report: str, typed: RunOptions, environment: Environment) -> State:
     )
     request = RunRequest(options=options, settings=found.settings, environment=environment, application=application)
     request = with_contexts(request)
-    with RunServices(request, permitted=typed) as services:
+    with RunServices(request, permitting=typed) as services:
         plan = make_plan(request, agents=services.agents, fingerprints=services.fingerprints)
-        tests = TestServices(services, plan, plan.selection, environment)
+        run = Run(plan, services, Stop())
         results = [record for record in saved.results if record["suite"] not in generated]
         retained = retain(saved.replace(results=results), options, plan.sources, plan.suites, services.fingerprints())
-        listed = dict(_listed(plan, tests, environment.cpus))
+        listed = dict(_listed(run))
     said = [warning for warning in retained.warnings if warning not in {gap.text for gap in retained.gaps}]
     if again := {name: value for name in TYPED if (value := getattr(options, name)) and not getattr(typed, name)}:
         said.append(f"to resume it, type: yao-test --resume {quote(report)} {taken_over(again)}")
@@ -81,13 +81,13 @@ def state_of(report: str, typed: RunOptions, environment: Environment) -> State:
     return State(tests=count, gaps=(*retained.gaps, *_missing(plan, listed, retained)), said=tuple(said))
 
 
-def _listed(plan: RunPlan, tests: TestServices, workers: int) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _listed(run: Run) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each module with its tests; a module that cannot be listed has one test with the name of the module."""
-    if not plan.modules:
+    if not run.plan.modules:
         return
-    processes = start_processes(SCRIPT_PARTS, plan.application.root)
-    with open_host(plan.options, plan.application, processes, tests, workers) as host:
-        for record in host.run(host_modules(plan)):
+    processes = start_processes(SCRIPT_PARTS, run.application.root)
+    with run.open_host(processes, run.environment.cpus) as host:
+        for record in host.run(host_modules(run.plan)):
             names = record.tests if isinstance(record, Listed) else (record.module.rpartition(".")[2],)
             yield record.module, names
 
