@@ -9,6 +9,7 @@ import atexit
 import io
 import json
 import os
+import runpy
 import selectors
 import signal
 import socket
@@ -16,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import cache
 from importlib import import_module
@@ -206,7 +207,6 @@ def serve(program: str) -> NoReturn:
     """Forks a command for each request on standard input."""
     import gc
 
-    load_all()
     load, _ = PROGRAMS[program]
     load()
     gc.collect()
@@ -305,11 +305,28 @@ def run_pytest(arguments: list[str]) -> None:
 
 def load_pytest() -> None:
     """Loads pytest, but no plugin: pytest wants to be the first who does."""
+    load_all()
     import execnet  # noqa: F401
     import pytest  # noqa: F401
 
 
-PROGRAMS = {"runner": (lambda: None, run_command), "pytest": (load_pytest, run_pytest)}
+def load_mcp() -> None:
+    """Loads the SDK of MCP."""
+    import mcp.server.fastmcp  # noqa: F401
+    import uvicorn  # noqa: F401
+
+
+def run_file(arguments: list[str]) -> None:
+    """A Python file with arguments."""
+    sys.argv[:] = arguments
+    runpy.run_path(arguments[0], run_name="__main__")
+
+
+PROGRAMS: dict[str, tuple[Callable[[], None], Callable[[list[str]], None]]] = {
+    "runner": (load_all, run_command),
+    "pytest": (load_pytest, run_pytest),
+    "mcp server": (load_mcp, run_file),
+}
 """What a program loads before its commands are forked, and what they run."""
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import subprocess
-import sys
 import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from command import PATIENCE
+from forks import fork_server
 from mcp_application import SERVERS, program, use, write
 
 from runner.agents.mcp.servers import Servers
@@ -41,9 +42,11 @@ class Service:
         self._socket.close()
 
     def _start(self) -> None:
-        number = self._socket.fileno()
-        command = [sys.executable, str(SERVERS / "tools.py"), self.transport, str(number)]
-        self._process = subprocess.Popen(command, pass_fds=[number], stderr=subprocess.DEVNULL)
+        words = [str(SERVERS / "tools.py"), self.transport, "0"]
+        silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        self._process = fork_server("mcp server").start(
+            words, SERVERS, os.environ, stdin=self._socket.fileno(), **silent
+        )
 
     def _end(self) -> None:
         self._process.kill()
