@@ -49,8 +49,7 @@ class Child(Value):
     def end(self) -> Ending:
         """Kills it if it still runs, waits for its end, and closes the parent's ends. To be called once."""
         self.kill()
-        _, status = os.waitpid(self.pid, 0)
-        code = os.waitstatus_to_exitcode(status)
+        code = self._exit_code()
         os.set_blocking(self.stderr, False)
         try:
             said = os.read(self.stderr, STDERR_LIMIT).decode(errors="replace").strip()
@@ -65,6 +64,9 @@ class Child(Value):
         else:
             text = f"exited with code {code}"
         return Ending(text=f"{text}: {said}" if said else text, was_killed=code == -SIGKILL)
+
+    def _exit_code(self) -> int:
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
 
 SIGKILL = 9

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import FrameType
 
 import pytest
+from worker_forks import forked_workers
 
 from runner.commands.main import run_command
 from runner.environment import environment_of
@@ -33,7 +34,7 @@ def run_in_process(
     inherited = [name for name in variables if name.startswith(INHERITED)]
     assert not inherited, f"{inherited} are read when a process starts: use Application.fork or spawn"
     environment = environment_of(directory, dict(variables), *streams)
-    with _bounded(patience, f"{arguments} did not end within {patience} s"):
+    with _bounded(patience, f"{arguments} did not end within {patience} s"), forked_workers():
         code = run_command(arguments, environment)
     return code, stdout.getvalue(), stderr.getvalue()
 
