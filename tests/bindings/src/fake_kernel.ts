@@ -4,12 +4,12 @@
  * `$parts` maps a part to its source; `calls`, `lines` and `slept` record; `processes` answer; `clock` is the time.
  */
 
-import { argumentText, revived } from "../../bindings/src/border";
-import type { Core } from "../../bindings/src/core-state";
-import type { Kernel } from "../../bindings/src/kernel";
-import type { Finder } from "../../bindings/src/mocks/mocked";
-import { basis } from "../../bindings/src/std";
-import { values } from "../../bindings/src/std-values";
+import { argumentText, revived } from "../../../bindings/src/border";
+import type { Core } from "../../../bindings/src/core-state";
+import type { Kernel } from "../../../bindings/src/kernel";
+import type { Finder } from "../../../bindings/src/mocks/mocked";
+import { basis } from "../../../bindings/src/std";
+import { values } from "../../../bindings/src/std-values";
 
 interface Fake {
   $parts: Record<string, string>;

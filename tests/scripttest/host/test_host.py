@@ -27,7 +27,7 @@ from scripttest import (
 )
 from scripttest.workers.work import CHUNK
 
-PARTS = Path(__file__).parents[2] / "bindings/js"
+PARTS = Path(__file__).parents[3] / "bindings/js"
 TWO = "export function TestA(t) {}\nexport function TestB(t) { t.fail('no'); }\n"
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import _quickjs
 
 TESTS = Path(__file__).parent
-BINDINGS = TESTS.parent.parent / "bindings"
+BINDINGS = TESTS.parents[2] / "bindings"
 ESBUILD = next((BINDINGS / "node_modules/@esbuild").glob("*/bin/esbuild"))
 OPTIONS = (
     "--bundle --minify --format=iife --global-name=P --target=es2023 "
