@@ -148,7 +148,7 @@ DOORS = {
     "bindings/processes": "__init__ formats http schemas text",
     "bindings/models": "answers built_in database databases definition own_database store",
     "bindings/router": "__init__",
-    "runner": "amounts columns descriptors environment errors exit_codes filters look_alikes parts version",
+    "runner": "amounts cells columns descriptors environment errors exit_codes filters look_alikes parts version",
     "runner/security": "files keys secrets terminal walk",
     "runner/options": "carried flags options readers values",
     "runner/statistics": "__init__ agreement change distributions exact_tests intervals policies series",

@@ -34,6 +34,7 @@ from runner.cases.kinds import further_models
 from runner.cases.model import Case
 from runner.cases.problems import Problem, Problems
 from runner.cases.tables import VARS
+from runner.cells import from_cell
 from runner.security.files import open_binary
 from runner.shapes.declared import Model, fields_of
 from scripttest.values import Value
@@ -113,7 +114,7 @@ def _rows(file: TextIO, path: Path) -> Iterator[tuple[int, list[str]]]:
         lines = chain(io.StringIO(head, newline=""), file)
     reader = csv.reader(lines, delimiter=between, strict=True)
     for number, cells in enumerate(reader, begin):
-        yield number, [cell.strip() for cell in cells]
+        yield number, [from_cell(cell.strip()) for cell in cells]
 
 
 def _bare(head: str) -> str:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import click
 
+from runner.cells import as_cell
 from runner.commands.inputs import EXTENSION_LIST, read_report, understanding, write_reports, writing
 from runner.commands.parser import Command, no_color_option, store_option
 from runner.environment import Environment
@@ -19,6 +23,7 @@ from runner.reporters.markdown_pieces import body, heading
 from runner.results.report import Report
 from runner.results.result_texts import name_of
 from runner.security.files import check_target
+from runner.security.walk import TABLES
 from scripttest.typing_names import Record
 
 
@@ -92,10 +97,19 @@ RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
 """Names that Windows keeps for devices, with any extension."""
 
 
-@click.command("extract", cls=Command, help="Writes one file for each result of a saved .jsonl or .json report.")
+@click.command(
+    "extract",
+    cls=Command,
+    help="Writes one file for each result of a saved .jsonl or .json report, or with -o FILE.csv a table of its cases,"
+    " which is a case file.",
+)
 @click.argument("report", metavar="REPORT")
 @click.option(
-    "-d", "-o", "--directory", metavar="DIR", help="Folder for the files. Default: beside the report, named like it."
+    "-d",
+    "-o",
+    "--directory",
+    metavar="DIR|FILE.csv",
+    help="Folder for the files, or a table (.csv, .tsv). Default: a folder beside the report, named like it.",
 )
 @click.option(
     "--format",
@@ -121,6 +135,14 @@ def extract(environment: Environment, report: str, directory: str | None, kind: 
         raise ConfigurationError(f"Cannot write results into {folder}: it is the report", "Name a folder with -d")
     if folder.exists() and not folder.is_dir():
         raise ConfigurationError(f"Cannot write results into {folder}: it is not a folder")
+    if folder.suffix.lower() in TABLES:
+        results = [result for result in saved.results if result.case is not None]
+        cases = [result.line for result in results if not status or result.status in status]
+        with writing(folder):
+            check_target(folder)
+            write_whole(folder, table_of(cases, "\t" if folder.suffix.lower() == ".tsv" else ","))
+        environment.stdout.write(f"Wrote {len(cases)} case{'' if len(cases) == 1 else 's'} to {folder}\n")
+        return 0
     suites = {suite["id"]: suite for suite in saved.suites}
     chosen = [result.line for result in saved.results if not status or result.status in status]
     for name, record in named(chosen, several=len(suites) > 1):
@@ -136,6 +158,33 @@ def extract(environment: Environment, report: str, directory: str | None, kind: 
             write_whole(file, text)
     environment.stdout.write(f"Wrote {len(chosen)} file{'' if len(chosen) == 1 else 's'} into {folder}\n")
     return 0
+
+
+def table_of(cases: Iterable[Record], between: str) -> str:
+    """A case file with the ids, inputs and texts that assertions wanted, and beside them what came of the cases."""
+    rows = []
+    for case in cases:
+        row = {name: case.get(name) for name in ("id", "name", "input", "expected")}
+        if isinstance(row["input"], list):
+            row["messages"] = row.pop("input")
+        row["tags"] = ", ".join(case.get("tags", ()))
+        for check in case.get("assertions", ()):
+            if isinstance(check.get("value"), str) and check["type"] in ("contains", "not_contains", "icontains"):
+                row[f"assert.{check['type']}"] = check["value"]
+        row |= {f"x-{name}": case.get(name) for name in ("status", "output", "error")}
+        rows.append({name: value for name, value in row.items() if value not in (None, "")})
+    fields = dict.fromkeys([*("id", "name", "input"), *sorted({name for row in rows for name in row})])
+    used = [name for name in fields if any(name in row for row in rows)]
+    table = io.StringIO(newline="")
+    writer = csv.DictWriter(table, used, delimiter=between, lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({name: as_cell(_text(value)) for name, value in row.items()})
+    return table.getvalue()
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def named(results: list[Record], several: bool) -> Iterator[tuple[str, Record]]:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from runner.cells import as_cell, from_cell
 from runner.errors import ConfigurationError
 from runner.results.criteria import score_in
 from runner.results.judgements import Judgement, JudgementKey
@@ -22,8 +23,6 @@ FIELDS = ("suite", "id", "run", "turn", "criterion", "input", "output", "passed"
 YES, NO = ("true", "yes", "y", "1", "pass", "passed"), ("false", "no", "n", "0", "fail", "failed")
 HINT = "yao-test label writes such files; passed is true or false, and nothing where there is no label yet"
 _COMMENTS = ("//", "#")
-_RISKY = ("=", "+", "-", "@", "\t", "\r")
-"""Spreadsheets take texts that begin with one of these characters for formulas."""
 
 
 class Label(Value):
@@ -62,7 +61,7 @@ def text_of_labels(judgements: Sequence[Judgement], labels: Mapping[JudgementKey
     for record in records:
         passed = record["passed"]
         words = {**record, "passed": "" if passed is None else str(passed).lower()}
-        writer.writerow({key: _safe(value) for key, value in words.items()})
+        writer.writerow({key: as_cell(value) for key, value in words.items()})
     return table.getvalue()
 
 
@@ -83,17 +82,6 @@ def _record(one: Judgement, label: Label | None) -> dict[str, Any]:
     score = {} if label is None or label.score is None else {"score": label.score}
     why = {} if label is None or not label.why else {"why": label.why}
     return {**one.key.record, "input": one.input, "output": one.output, **said, **score, **why}
-
-
-def _safe(value: Any) -> Any:
-    """A cell that no spreadsheet takes for a formula."""
-    return f"'{value}" if isinstance(value, str) and value.lstrip("'").startswith(_RISKY) else value
-
-
-def _meant(cell: Any) -> Any:
-    """The value that `_safe` has made a cell of."""
-    is_safe = isinstance(cell, str) and cell.startswith("'") and cell.lstrip("'").startswith(_RISKY)
-    return cell[1:] if is_safe else cell
 
 
 def _lines(text: str, shown: str) -> list[tuple[int, dict[str, Any]]]:
@@ -117,7 +105,7 @@ def _table(text: str, shown: str) -> list[tuple[int, dict[str, Any]]]:
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
         missing = {"suite", "id", "passed"}.difference(reader.fieldnames or ())
-        rows = [(reader.line_num, {name: _meant(cell) for name, cell in row.items()}) for row in reader]
+        rows = [(reader.line_num, {name: from_cell(cell) for name, cell in row.items()}) for row in reader]
     except csv.Error as error:
         raise ConfigurationError(f"Cannot read the labels {shown}:{reader.line_num}: {error}", HINT) from error
     if missing:

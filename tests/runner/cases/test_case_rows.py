@@ -38,6 +38,7 @@ COLUMNS = [
     ("skip", "not ready", {"skip": "not ready"}),
     ("expected", "5", {"expected": "5"}),
     ("user", "007", {"user": "007"}),
+    ("user", "'=SUM", {"user": "=SUM"}),
     ("options.connector", "gpt", {"options": {"connector": "gpt"}}),
     ("options.skip.history", "yes", {"options": {"skip": {"history": True}}}),
     ("metadata.a.b", "1", {"metadata": {"a": {"b": "1"}}}),
