@@ -23,7 +23,7 @@ from runner.results.report import Report
 from runner.results.result_texts import errors_of, place_of, warnings_of
 from runner.results.run_lines import error_line, line_of_event
 from runner.results.suite_json import suite_of
-from runner.results.verdict import Verdict, verdict_of
+from runner.results.verdict import Verdict, verdict_in
 from runner.version import VERSION
 from scripttest import Status
 from scripttest.typing_names import Record
@@ -228,7 +228,7 @@ class Outcome:
                     "suite": suite["id"],
                     "test": record["id"],
                     "kind": suite["kind"],
-                    "broken": verdict_of(record["status"], record.get("cause")) is Verdict.BROKEN,
+                    "broken": verdict_in(record) is Verdict.BROKEN,
                     "cause": str(record.get("cause") or "error"),
                     "message": "\n".join(errors_of(record)) or "it failed",
                     **{key: value for key, value in place.items() if value},

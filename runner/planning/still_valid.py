@@ -20,7 +20,7 @@ from enum import StrEnum
 from runner.errors import ConfigurationError
 from runner.parts import dependency_in
 from runner.results.fingerprint_changes import change_text
-from runner.results.verdict import Verdict, verdict_of
+from runner.results.verdict import Verdict, verdict_in
 from scripttest import Status, kind_of
 from scripttest.typing_names import Record
 from scripttest.values import Value
@@ -240,7 +240,7 @@ def _run_dependents(found: _Suite, skipped: Mapping[str, Case], done: set[str]) 
 def _why(record: Record) -> _Why | None:
     """Why a result does not count, whatever its fingerprint says; None when nothing speaks against it."""
     skipped = record["status"] == Status.SKIPPED
-    if verdict_of(record["status"], record.get("cause")) is Verdict.BROKEN:
+    if verdict_in(record) is Verdict.BROKEN:
         return _Why(reason=Reason.BROKEN)
     if record.get("cut_short"):
         return _Why(reason=Reason.CUT)
@@ -306,7 +306,7 @@ class Runs(Value):
         from runner.results.repeating import repeat_of
 
         ordered = sorted(records, key=lambda record: int(record["run"]))
-        verdict = repeat_of(policy, [verdict_of(record["status"], record.get("cause")) for record in ordered]).verdict
+        verdict = repeat_of(policy, [verdict_in(record) for record in ordered]).verdict
         if verdict is None:
             return None
         return Status.PASSED if verdict is Verdict.PASSED else verdict.status

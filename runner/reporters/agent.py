@@ -14,7 +14,7 @@ from runner.reporters.document import DocumentReporter, write_whole
 from runner.reporters.json_report import custom_report, json_document, json_text
 from runner.results.report import Report
 from runner.results.value_texts import cut
-from runner.results.verdict import verdict_of
+from runner.results.verdict import verdict_in
 from scripttest import Status
 from scripttest.typing_names import Record
 
@@ -103,7 +103,7 @@ def bounded(document: Record, limit: int = LIMIT) -> tuple[Record, bool]:
             record = {key: record[key] for key in BRIEF if record.get(key) is not None}
             length = len(json.dumps(record))
         if left_out or size + length > limit - RESERVE:
-            left_out[verdict_of(record["status"], record.get("cause")).counted] += 1
+            left_out[verdict_in(record).counted] += 1
             continue
         kept[place] = record
         size += length + 2

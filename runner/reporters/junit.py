@@ -34,7 +34,7 @@ from runner.results.snapshot_lines import in_lines, snapshots_in
 from runner.results.suite_json import has_cases
 from runner.results.summary import counts_record, usage_record
 from runner.results.value_texts import answer_of, as_text
-from runner.results.verdict import Verdict, verdict_of
+from runner.results.verdict import Verdict, verdict_in
 from runner.security.terminal import inert
 from scripttest import Cause
 from scripttest.typing_names import Record
@@ -162,7 +162,7 @@ def _case(parent: Element, suite: Record, same: tuple[str, str], record: Record)
     if line := line_of(suite, record):
         attributes["line"] = str(line)
     case = SubElement(parent, "testcase", attributes)
-    verdict = verdict_of(record["status"], record.get("cause"))
+    verdict = verdict_in(record)
     if verdict is Verdict.FAILED or verdict.is_none:
         _failed(case, record, "error" if verdict.is_none else "failure")
     elif verdict is Verdict.SKIPPED:

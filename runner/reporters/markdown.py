@@ -19,7 +19,7 @@ from runner.results.snapshot_lines import in_words, snapshots_in
 from runner.results.stability import pass_rate
 from runner.results.suite_json import AGENT_TEST, SCRIPT_TEST, has_cases, shown_name
 from runner.results.summary import counts_of, remarks, savings
-from runner.results.verdict import Verdict, verdict_of
+from runner.results.verdict import Verdict, verdict_in
 from scripttest import Status
 from scripttest.typing_names import Record
 
@@ -61,7 +61,7 @@ def markdown(report: Report, limit: int = LIMIT) -> str:
         if left_out or size + _size(text) > limit - RESERVE:
             text = title
         if left_out or size + _size(text) > limit - RESERVE:
-            left_out[verdict_of(record["status"], record.get("cause")).counted] += 1
+            left_out[verdict_in(record).counted] += 1
             continue
         parts.append(text)
         size += _size(text)

@@ -12,7 +12,7 @@ from runner.results.attachments import sizes
 from runner.results.result_texts import differences_of, errors_of, name_of, remarks_of, values_of, warnings_of
 from runner.results.suite_json import shown_name
 from runner.results.value_texts import answer_of, as_text, cut
-from runner.results.verdict import Verdict, verdict_of
+from runner.results.verdict import Verdict, verdict_in
 from runner.security.terminal import spelled
 from scripttest import Status
 from scripttest.typing_names import Record
@@ -91,7 +91,7 @@ def duration(milliseconds: float) -> str:
 
 def heading(record: Record) -> str:
     """`### ✅ T001 - Passed (234ms)`."""
-    verdict = verdict_of(record["status"], record.get("cause"))
+    verdict = verdict_in(record)
     said = "Error" if verdict is Verdict.BROKEN else verdict.capitalize()
     name = inline(name_of(record, alone=True))
     return f"### {MARKS[verdict]} {name} - {said} ({duration(record['duration_ms'])})\n\n"
@@ -142,7 +142,7 @@ def _runs(record: Record) -> str:
     rows = [
         (
             str(run["run"]),
-            MARKS[verdict_of(run["status"], run.get("cause"))],
+            MARKS[verdict_in(run)],
             duration(run["duration_ms"]),
             _cell(run.get("error")),
         )

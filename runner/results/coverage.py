@@ -95,17 +95,6 @@ def lines(file: Record) -> dict[int, int]:
     return dict(sorted(found.items()))
 
 
-def line_ranges(numbers: Iterable[int]) -> str:
-    """`3-5,9`, of numbers in order."""
-    ranges: list[list[int]] = []
-    for number in numbers:
-        if ranges and number == ranges[-1][1] + 1:
-            ranges[-1][1] = number
-        else:
-            ranges.append([number, number])
-    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in ranges)
-
-
 def uncovered(file: Record) -> str:
     """The lines of a file that never ran, `3-5,9`; lines without a statement between them count with them. `unread` for
     a file that cannot be read."""

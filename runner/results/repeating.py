@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from runner.results.verdict import Verdict, verdict_of
+from runner.results.verdict import Verdict, verdict_in
 from runner.statistics.policies import Policy, read_policy
 from scripttest.typing_names import Record
 from scripttest.values import Value, fields_of
@@ -115,7 +115,7 @@ def repeat_in(line: Record) -> Repeat | None:
     runs = line.get("runs") or {}
     if not isinstance(said := runs.get("repeat"), dict) or "policy" not in said:
         return None
-    return repeat_of(said["policy"], [verdict_of(run["status"], run.get("cause")) for run in runs["attempts"]])
+    return repeat_of(said["policy"], [verdict_in(run) for run in runs["attempts"]])
 
 
 def _exact(policy: Policy) -> tuple[Record, ...]:

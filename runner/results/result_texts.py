@@ -69,11 +69,6 @@ def values_of(assertion: Record, limit: int = 0) -> list[tuple[str, str]]:
     return [(side, sides(assertion[side], None, limit)[0]) for side in given]
 
 
-def assertion_of(record: Record) -> Record:
-    """The first assertion that failed in a script test or its subtests; empty when there is none."""
-    return next((part["assertion"] for part in (record, *_failed_steps(record)) if part.get("assertion")), {})
-
-
 def told_of(record: Record, limit: int = 0) -> list[str]:
     """Every error of a result, each followed by the values that it compared, `expected: ...` and `actual: ...`."""
     errors = errors_of(record)

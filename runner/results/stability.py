@@ -16,7 +16,7 @@ from runner.amounts import Cost, mean
 from runner.results.criteria import criteria_of
 from runner.results.failure_texts import error_text
 from runner.results.judging import Judging
-from runner.results.verdict import Verdict, verdict_of
+from runner.results.verdict import Verdict, verdict_in, verdict_of
 from runner.shapes.codec import value_of
 from scripttest import Cause, Status
 from scripttest.values import Value
@@ -71,7 +71,7 @@ class Attempt(Value):
     """The result of several votes of judges; None if there were none."""
     __members__ = "run status duration_ms output error cause score tokens cost not_judged judged criteria judging"
     __beside__ = "verdict answer"
-    __readers__ = {"verdict": lambda line: verdict_of(line["status"], line.get("cause"))}  # noqa: RUF012
+    __readers__ = {"verdict": verdict_in}  # noqa: RUF012
 
     @property
     def passed(self) -> bool:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 
 from scripttest import Cause, Status
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Verdict(StrEnum):
@@ -59,3 +64,8 @@ def verdict_of(status: str, cause: str | None) -> Verdict:
     if cause is not None and status == Status.FAILED and cause in _NONE:
         return _NONE[cause]
     return _OF_STATUS[status]
+
+
+def verdict_in(line: Mapping[str, Any]) -> Verdict:
+    """The same of a result, an attempt or a subtest as a report has it, by its `status` and `cause`."""
+    return verdict_of(line["status"], line.get("cause"))

@@ -26,7 +26,7 @@ from runner.results.report import Report
 from runner.results.stability import normalised
 from runner.results.suite_json import suite_of
 from runner.results.value_texts import text_of
-from runner.results.verdict import Verdict, verdict_of
+from runner.results.verdict import Verdict, verdict_in, verdict_of
 from runner.security.files import read_bytes, read_named
 from runner.security.walk import CODE
 from scripttest import Cause, Status
@@ -226,9 +226,7 @@ def _excerpt(text: str) -> str:
 def _runs(runs: Record) -> Record:
     """The figures of several runs; `marks` has a character for each of the first attempts."""
     figures = {key: runs[key] for key in FIGURES if key in runs}
-    figures["marks"] = "".join(
-        MARKS[verdict_of(attempt["status"], attempt.get("cause"))] for attempt in runs.get("attempts", ())[:SHOWN_MARKS]
-    )
+    figures["marks"] = "".join(MARKS[verdict_in(attempt)] for attempt in runs.get("attempts", ())[:SHOWN_MARKS])
     return figures
 
 
