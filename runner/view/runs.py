@@ -12,7 +12,7 @@ from threading import Lock
 
 from runner.application.application import repository_of
 from runner.errors import MissingError, RunnerError
-from runner.reporters.html.compared import variants_of_records
+from runner.reporters.html.compared import variants_of
 from runner.reporters.html.data import Rows, entry_of, index_of
 from runner.results.certainty import certainty_of
 from runner.results.counts import Counts
@@ -152,7 +152,7 @@ class StoredRuns:
     def variants(self, id: str) -> Record | None:
         """The data about the variants of a run; None if it has none."""
         report = self.report(id)
-        return variants_of_records(report) if any(suite.get("variant") for suite in report.suites) else None
+        return variants_of(report) if any(suite.get("variant") for suite in report.suites) else None
 
     def report(self, id: str) -> Report:
         """The run as a report, whose results are in the order of their places on the page."""

@@ -83,7 +83,7 @@ class HtmlReporter(DocumentReporter):
             return render(report)
         from runner.reporters.html.compared import variants_in
 
-        return render(report, variants=variants_in(report, report.results))
+        return render(report, variants=variants_in(report))
 
 
 def render(

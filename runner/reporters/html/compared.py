@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from runner.errors import ConfigurationError
@@ -122,14 +122,15 @@ def _places(report: Report, baseline: Report) -> list[int]:
     return [known[key].pop() if known.get(key) else -1 for key in keys]
 
 
-def variants_in(report: Report, entries: Iterable[Any]) -> Record | None:
-    """What the page says of the variants of a run, of which the results are those of the page; None when they cannot be
-    compared."""
-    return variants_of_records(report.replace(results=[result_of(json.loads(entry.text)) for entry in entries]))
+def variants_in(report: Report) -> Record | None:
+    """What the page says of the variants of a run, of which the results are entries of the page; None when they cannot
+    be compared."""
+    entries: list[Any] = [*report.results]
+    return variants_of(report.replace(results=[result_of(json.loads(entry.text)) for entry in entries]))
 
 
-def variants_of_records(report: Report) -> Record | None:
-    """The same of a run whose results are records."""
+def variants_of(report: Report) -> Record | None:
+    """The same of a run with its results."""
     try:
         return variants_record(verdicts_on(report))
     except ConfigurationError:

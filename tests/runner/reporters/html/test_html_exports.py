@@ -18,6 +18,7 @@ from shown_results import ALL, expand, expect_ids
 
 from runner.reporters.html.data import blocks_of
 from runner.results.counts import counted
+from runner.results.lines import result_of
 from runner.results.report import Report
 from runner.results.saved import load
 from runner.results.summary import summary_record
@@ -164,7 +165,7 @@ def test_an_export_counts_as_the_fold_does(open_report: Any, seed: int) -> None:
 
 
 def of_fold(results: list[dict[str, Any]]) -> dict[str, Any]:
-    counts = counted(results)
+    counts = counted(map(result_of, results))
     return summary_record(counts, counts.milliseconds)
 
 

@@ -37,7 +37,7 @@ def nasty() -> Any:
     talk = {
         "mode": "dynamic", "turns": [turn], "tags": [NASTY],
         "checkpoints": [{"id": NASTY, "reached_at_turn": None, "passed": False, "required": True, "description": NASTY, "message": NASTY}],
-        "scores": [{"name": NASTY, "type": NASTY, "score": 0, "verdict": NASTY, "assertions": [{"text": NASTY, "passed": False, "score": 0, "weight": 1, "reason": NASTY}]}],
+        "scores": [{"name": NASTY, "type": NASTY, "score": 0, "verdict": "fail", "assertions": [{"text": NASTY, "passed": False, "score": 0, "weight": 1, "reason": NASTY}]}],
         "trials": [{"trial": 1, "score": 1, "status": "failed", "duration_ms": 1, "error": NASTY}],
     }  # fmt: skip
     suites = [
