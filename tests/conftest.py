@@ -33,7 +33,7 @@ LONG = {
     "test_cluster_kills", "test_cluster_refusals", "test_html_runs", "test_agent_hooks", "test_terminal", "test_scratch",
     "test_configuration", "test_processes_crypto", "test_declarations", "test_layers", "test_stopped_clock",
     "test_waiting_loops", "test_pending_calls", "test_cluster_history", "test_view_runs_under_way", "test_view_access",
-    "test_plain", "test_compiler", "test_inputs", "test_mcp_process",
+    "test_plain", "test_compiler", "test_inputs", "test_mcp_process", "test_damaged_stores", "test_read_answers",
 }  # fmt: skip
 """Modules that take some seconds. They begin first, so that nobody waits for one of them in the end."""
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from bindings import APPLICATION_ID, OwnDatabase
+from bindings import OwnDatabase
 from runner.errors import ConfigurationError
 from runner.options.options import report_path
 from runner.security.files import check_target
@@ -169,4 +169,6 @@ class StoredDatabases:
 def _is_ours(path: Path) -> bool:
     with path.open("rb") as file:
         head = file.read(_ID_AT + 4)
+    from bindings import APPLICATION_ID  # with SQLite, for those who keep databases only
+
     return head.startswith(_HEADER) and int.from_bytes(head[_ID_AT:]) == APPLICATION_ID
