@@ -28,7 +28,7 @@ from typing import Any
 from runner.amounts import PRICES
 from runner.application.application import Application
 from runner.errors import ConfigurationError, did_you_mean
-from runner.options.flags import File
+from runner.options.flags import Carried, File
 from runner.options.options import FLAGS, Configured, RunOptions, Settings, lacking, with_rounds
 from runner.security.files import read_text
 from scripttest import holds_secrets, is_never_readable, parts_below
@@ -138,6 +138,18 @@ def configured(
     )
     found = Settings(typed=options, agents=agents, prices=file.prices, warnings=warnings)
     return Configured(options=with_rounds(merged), settings=found)
+
+
+def with_configuration(options: RunOptions, values: Mapping[str, Any], application: Application) -> Configured:
+    """Options and settings of a run; `values` is what the command line says. What a run takes over from the one that it
+    resumes counts as given, but for what results show of the file when it is read again. Raises ConfigurationError."""
+    given = {flag.name for flag in FLAGS if flag.is_given(dict(values))}
+    if options.resume is not None:
+        for flag in FLAGS:
+            is_kept = flag.carried in (Carried.RUN, Carried.TEST) and not flag.is_read_again
+            if is_kept or (flag.carried is not Carried.NO and getattr(options, flag.field) != flag.default):
+                given.add(flag.name)
+    return configured(options, frozenset(given), application)
 
 
 def read_configuration(application: Application) -> Configuration | None:

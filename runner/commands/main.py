@@ -128,7 +128,7 @@ def _run(typed: RunOptions, values: dict[str, Any], environment: Environment) ->
     if typed.app is None and (root := environment.variables.get("YAO_ROOT")):
         typed = typed.replace(app=root)
     if typed.resume is not None:
-        from runner.planning.resume import with_saved_options
+        from runner.planning.saved_run import with_saved_options
 
         typed = with_saved_options(typed, environment.directory)
     from runner.planning.inputs import resolve_application
@@ -178,7 +178,7 @@ def _configured(options: RunOptions, values: dict[str, Any], application: Applic
     """The options, completed with those of the configuration file, if there is one."""
     found = Configured(options=options)
     if options.profile is not None or os.path.lexists(application.root / "yao-test.toml"):
-        from runner.planning.configured import with_configuration
+        from runner.application.configuration import with_configuration
 
         found = with_configuration(options, values, application)
     check_needs(found.options, values)

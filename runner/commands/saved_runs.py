@@ -37,7 +37,7 @@ def regrade(environment: Environment, /, report: str, **values: Any) -> int:
     from runner.planning.inputs import resolve_application
     from runner.planning.plan import RunRequest
     from runner.planning.regrading import saved_options
-    from runner.planning.resume import OTHER_APPLICATION, check_application, check_walls
+    from runner.planning.saved_run import OTHER_APPLICATION, check_application, check_walls
 
     path = absolute(report, environment.directory)
     files, saved = saved_options(report, path)

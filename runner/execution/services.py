@@ -191,7 +191,7 @@ class RunServices:
             from runner.application.context import variables_of
             from runner.fingerprints.fingerprints import AgentSettings, Fingerprints
             from runner.fingerprints.parts import PartDigests
-            from runner.planning.resume import key_of
+            from runner.planning.saved_run import key_of
 
             request, options, directory = self._request, self._request.options, self._request.environment.directory
             root = request.application.root

@@ -8,6 +8,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from bindings import SCRIPT_PARTS
+from runner.application.configuration import with_configuration
 from runner.errors import ConfigurationError
 from runner.execution.run import Run
 from runner.execution.scripts import host_modules
@@ -15,11 +16,11 @@ from runner.execution.services import RunServices
 from runner.execution.stopping import Stop
 from runner.options.carried import TYPED, taken_over
 from runner.options.options import FLAGS, RunOptions, absolute
-from runner.planning.configured import with_configuration
 from runner.planning.inputs import is_generator, resolve_application
 from runner.planning.plan import RunRequest
 from runner.planning.planner import make_plan, with_contexts
-from runner.planning.resume import Retained, read_saved, retain, with_saved_options
+from runner.planning.resume import Retained, retain
+from runner.planning.saved_run import read_saved, with_saved_options
 from runner.planning.still_valid import Gap, Reason
 from scripttest import Listed, start_processes
 from scripttest.values import Value

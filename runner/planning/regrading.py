@@ -23,7 +23,7 @@ from runner.options.carried import saved_values
 from runner.options.flags import Regrade
 from runner.options.options import FLAGS, absolute
 from runner.planning.case_source import CaseSource
-from runner.planning.resume import made_problem
+from runner.planning.saved_run import made_problem
 from runner.results.lines import result_of
 from runner.results.looks import looks_in
 from runner.results.model import Suite, TestResult

@@ -386,7 +386,7 @@ def _resumed(options: RunOptions, environment: Environment) -> Mapping[str, list
     if options.resume is None or not options.last_failed:
         return None
     from runner.options.options import absolute
-    from runner.planning.resume import read_saved
+    from runner.planning.saved_run import read_saved
 
     saved = read_saved(absolute(options.resume, environment.directory))
     return saved.start["resume"].get("failed", {}) if saved.start else None

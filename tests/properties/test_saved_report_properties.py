@@ -25,7 +25,8 @@ from runner.planning.case_source import CaseSource
 from runner.planning.inputs import resolve_application
 from runner.planning.plan import RunRequest
 from runner.planning.planner import make_plan
-from runner.planning.resume import read_saved, retain, with_saved_options
+from runner.planning.resume import retain
+from runner.planning.saved_run import read_saved, with_saved_options
 from runner.results import saved
 from runner.results.model import Suite
 from runner.results.suite_json import suite_of

@@ -1,0 +1,248 @@
+"""Reads the report of a run that `--resume` continues: its start line, its complete results, and its options. Refuses
+reports of another application, and flags of a report that only the command line may set."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from shlex import join, quote
+
+from runner.application.application import find_root
+from runner.errors import ConfigurationError
+from runner.options.carried import TYPED, saved_values, spelled, taken_over, walls_in
+from runner.options.flags import Carried, Flag
+from runner.options.options import FLAGS, RunOptions, absolute
+from runner.results.json_text import is_utf8
+from runner.results.start_problems import HINT, is_number, start_problem
+from runner.security.files import read_bytes
+from scripttest import TestKey
+from scripttest.typing_names import Record
+from scripttest.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+RESUMING = "resume {}"
+OTHER_APPLICATION = "If it is yours, say so with --app {}; or begin a new report with -o"
+
+
+class Saved(Value):
+    """The content of a report."""
+
+    path: Path
+    start: Record
+    """Its first line as a record; empty when there is none."""
+    results: list[Record]
+    """Its results, the last one for each test and run."""
+    is_whole: bool
+    """Whether the file has only these lines."""
+    subject: str
+    """The beginning of errors about it: what cannot be done with it."""
+
+    @property
+    def options(self) -> Record:
+        """The flags of the run, by the names of `RunOptions`; those that were not given are left out."""
+        found: Record = self.start["resume"]["options"]
+        return found
+
+
+def read_saved(path: Path, doing: str = RESUMING) -> Saved:
+    """Reads a report as far as its lines are whole. Raises ConfigurationError when there is none, which says what was
+    to be done with it, as `doing` has it."""
+    subject = f"Cannot {doing.format(path)}"
+    try:
+        if path.exists() and not path.is_file():
+            raise ConfigurationError(f"{subject}: it is not a file")
+        content = read_bytes(path, None)
+    except OSError as error:
+        raise ConfigurationError(f"{subject}: {error.strerror}") from error
+    start: Record = {}
+    results: dict[TestKey, Record] = {}
+    is_whole = True
+    *lines, rest = content.split(b"\n")
+    for line in lines:
+        record = _record(line)
+        if record is None or not (start or record["type"] == "start"):
+            is_whole = False
+            break
+        if record["type"] == "start":
+            start = record
+        elif record["type"] == "result":
+            key = TestKey(suite=record.get("suite", ""), test=record["id"], run=record.get("run", 0))
+            results[key] = record
+        else:
+            is_whole = False
+    if not start and lines and content[:8] != b'{"type":' and content.strip(b"\0\n"):
+        raise ConfigurationError(f"{subject}: it is not a .jsonl report of yao-test")
+    if start and not _says_origin(start):
+        raise ConfigurationError(
+            f"{subject}: it does not say with which flags it was made",
+            "A report of merge or regrade cannot be resumed; name the reports that it was made from",
+        )
+    if problem := start and made_problem(start):
+        raise ConfigurationError(f"{subject}: {problem}", HINT)
+    return Saved(
+        path=path, start=start, results=list(results.values()), is_whole=is_whole and not rest, subject=subject
+    )
+
+
+def with_saved_options(
+    options: RunOptions,
+    directory: Path,
+    doing: str = RESUMING,
+    elsewhere: str = OTHER_APPLICATION,
+    command: str = "--resume",
+    opens_walls: bool = True,
+) -> RunOptions:
+    """The options of a run that is resumed: what the command line leaves open is as it was. Raises ConfigurationError
+    when it says something else, and for a flag that only the command line may set.
+
+    Args:
+        doing: as for `read_saved`.
+        elsewhere: what to do about a report of another application.
+        command: what the name of the report follows on the command line.
+        opens_walls: whether the command opens what flags of the report permit; else it only compares with them.
+    """
+    assert options.resume is not None
+    saved = read_saved(absolute(options.resume, directory), doing)
+    if not saved.start:
+        if not options.inputs:
+            raise ConfigurationError(f"{saved.subject}: it has no whole line", "Say with -i what to run")
+        return options
+    before = saved_values(saved.options)
+    if options.app is None:
+        check_application(before.get("app"), directory, saved.subject, elsewhere)
+    of_file = saved.start["resume"].get("from_file", ())
+    values: Record = {}
+    for flag in FLAGS:
+        if flag.carried is Carried.NO:
+            continue
+        then, now = before.get(flag.field, flag.default), getattr(options, flag.field)
+        if now == flag.default:
+            if not (flag.is_read_again and flag.field in of_file):
+                values[flag.field] = then
+        elif flag.carried not in (Carried.OPEN, Carried.GUARD) and not _is_same(flag, then, now, directory):
+            raise ConfigurationError(
+                f"{saved.subject}: it was made with {spelled(flag, then)}, not with {spelled(flag, now)}",
+                "Give the same flags or none, or begin a new report with -o",
+            )
+    if options.require_trust:  # approvals of the report's revision would be weaker
+        values.pop("trust_from", None)
+    used = values if opens_walls else {name: value for name, value in values.items() if name not in TYPED}
+    check_walls(used, options, directory, saved.subject, f"yao-test {command} {quote(options.resume)}")
+    return options.replace(**values)
+
+
+def check_application(named: str | None, directory: Path, subject: str, hint: str) -> None:
+    """Raises ConfigurationError if a report was made in another application than the current one.
+
+    Args:
+        named: `--app` when the report was made, if the command line does not have it now.
+        directory: the working directory.
+        subject: the beginning of the message: what cannot be done with the report.
+        hint: what to do; `{}` is the other application.
+    """
+    if not named:
+        return
+    theirs = (directory / named).resolve()
+    try:
+        ours = find_root(directory).resolve()
+    except ConfigurationError:
+        ours = directory.resolve()
+        if theirs.is_relative_to(ours):
+            return
+    if theirs != ours:
+        raise ConfigurationError(
+            f"{subject}: it was made in the application {theirs}, and this is {ours}",
+            hint.format(quote(named)),
+        )
+
+
+def check_walls(values: Mapping[str, Any], typed: RunOptions, directory: Path, subject: str, again: str) -> None:
+    """Raises ConfigurationError if a report would set a flag that opens a wall.
+
+    Args:
+        values: what the report would set, by fields of `RunOptions`.
+        typed: the options of the command line.
+        subject: the beginning of the message: what cannot be done with the report.
+        again: the command that names the report.
+    """
+    app = typed.app or values.get("app")
+    try:
+        root = directory / app if app else find_root(directory)
+    except ConfigurationError:
+        root = directory
+    if walls := walls_in(values, root, directory):
+        given = typed.replace(**walls).words(lambda flag: flag.name != "resume")
+        raise ConfigurationError(
+            f"{subject}: it was made with {taken_over(walls)}, which a report may not set",
+            f"If that is what you want, type: {again} {join(given)}",
+        )
+
+
+def key_of(options: RunOptions, directory: Path) -> str:
+    """The key that values of variables are hashed with in a report: that of the resumed report, else a new one."""
+    if options.resume is not None:
+        start = read_saved(absolute(options.resume, directory)).start
+        if start and isinstance(start["resume"].get("key"), str):
+            return str(start["resume"]["key"])
+    return os.urandom(8).hex()
+
+
+def made_problem(start: Record) -> str | None:
+    """Why the start line of a report does not say what was run, and with which options; None when it does."""
+    if problem := start_problem(start):
+        return problem
+    origin = start.get("resume")
+    options = origin.get("options", {}) if isinstance(origin, dict) else {}
+    for name, value in options.items():
+        if not _holds(str(RunOptions.__annotations__.get(name, "")), value):
+            return f'the "{name}" of its options cannot be {json.dumps(value)[:40]}'
+    return None
+
+
+def _is_same(flag: Flag, then: Any, now: Any, directory: Path) -> bool:
+    """Whether two values of a flag mean the same: the configuration file names absolute paths."""
+
+    def place(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(map(place, value))
+        return value and os.path.normpath(directory / Path(value).expanduser())
+
+    return bool(place(then) == place(now) if flag.is_path else then == now)
+
+
+def _record(line: bytes) -> Record | None:
+    """A line as a record, if the line is complete."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(record, dict) or not isinstance(record.get("type"), str):
+        return None
+    if record["type"] != "result":
+        return record
+    from runner.results.result_problems import result_problem
+
+    return None if result_problem(record) else record
+
+
+def _holds(kind: str, value: Any) -> bool:
+    """Whether an option of this type can have a value, as the start line has it. An option of another version may have
+    any."""
+    if kind.startswith("tuple"):
+        return isinstance(value, list) and all(isinstance(item, str) and is_utf8(item) for item in value)
+    if kind.startswith("bool"):
+        return isinstance(value, bool)
+    if kind.startswith(("int", "float")):
+        return is_number(value)
+    return not kind or (isinstance(value, str) and is_utf8(value))
+
+
+def _says_origin(start: Record) -> bool:
+    origin = start.get("resume")
+    return isinstance(origin, dict) and isinstance(origin.get("options"), dict)
