@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from scripttest.typing_names import Record
 
 HINT = "Reports that can be read are the .jsonl and .json files that yao-test writes"
-_TEXTS = ("label", "file", "agent", "connector")
+_OF_SUITE = ("label", "file", "agent", "connector")
 """What a suite has as texts."""
 _NUMBERS = ("runs_per_case", "min_pass_rate")
 _LARGEST = 2**53
@@ -27,7 +27,7 @@ def start_problem(record: Record) -> str | None:
     for suite in suites or ():
         if not isinstance(suite, dict) or not isinstance(suite.get("id"), str) or suite.get("kind") not in KINDS:
             return "a suite has no id or no kind"
-        for name in _TEXTS:
+        for name in _OF_SUITE:
             text = suite.get(name, "")
             if not isinstance(text, str) or not is_utf8(text):
                 return f'the "{name}" of a suite is not a text'
